@@ -1,0 +1,81 @@
+/**
+ * What can go wrong, and how the wire says it.
+ *
+ * A fault has a numeric code, a symbolic reason and a party to blame. The code decides the other two, so the
+ * table below is the only place that spells them. `detail` is free text; for a request's own mistakes it names
+ * the member at fault and never its value.
+ *
+ * Source: interface sections 2.5 and 7; TS 102 204 annex on status codes.
+ */
+export const faultTable = {
+  101: { reason: 'WRONG_PARAM', blame: 'Sender', detail: 'Wrong parameter' },
+  102: { reason: 'MISSING_PARAM', blame: 'Sender', detail: 'Missing parameter' },
+  103: { reason: 'WRONG_DATA_LENGTH', blame: 'Sender', detail: 'Data too long' },
+  104: { reason: 'UNAUTHORIZED_ACCESS', blame: 'Sender', detail: 'Access denied' },
+  105: { reason: 'UNKNOWN_CLIENT', blame: 'Sender', detail: 'MSISDN is unknown' },
+  107: { reason: 'INAPPROPRIATE_DATA', blame: 'Sender', detail: 'DTBD matching failed' },
+  108: { reason: 'INCOMPATIBLE_INTERFACE', blame: 'Sender', detail: 'Unsupported version' },
+  109: { reason: 'UNSUPPORTED_PROFILE', blame: 'Receiver', detail: 'Signature profile is not supported' },
+  208: {
+    reason: 'EXPIRED_TRANSACTION',
+    blame: 'Receiver',
+    detail: 'Timed out waiting for an answer from user.',
+  },
+  209: { reason: 'OTA_ERROR', blame: 'Receiver', detail: 'The mobile device cannot be reached' },
+  401: { reason: 'USER_CANCEL', blame: 'Receiver', detail: 'User cancelled the request' },
+  402: { reason: 'PIN_BLOCKED', blame: 'Receiver', detail: 'PIN of the mobile user is blocked' },
+  403: { reason: 'CARD_BLOCKED', blame: 'Receiver', detail: 'Mobile user account is suspended' },
+  404: { reason: 'NO_KEY_FOUND', blame: 'Receiver', detail: 'Mobile user account needs to be activated' },
+  406: {
+    reason: 'PB_SIGNATURE_PROCESS',
+    blame: 'Receiver',
+    detail: 'Signature request already in progress.',
+  },
+  422: { reason: 'NO_CERT_FOUND', blame: 'Receiver', detail: 'Certificate is expired' },
+  450: {
+    reason: 'GEOFENCING_POLICY_VIOLATION',
+    blame: 'Receiver',
+    detail: 'The location of the device violates the policy of the request',
+  },
+  900: { reason: 'INTERNAL_ERROR', blame: 'Receiver', detail: 'Unknown Error' },
+} as const satisfies Record<number, { reason: string; blame: 'Sender' | 'Receiver'; detail: string }>;
+
+export type FaultCode = keyof typeof faultTable;
+export type FaultReason = (typeof faultTable)[FaultCode]['reason'];
+
+export interface Fault {
+  readonly code: FaultCode;
+  readonly detail: string;
+}
+
+/** A fault with the table's own detail, or with a more exact one. */
+export const fault = (code: FaultCode, detail: string = faultTable[code].detail): Fault => ({ code, detail });
+
+export const isFaultCode = (code: number): code is FaultCode => Object.hasOwn(faultTable, code);
+
+/**
+ * The one-line form that a failed job carries as its `failedReason`: `_401 USER_CANCEL: User cancelled the request`.
+ */
+export const faultLine = ({ code, detail }: Fault): string =>
+  `_${code} ${faultTable[code].reason}: ${detail}`;
+
+/** Reads {@link faultLine} back. Undefined for any other text. */
+export const parseFaultLine = (line: string): Fault | undefined => {
+  const match = /^_(\d{3}) [A-Z_]+: (.*)$/s.exec(line);
+  const code = Number(match?.[1]);
+  return isFaultCode(code) ? { code, detail: match?.[2] ?? '' } : undefined;
+};
+
+/**
+ * The result of anything a caller can get wrong: a value, or the fault to send. Throwing is kept for bugs and
+ * broken dependencies.
+ */
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: Fault };
+
+export const ok = <T>(value: T): Checked<T> => ({ ok: true, value });
+export const refuse = (code: FaultCode, detail?: string): Checked<never> => ({
+  ok: false,
+  fault: fault(code, detail),
+});

@@ -1,0 +1,117 @@
+/**
+ * The four requests as the rest of the program sees them: the wire's names and conventions stop here.
+ *
+ * A member that came in several spellings on the wire keeps the one that was used (`written`, `authority`), because
+ * answers echo it, beside the one form that is compared.
+ */
+
+/** `mid.vendor.ch/MID/v1/AuthProfile1` is authority `mid.vendor.ch` and name `MID/v1/AuthProfile1`. */
+export interface ProfileUri {
+  /** Host part as the request spelled it, a dialect only. */
+  readonly authority: string;
+  readonly name: ProfileName;
+}
+
+export const profileNames = [
+  'Any-LoA4',
+  'MID/v1/AuthProfile1',
+  'STK-LoA4',
+  'Device-LoA4',
+  'MID/v1/AuthProfile1.ECC',
+  'MID/v1/AuthProfile1.RSA',
+  'Any-Geofencing-LoA4',
+  'MID/v1/OtpProfileFlash',
+  'MID/v1/OtpProfileText',
+] as const;
+export type ProfileName = (typeof profileNames)[number];
+
+export interface Msisdn {
+  /** As the request wrote it, echoed in answers. */
+  readonly written: string;
+  /** Digits without the plus sign: what is compared and stored. */
+  readonly number: string;
+}
+
+/** AP_Info and MSSP_Info of any request. `apPassword` exists only between HTTP and the AP registry. */
+export interface Caller {
+  readonly apId: string;
+  readonly apPassword: string | undefined;
+  readonly apTransId: string;
+  /** UTC, three decimals, `Z`. */
+  readonly instant: string;
+  /** MSSP_ID.URI as the request spelled it. */
+  readonly msspUri: string;
+}
+
+export type MessagingMode = 'synch' | 'asynch';
+
+export type DataToBeSigned =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'transaction-approval'; readonly text: string; readonly dtbd: string };
+
+export interface GeofencingPolicy {
+  readonly countryWhitelist: readonly string[];
+  readonly countryBlacklist: readonly string[];
+  /** 0 to 1; undefined where the request sets no bound. */
+  readonly minDeviceConfidence: number | undefined;
+  readonly minLocationConfidence: number | undefined;
+  readonly maxTimestampMinutes: number | undefined;
+  readonly maxAccuracyMeters: number | undefined;
+}
+
+/** Each optional part is present exactly when the request asked for it; `uri` is its Description as spelled. */
+export interface AdditionalServices {
+  readonly userLang?: { readonly uri: string; readonly language: string };
+  readonly geofencing?: { readonly uri: string; readonly policy: GeofencingPolicy | undefined };
+  readonly app2app?: { readonly uri: string; readonly redirectUri: string };
+  readonly subscriberInfo?: { readonly uri: string };
+  readonly validate?: { readonly uri: string };
+}
+export type ServiceName = keyof AdditionalServices;
+
+export interface SignatureRequest {
+  readonly caller: Caller;
+  readonly msisdn: Msisdn;
+  readonly messagingMode: MessagingMode;
+  readonly profile: ProfileUri;
+  readonly timeoutSeconds: number;
+  readonly data: DataToBeSigned;
+  readonly services: AdditionalServices;
+}
+
+export interface StatusRequest {
+  readonly caller: Caller;
+  readonly msspTransId: string;
+}
+
+export interface ReceiptRequest {
+  readonly caller: Caller;
+  readonly msspTransId: string;
+  readonly msisdn: Msisdn;
+  readonly message: string;
+  /** Present when the request carried Status: the answer then carries the ReceiptResponseExtension. */
+  readonly extension: { readonly language: string } | undefined;
+}
+
+export const profileParams = [
+  'sscds',
+  'state',
+  'certs',
+  'pinstatus',
+  'rcstatus',
+  'aastatus',
+  'carddetails',
+] as const;
+export type ProfileParam = (typeof profileParams)[number];
+
+export interface ProfileRequest {
+  readonly caller: Caller;
+  readonly msisdn: Msisdn;
+  readonly params: ReadonlySet<ProfileParam>;
+}
+
+/** The bytes that the user's key signs: the text itself, or the canonical form of an approval. */
+export const bytesToSign = (data: DataToBeSigned): Uint8Array =>
+  new TextEncoder().encode(
+    data.kind === 'text' ? data.text : JSON.stringify({ format_version: 1, content_string: data.dtbd }),
+  );
