@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { KeyAlgorithm } from '../registry/subscriber.ts';
+import type { KeyAlgorithm } from '../protocol/requests.ts';
 
 /**
  * A user's certificate with the two above it, DER, in the order user, issuing CA, root: the order in which they are

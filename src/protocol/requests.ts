@@ -45,6 +45,9 @@ export interface Caller {
 
 export type MessagingMode = 'synch' | 'asynch';
 
+/** EC is P-256, RSA is 2048 bits. */
+export type KeyAlgorithm = 'EC' | 'RSA';
+
 export type DataToBeSigned =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'transaction-approval'; readonly text: string; readonly dtbd: string };

@@ -1,3 +1,5 @@
+import type { KeyAlgorithm } from '../protocol/requests.ts';
+
 /**
  * A subscriber: one mobile number, the devices that can sign for it, and what the operator knows about it.
  *
@@ -6,7 +8,6 @@
  *
  * Source: interface section 2.4.
  */
-export type KeyAlgorithm = 'EC' | 'RSA';
 export type SscdKind = 'sim' | 'app';
 
 export interface Sscd {
