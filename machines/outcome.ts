@@ -1,0 +1,49 @@
+/**
+ * What a device gives back when nothing failed, and what became of a receipt. Plain data: it is stored with the job
+ * and read by other services (see docs/queue-contract.md).
+ */
+
+import type { ProfileName } from '../src/protocol/requests.ts';
+
+/**
+ * A signature by the user's key. `cms` is a CMS SignedData without its certificates, which are the same for every
+ * signature of a key and are kept once under `certificates`.
+ */
+export interface SignedOutcome {
+  readonly kind: 'signature';
+  /** Base64. */
+  readonly cms: string;
+  /** Id of the certificate chain to attach; undefined when `cms` carries its own. */
+  readonly certificates?: string;
+}
+
+/** A one-time password that was handed to the user's phone. Not a signature: nobody acted on the bytes. */
+export interface DeliveredOutcome {
+  readonly kind: 'delivered';
+}
+
+export interface LocationReport {
+  readonly country: string;
+  readonly accuracy: string;
+  readonly deviceConfidence: string;
+  readonly locationConfidence: string;
+  readonly timestamp: string;
+}
+
+export interface LocationError {
+  readonly errorCode: string;
+  readonly errorMessage: string;
+}
+
+export type Outcome = (SignedOutcome | DeliveredOutcome) & {
+  /** The method that was chosen for the user. */
+  readonly profile?: ProfileName;
+  /** The service verified the signature before it answered, because the request asked for that. */
+  readonly validated?: true;
+  readonly geofencing?: LocationReport | LocationError;
+  /** MCC then MNC. */
+  readonly subscriberNetwork?: string;
+};
+
+/** What the user did with a receipt. `unanswered`: the phone never showed it. */
+export type ReceiptOutcome = 'accepted' | 'cancelled' | 'timeout' | 'unanswered';

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { profileNames } from '../protocol/requests.ts';
+import { type RegisteredProvider, serviceNames } from '../registry/application-provider.ts';
+import { parseStoredPassword } from '../registry/passwords.ts';
+
+/**
+ * One element of `applicationProviders`: who may call and what it may ask for.
+ *
+ * What is left out is not restricted; what is an empty list allows nothing. An empty list of fingerprints would lock the
+ * application out altogether and can only be a mistake, so it is refused.
+ */
+const fingerprint = z
+  .string()
+  .regex(/^(?:[0-9a-f]{64}|(?:[0-9a-f]{2}:){31}[0-9a-f]{2})$/i, {
+    error: 'must be a SHA-256 fingerprint: 64 hex digits, with or without colons',
+  })
+  .transform((written) => written.replaceAll(':', '').toLowerCase());
+
+export const applicationProviderEntry = z
+  .strictObject({
+    id: z.string().min(1).max(256).describe('AP_ID that its requests carry.'),
+    passwordHash: z
+      .string()
+      .refine((hash) => parseStoredPassword(hash) !== undefined, {
+        error: 'must be a stored password of the form $scrypt$ln=…,r=…,p=…$salt$hash',
+      })
+      .optional()
+      .describe('Stored form of its AP_PWD. Without it AP_PWD is ignored.'),
+    dtbsPrefix: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('What every text to sign must begin with (in an approval: the value of the first pair).'),
+    profiles: z
+      .array(z.enum(profileNames))
+      .optional()
+      .describe('Signature profiles it may ask for. Without it: all.'),
+    services: z
+      .array(z.enum(serviceNames))
+      .optional()
+      .describe('Additional services it has subscribed to. Without it: all.'),
+    rateLimit: z
+      .strictObject({
+        requests: z.int().min(1).max(1_000_000).describe('How many requests it may make at once.'),
+        perSeconds: z.int().min(1).max(86_400).describe('Seconds in which that allowance refills, evenly.'),
+      })
+      .optional()
+      .describe('Without it the rate is not limited.'),
+    clientCertificateFingerprints: z
+      .array(fingerprint)
+      .min(1)
+      .optional()
+      .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
+  })
+  .transform(
+    (entry): RegisteredProvider => ({
+      id: entry.id,
+      passwordHash: entry.passwordHash,
+      dtbsPrefix: entry.dtbsPrefix,
+      profiles: entry.profiles,
+      services: entry.services,
+      rateLimit: entry.rateLimit,
+      clientCertificateFingerprints: entry.clientCertificateFingerprints,
+    }),
+  );
+
+/** The list; an AP_ID may stand in it once. */
+export const applicationProviderList = z.array(applicationProviderEntry).superRefine((entries, context) => {
+  const firstIndexes = new Map<string, number>();
+  for (const [index, { id }] of entries.entries()) {
+    const first = firstIndexes.get(id);
+    if (first === undefined) firstIndexes.set(id, index);
+    else {
+      const message = `is the same as applicationProviders[${first}].id`;
+      context.addIssue({ code: 'custom', path: [index, 'id'], message });
+    }
+  }
+});

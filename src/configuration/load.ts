@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import type { z } from 'zod';
+import { type Configuration, configurationSchema } from './schema.ts';
+
+/**
+ * Reads the configuration file.
+ *
+ * A problem names the key and what it must be, never what it is: values may be secrets (a webhook's URL, a password hash)
+ * and problems are printed where others read. That goes for text that is not JSON at all, too, which the engine's own
+ * message would quote.
+ */
+export type LoadedConfiguration =
+  | { readonly ok: true; readonly value: Configuration }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** `subscribers[0].sim.state`; the root itself is `configuration`. */
+const writePath = (path: readonly PropertyKey[]): string =>
+  path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '') || 'configuration';
+
+const problemsOf = (issue: z.core.$ZodIssue): readonly string[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys.map((key) => `${writePath([...issue.path, key])}: unknown key`)
+    : [`${writePath(issue.path)}: ${issue.message}`];
+
+const check = (input: unknown): LoadedConfiguration => {
+  const parsed = configurationSchema.safeParse(input);
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : { ok: false, problems: parsed.error.issues.flatMap(problemsOf) };
+};
+
+/** Line and column of a syntax error, where the engine tells its position. */
+const placeOf = (error: unknown, text: string): string => {
+  const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+  if (position === undefined) return '';
+  const before = text.slice(0, Number(position)).split('\n');
+  return `, line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+};
+
+/** Checks the text of a configuration file. */
+export const parseConfiguration = (text: string): LoadedConfiguration => {
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, problems: [`configuration: not valid JSON${placeOf(error, text)}`] };
+  }
+  return check(input);
+};
+
+/**
+ * The configuration of a file, or the embedded default: a sandbox.
+ *
+ * @param path Undefined for the embedded default. A path at which nothing can be read is a problem, not a sandbox: whoever
+ *   names a file wants that file.
+ */
+export const loadConfiguration = async (path: string | undefined): Promise<LoadedConfiguration> => {
+  if (path === undefined) return check({ sandbox: true });
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return { ok: false, problems: [`configuration: the file cannot be read (${reason})`] };
+  }
+  return parseConfiguration(text);
+};

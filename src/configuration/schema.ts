@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { SubscriberTemplate } from '../registry/subscribers.ts';
+import { applicationProviderList } from './application-provider-entry.ts';
+import { subscriberList } from './subscriber-entry.ts';
+
+/**
+ * The configuration file.
+ *
+ * Every object is strict: a misspelt key would otherwise leave a default in force that somebody believes to have
+ * changed. Every key says what it means, and docs/configuration.md is printed from these words.
+ *
+ * What comes out is in the registry's terms (templates, providers), so that nobody but this room knows the file's shape.
+ */
+const protocol = z
+  .strictObject({
+    authorities: z
+      .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case' }))
+      .min(1)
+      .default(['mid.vendor.ch', 'mss.vendor.fi', 'mid.swisscom.ch', 'mss.ficom.fi'])
+      .describe('Host parts that profile and service URIs may have. Answers repeat the one that was used.'),
+    minTimeoutSeconds: z.int().min(1).max(3600).default(1).describe('Least TimeOut of a request.'),
+    maxTimeoutSeconds: z.int().min(1).max(3600).default(300).describe('Greatest TimeOut of a request.'),
+  })
+  .refine(({ minTimeoutSeconds, maxTimeoutSeconds }) => minTimeoutSeconds <= maxTimeoutSeconds, {
+    path: ['maxTimeoutSeconds'],
+    error: 'must not be less than minTimeoutSeconds',
+  })
+  .prefault({});
+
+const days = (count: number) => z.number().positive().max(3650).default(count);
+
+const retention = z
+  .strictObject({
+    signedDays: days(7).describe('How long the status of a signed transaction can be asked for.'),
+    failedDays: days(30).describe('How long that of a failed one can be asked for, and replayed.'),
+  })
+  .prefault({});
+
+const workers = z
+  .strictObject({
+    concurrency: z.int().min(1).max(10_000).default(50).describe('Steps at a time in one process.'),
+    lockSeconds: z
+      .number()
+      .min(1)
+      .max(300)
+      .default(2)
+      .describe('How long a step belongs to its worker without a sign of life.'),
+    stalledCheckSeconds: z
+      .number()
+      .min(0.5)
+      .max(300)
+      .default(1)
+      .describe('How often steps of dead workers are looked for.'),
+  })
+  .prefault({});
+
+const queue = z
+  .strictObject({
+    shards: z
+      .int()
+      .min(1)
+      .max(62 * 62)
+      .default(1)
+      .describe(
+        'Over how many queues transactions are spread. The same for all processes; drain before changing.',
+      ),
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,32}$/, { error: 'must be 1 to 32 letters, digits, _ or -' })
+      .default('paraph')
+      .describe('First part of every key in Redis.'),
+  })
+  .prefault({});
+
+const http = z
+  .strictObject({
+    maxBodyBytes: z.int().min(1024).max(10_485_760).default(65_536).describe('Greatest body of a request.'),
+    requestTimeoutSeconds: z
+      .number()
+      .positive()
+      .max(300)
+      .default(10)
+      .describe('Time to send a whole request.'),
+    headersTimeoutSeconds: z.number().positive().max(300).default(5).describe('Time to send its headers.'),
+  })
+  .prefault({});
+
+const tls = z.strictObject({
+  certFile: z.string().min(1).describe('Certificate chain, PEM.'),
+  keyFile: z.string().min(1).describe('Its private key, PEM.'),
+  clientCaFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('CA certificates, PEM. With it clients are asked for a certificate that one of these issued.'),
+});
+
+const address = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], {
+  error: 'must be an IP address or a range in CIDR notation',
+});
+
+const trustedProxy = z.strictObject({
+  addresses: z
+    .array(address)
+    .min(1)
+    .describe('Addresses or CIDR ranges from which the header below is believed. From others it is ignored.'),
+  clientCertificateHeader: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/, { error: 'must be the name of a header' })
+    .default('X-Client-Certificate')
+    .describe(
+      "Header in which the proxy passes the client's certificate. It must drop one that the client sent.",
+    ),
+});
+
+const otp = z
+  .strictObject({
+    gateway: z
+      .discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('outbox') }),
+        z.strictObject({
+          kind: z.literal('webhook'),
+          url: z
+            .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+            .describe('Where messages are posted to.'),
+        }),
+      ])
+      .prefault({ kind: 'outbox' })
+      .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
+  })
+  .prefault({});
+
+export const configurationSchema = z.strictObject({
+  sandbox: z
+    .boolean()
+    .default(false)
+    .describe('Accept any AP_ID and serve the test users. True when there is no configuration file.'),
+  applicationProviders: applicationProviderList.prefault([]).describe('Applications that may call.'),
+  subscribers: subscriberList.prefault([]).describe('Mobile users.'),
+  protocol: protocol.describe('What requests may contain.'),
+  retention: retention.describe('How long finished transactions are kept.'),
+  workers: workers.describe('The processes that advance transactions.'),
+  queue: queue.describe('Where transactions live in Redis.'),
+  http: http.describe('Limits of the HTTP server.'),
+  tls: tls.optional().describe('Serve HTTPS directly. Without it: plain HTTP, for a proxy in front.'),
+  trustedProxy: trustedProxy.optional().describe('A proxy in front that has checked client certificates.'),
+  appScheme: z
+    .string()
+    .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })
+    .default('mobileid')
+    .describe("Scheme of the app's URIs (app2app AuthUri)."),
+  otp: otp.describe('One-time passwords.'),
+});
+
+type Values = z.output<typeof configurationSchema>;
+
+/** A checked configuration: every key is there, defaults filled in. */
+export type Configuration = DeepReadonly<Omit<Values, 'applicationProviders' | 'subscribers'>> & {
+  readonly applicationProviders: readonly RegisteredProvider[];
+  readonly subscribers: readonly SubscriberTemplate[];
+};
+
+type DeepReadonly<T> = T extends readonly (infer Element)[]
+  ? readonly DeepReadonly<Element>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

@@ -1,0 +1,163 @@
+/**
+ * One Paraph per data directory.
+ *
+ * Two processes over one append-only file would destroy it, so the first thing an embedded start does is to take
+ * this lock, and a start that cannot have it ends. The lock must vanish with its holder, also after `kill -9`, and Node
+ * has no `flock`; so a holder is named by process id *and* start time, which no later process can share.
+ *
+ * The trap is the takeover. "Read, see that the holder is dead, delete, create" lets two starts delete and create in
+ * turn and both believe. Here nothing is taken over: locks are numbered, `instance-1.lock`, `instance-2.lock` …, the
+ * highest number is the one that counts, and a start may only create the number after a dead one. Creating a
+ * symbolic link is atomic, carries the holder in its target and fails if the name exists. A number is deleted only
+ * once a higher one exists, so a start that was asleep in between finds the higher one when it looks again and
+ * withdraws.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+export type InstanceLock =
+  | {
+      readonly held: true;
+      /** Lets the next start in. Need not be called before the process ends; calling it twice does nothing more. */
+      readonly release: () => void;
+    }
+  | {
+      readonly held: false;
+      /** One sentence for the operator, naming the data directory and the process that has it. */
+      readonly problem: string;
+    };
+
+/**
+ * Takes the lock of a data directory, creating the directory (mode 0700) when it is missing.
+ *
+ * The answer is `held: false` when a living process has it, this one included.
+ *
+ * @throws When the directory cannot be created or written.
+ */
+export function acquireInstanceLock(dataDir: string): InstanceLock {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  for (;;) {
+    const newest = generations(dataDir).at(-1) ?? 0;
+    const holder = newest === 0 ? released : holderOf(lockPath(dataDir, newest));
+    // Gone since it was listed: a higher number exists by now.
+    if (holder === undefined) continue;
+    if (isAlive(holder)) {
+      const [processId] = holder.split('@');
+      return {
+        held: false,
+        problem: `Another Paraph (process ${processId}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
+      };
+    }
+    const mine = newest + 1;
+    const path = lockPath(dataDir, mine);
+    if (!createLink(nameOf(process.pid), path)) continue;
+    const present = generations(dataDir);
+    if (present.at(-1) !== mine) {
+      rmSync(path, { force: true });
+      continue;
+    }
+    for (const older of present.slice(0, -1)) rmSync(lockPath(dataDir, older), { force: true });
+    return { held: true, release: () => markReleased(dataDir, path) };
+  }
+}
+
+/** A holder's name, `<process id>@<start of that process>`, or this word once the holder has given the lock back. */
+const released = 'released';
+
+function lockPath(dataDir: string, generation: number): string {
+  return join(dataDir, `instance-${generation}.lock`);
+}
+
+/** Numbers that exist, lowest first. */
+function generations(dataDir: string): readonly number[] {
+  return readdirSync(dataDir)
+    .map((name) => Number(/^instance-(\d+)\.lock$/.exec(name)?.[1] ?? 0))
+    .filter((generation) => generation > 0)
+    .sort((left, right) => left - right);
+}
+
+function createLink(target: string, path: string): boolean {
+  try {
+    symlinkSync(target, path);
+    return true;
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+function holderOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** The number stays and only its holder changes: deleting it would let a sleeping start create it a second time. */
+function markReleased(dataDir: string, path: string): void {
+  if (holderOf(path) !== nameOf(process.pid)) return;
+  const replacement = join(dataDir, `instance-${randomUUID()}.tmp`);
+  symlinkSync(released, replacement);
+  renameSync(replacement, path);
+}
+
+function isAlive(holder: string): boolean {
+  const processId = Number(holder.split('@')[0]);
+  if (!Number.isInteger(processId) || !answersSignals(processId)) return false;
+  const current = startOf(processId);
+  // A living process whose start cannot be read is taken for the holder: refusing to start is the safe mistake.
+  return current === undefined || holder === `${processId}@${current}`;
+}
+
+function answersSignals(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives and belongs to somebody else.
+    return isCode(error, 'EPERM');
+  }
+}
+
+function nameOf(processId: number): string {
+  return `${processId}@${startOf(processId) ?? 'unknown'}`;
+}
+
+/**
+ * When a process started, as text that is equal only for the same process; `dead` for one that nobody has reaped yet.
+ * Linux: boot id and clock ticks since boot (proc(5), field 22 of stat). Elsewhere: what ps prints, to the second.
+ */
+function startOf(processId: number): string | undefined {
+  try {
+    if (process.platform !== 'linux') {
+      const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
+      const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(processId)], { env: environment });
+      return started.toString().trim().replaceAll(/\s+/g, '-');
+    }
+    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    const stat = readFileSync(`/proc/${processId}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state] = fields;
+    if (state === 'Z' || state === 'X') return 'dead';
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    return `${boot}-${fields[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+
+/**
+ * The environment variables: what differs between two machines that run the same configuration file, and the two
+ * secrets that do not belong into a file (the master key, and a password inside REDIS_URL).
+ *
+ * This is the only file that reads `process.env`. Everybody else is handed the object below, so a test never has to
+ * change the environment and a misspelt variable is found in one place.
+ *
+ * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing". The master key is the
+ * exception: a production whose secret did not arrive must not start with a fresh one and find its users' keys unreadable.
+ */
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** A URL of Redis, or the absolute path of its unix socket, which is what the embedded one has. */
+const isRedisAddress = (text: string): boolean => text.startsWith('/') || /^rediss?:\/\/\S+$/.test(text);
+
+const isMasterKey = (text: string): boolean => {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === 32 && bytes.toString('base64url') === text;
+};
+
+export const environmentSchema = z.object({
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/)
+    .transform(Number)
+    .refine((port) => port <= 65_535)
+    .prefault('8080')
+    .meta({ description: 'TCP port to listen on; 0 takes any free one.', hint: 'a number from 0 to 65535' }),
+  HOST: z.string().default('127.0.0.1').meta({
+    description: 'Address to listen on. The default is reachable from this machine only.',
+    hint: 'an address or host name',
+  }),
+  PARAPH_CONFIG: z.string().optional().meta({
+    description: 'Path of the configuration file. Without it the embedded default (a sandbox) is served.',
+    hint: 'a path',
+  }),
+  PARAPH_DATA: z.string().default('.paraph').meta({
+    description: 'Directory for what the embedded default keeps: Redis data, keys, certificates.',
+    hint: 'a path',
+  }),
+  REDIS_URL: z.string().refine(isRedisAddress).optional().meta({
+    description:
+      '`redis://`, `rediss://` or the absolute path of a unix socket. Without it a private Redis is started.',
+    hint: 'redis://, rediss:// or an absolute path',
+  }),
+  PARAPH_MASTER_KEY: z.string().refine(isMasterKey).optional().meta({
+    description:
+      'Secret under which the keys of users and of the certificate authority are stored: base64url of 32 bytes. Without it one is created in PARAPH_DATA.',
+    hint: 'base64url of 32 bytes (43 characters)',
+  }),
+  PARAPH_LOG_LEVEL: z
+    .enum(logLevels)
+    .default('info')
+    .meta({ description: 'Least severe level that is logged.', hint: `one of ${logLevels.join(', ')}` }),
+  PARAPH_NO_DOWNLOAD: z
+    .enum(['0', '1', 'false', 'true'])
+    .transform((flag) => flag === '1' || flag === 'true')
+    .prefault('0')
+    .meta({
+      description: 'Never fetch a missing `redis-server`; say what to install instead.',
+      hint: '1, true, 0 or false',
+    }),
+});
+
+export interface Environment {
+  readonly port: number;
+  readonly host: string;
+  readonly configurationPath: string | undefined;
+  readonly dataDirectory: string;
+  readonly redisUrl: string | undefined;
+  /** Secret: never log this object whole. */
+  readonly masterKey: string | undefined;
+  readonly logLevel: (typeof logLevels)[number];
+  readonly noDownload: boolean;
+}
+
+/**
+ * Reads and checks the variables above.
+ *
+ * @throws An Error that names every bad variable and what it must be, never its value: the process cannot start, and
+ *   the message goes to a log that others read.
+ */
+export const readEnvironment = (
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Environment => {
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => value !== '' || name === 'PARAPH_MASTER_KEY'),
+  );
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
+    throw new Error([...names].map((name) => `${name} must be ${hintOf(name)}`).join('; '));
+  }
+  const values = parsed.data;
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    configurationPath: values.PARAPH_CONFIG,
+    dataDirectory: values.PARAPH_DATA,
+    redisUrl: values.REDIS_URL,
+    masterKey: values.PARAPH_MASTER_KEY,
+    logLevel: values.PARAPH_LOG_LEVEL,
+    noDownload: values.PARAPH_NO_DOWNLOAD,
+  };
+};
+
+const hintOf = (name: string): string => {
+  const schema = Object.entries(environmentSchema.shape).find(([key]) => key === name)?.[1];
+  return String(schema?.meta()?.hint ?? 'valid');
+};

@@ -1,0 +1,122 @@
+import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
+import { tags } from './der.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
+
+/**
+ * What a certificate says, read without believing any of it.
+ *
+ * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length, no key usage bits,
+ * nothing about critical ones), so the fields come from the encoding itself. Names stay encoded: a chain compares
+ * them byte by byte, which is stricter than RFC 5280 7.1 and leaves nothing to a folding rule.
+ *
+ * Source: RFC 5280 section 4.
+ */
+export interface CertificateFields {
+  readonly serialNumber: Element;
+  /** What the issuer signed with, e.g. ecdsa-with-SHA256; for RSASSA-PSS see {@link signatureHash}. */
+  readonly signatureAlgorithm: string;
+  /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
+  readonly signatureHash: string | undefined;
+  readonly issuer: Element;
+  readonly subject: Element;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  readonly isAuthority: boolean;
+  /** How many authorities may stand between this one and the user; undefined is any number. */
+  readonly pathLength: number | undefined;
+  /** First octet of the bit string, digitalSignature being 0x80; undefined where the extension is absent. */
+  readonly keyUsage: number | undefined;
+  readonly extendedKeyUsage: readonly string[] | undefined;
+  readonly subjectKeyIdentifier: Uint8Array | undefined;
+  /** Carries a critical extension that is not read here; whoever relies on the certificate must refuse it. */
+  readonly hasUnknownCritical: boolean;
+}
+
+interface Extension {
+  readonly critical: boolean;
+  readonly value: Element;
+}
+
+/** Undefined when one is malformed or there twice (RFC 5280 4.2). */
+const readExtensions = (list: Element | undefined): ReadonlyMap<string, Extension> | undefined => {
+  const extensions = new Map<string, Extension>();
+  for (const element of list?.children ?? []) {
+    const type = dotted(element.children[0]);
+    const flag = member(element, 1, tags.boolean);
+    const inner = octets(element.children[flag === undefined ? 1 : 2]);
+    const value = inner && readElement(inner);
+    // DER true is 0xff, but any other octet than zero must be taken as true: critical is the safe reading.
+    const critical = flag !== undefined && flag.content[0] !== 0;
+    if (type === undefined || value === undefined || extensions.has(type)) return undefined;
+    extensions.set(type, { critical, value });
+  }
+  return extensions;
+};
+
+const known: ReadonlySet<string> = new Set([
+  objectIdentifiers.basicConstraints,
+  objectIdentifiers.keyUsage,
+  objectIdentifiers.extendedKeyUsage,
+]);
+
+const readPathLength = (constraints: Element | undefined): number | undefined | 'malformed' => {
+  const length = member(constraints, 1, tags.integer);
+  return length === undefined ? undefined : (smallNumber(length) ?? 'malformed');
+};
+
+/** RSASSA-PSS-params [0] hashAlgorithm; left out, it means SHA-1 (RFC 8017 A.2.3), which no caller accepts. */
+const pssHash = (algorithm: Element | undefined): string =>
+  dotted(
+    member(member(member(algorithm, 1, tags.sequence), 0, tags.context(0)), 0, tags.sequence)?.children[0],
+  ) ?? 'sha1';
+
+/** @returns Undefined when the bytes are not one certificate of version 3. */
+export const readCertificate = (der: Uint8Array): CertificateFields | undefined => {
+  const certificate = readElement(der);
+  const body = member(certificate, 0, tags.sequence);
+  if (certificate?.tag !== tags.sequence || certificate.children.length !== 3 || body === undefined)
+    return undefined;
+  // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2 are refused.
+  const [version, serialNumber, algorithm, issuer, validity, subject, , extensionsField, ...more] =
+    body.children;
+  if (version?.tag !== tags.context(0) || smallNumber(version.children[0]) !== 2 || more.length > 0)
+    return undefined;
+  if (extensionsField !== undefined && extensionsField.tag !== tags.context(3)) return undefined;
+
+  const signatureAlgorithm = dotted(member(algorithm, 0, tags.objectIdentifier));
+  const notBefore = instant(validity?.children[0]);
+  const notAfter = instant(validity?.children[1]);
+  const extensions = readExtensions(member(extensionsField, 0, tags.sequence));
+  if (
+    serialNumber?.tag !== tags.integer ||
+    issuer?.tag !== tags.sequence ||
+    subject?.tag !== tags.sequence ||
+    signatureAlgorithm === undefined ||
+    notBefore === undefined ||
+    notAfter === undefined ||
+    extensions === undefined
+  )
+    return undefined;
+
+  const constraints = extensions.get(objectIdentifiers.basicConstraints)?.value;
+  const pathLength = readPathLength(constraints);
+  const usage = extensions.get(objectIdentifiers.keyUsage)?.value;
+  const purposes = extensions.get(objectIdentifiers.extendedKeyUsage)?.value.children.map(dotted);
+  if (pathLength === 'malformed' || (usage !== undefined && usage.tag !== tags.bitString)) return undefined;
+  return {
+    serialNumber,
+    signatureAlgorithm,
+    signatureHash: signatureAlgorithm === objectIdentifiers.rsassaPss ? pssHash(algorithm) : undefined,
+    issuer,
+    subject,
+    notBefore,
+    notAfter,
+    isAuthority: member(constraints, 0, tags.boolean)?.content[0] === 0xff,
+    pathLength,
+    // Octet 0 of a BIT STRING counts unused bits.
+    keyUsage: usage === undefined ? undefined : (usage.content[1] ?? 0),
+    extendedKeyUsage: purposes?.filter((purpose) => purpose !== undefined),
+    subjectKeyIdentifier: octets(extensions.get(objectIdentifiers.subjectKeyIdentifier)?.value),
+    hasUnknownCritical: [...extensions].some(([type, { critical }]) => critical && !known.has(type)),
+  };
+};

@@ -1,0 +1,152 @@
+import { type KeyObject, X509Certificate } from 'node:crypto';
+import { type CertificateFields, readCertificate } from './certificate-fields.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
+
+/**
+ * From a signer's certificate up to one that is trusted.
+ *
+ * The trap here is two parsers that see two certificates in the same bytes: OpenSSL, which checks signatures, accepts
+ * PEM anywhere in the input and BER besides. So a certificate counts only if OpenSSL gives back exactly the bytes
+ * that our reader read.
+ *
+ * A trusted certificate is an anchor by its own bytes, and by its name and key: what it has signed is trusted
+ * whatever root a signature carries along. Anchors have to be valid, too, as with `openssl verify`.
+ *
+ * Not here: revocation (the service answers 403 and 404 instead of signing), policies, name constraints. A
+ * certificate with a critical extension that is not understood is refused.
+ *
+ * Source: RFC 5280 section 6, with purposes as `openssl cms -verify -purpose sslclient` checks them.
+ */
+export interface Certificate {
+  readonly der: Uint8Array;
+  readonly fields: CertificateFields;
+  readonly publicKey: KeyObject;
+  readonly x509: X509Certificate;
+}
+
+export type PathFailure =
+  | { readonly reason: 'UNTRUSTED_CHAIN' }
+  | { readonly reason: 'CERTIFICATE_EXPIRED'; readonly notAfter: Date }
+  | { readonly reason: 'CERTIFICATE_NOT_YET_VALID'; readonly notBefore: Date }
+  | { readonly reason: 'WRONG_PURPOSE' };
+
+const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+
+/** Named NIST curves and RSA of 2048 to 8192 bits. The upper bound keeps a stranger's key from costing seconds. */
+const isSoundKey = (key: KeyObject): boolean => {
+  const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  return key.asymmetricKeyType === 'ec'
+    ? curves.has(namedCurve)
+    : key.asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 8192;
+};
+
+/** @returns Undefined when the bytes are no certificate, or its key is of a kind that is not accepted. */
+export const openCertificate = (der: Uint8Array): Certificate | undefined => {
+  const fields = readCertificate(der);
+  if (fields === undefined) return undefined;
+  try {
+    const x509 = new X509Certificate(der);
+    const { publicKey } = x509;
+    return Buffer.compare(x509.raw, der) === 0 && isSoundKey(publicKey)
+      ? { der, fields, publicKey, x509 }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const id = objectIdentifiers;
+const soundHashes: ReadonlySet<string | undefined> = new Set([id.sha256, id.sha384, id.sha512]);
+const soundAlgorithms: ReadonlySet<string> = new Set([
+  id.sha256WithRsa,
+  id.sha384WithRsa,
+  id.sha512WithRsa,
+  id.ecdsaWithSha256,
+  id.ecdsaWithSha384,
+  id.ecdsaWithSha512,
+]);
+
+const isSoundSignature = ({ signatureAlgorithm, signatureHash }: CertificateFields): boolean =>
+  signatureAlgorithm === id.rsassaPss
+    ? soundHashes.has(signatureHash)
+    : soundAlgorithms.has(signatureAlgorithm);
+
+const hasIssued = (issuer: Certificate, { fields, x509 }: Certificate): boolean => {
+  if (Buffer.compare(issuer.fields.subject.bytes, fields.issuer.bytes) !== 0) return false;
+  if (!isSoundSignature(fields)) return false;
+  try {
+    return x509.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+};
+
+const sameBytes = (one: Certificate, other: Certificate): boolean => Buffer.compare(one.der, other.der) === 0;
+
+/** Signer, authorities, anchor. More than two levels of authorities do not occur. */
+const maxPathLength = 5;
+
+/**
+ * All ways up. At most ten certificates come with a signature and a path has five, so that cross-certified
+ * authorities cannot make this long.
+ */
+function* pathsFrom(
+  path: readonly [Certificate, ...Certificate[]],
+  others: readonly Certificate[],
+  anchors: readonly Certificate[],
+): Generator<readonly Certificate[]> {
+  const last = path.at(-1) ?? path[0];
+  if (anchors.some((anchor) => sameBytes(anchor, last))) {
+    yield path;
+    return;
+  }
+  if (path.length === maxPathLength) return;
+  for (const anchor of anchors) if (hasIssued(anchor, last)) yield [...path, anchor];
+  for (const other of others)
+    if (!path.some((step) => sameBytes(step, other)) && hasIssued(other, last))
+      yield* pathsFrom([...path, other], others, anchors);
+}
+
+const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
+const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
+  keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
+
+/** Whether the certificate may do its part at its place: 0 is the signer, 1 the authority that issued it. */
+const checkStep = ({ fields }: Certificate, place: number, at: Date): PathFailure | undefined => {
+  const { notBefore, notAfter, extendedKeyUsage } = fields;
+  if (at < notBefore) return { reason: 'CERTIFICATE_NOT_YET_VALID', notBefore };
+  if (at > notAfter) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
+  if (fields.hasUnknownCritical) return { reason: 'UNTRUSTED_CHAIN' };
+  if (place === 0)
+    return allows(fields, 'digitalSignature') && extendedKeyUsage?.includes(id.clientAuth)
+      ? undefined
+      : { reason: 'WRONG_PURPOSE' };
+  if (!fields.isAuthority || !allows(fields, 'keyCertSign')) return { reason: 'UNTRUSTED_CHAIN' };
+  if (fields.pathLength !== undefined && fields.pathLength < place - 1) return { reason: 'UNTRUSTED_CHAIN' };
+  if (extendedKeyUsage !== undefined && !extendedKeyUsage.includes(id.clientAuth))
+    return { reason: 'WRONG_PURPOSE' };
+  return undefined;
+};
+
+/**
+ * Looks for a path on which everything is in order.
+ *
+ * @param others Certificates that came with the signature, in any order.
+ * @returns Undefined when there is one, else what is wrong with the first path that ends in an anchor.
+ */
+export const checkPath = (
+  signer: Certificate,
+  others: readonly Certificate[],
+  anchors: readonly Certificate[],
+  at: Date,
+): PathFailure | undefined => {
+  let first: PathFailure | undefined;
+  for (const path of pathsFrom([signer], others, anchors)) {
+    const failure = path
+      .map((step, place) => checkStep(step, place, at))
+      .find((found) => found !== undefined);
+    if (failure === undefined) return undefined;
+    first ??= failure;
+  }
+  return first ?? { reason: 'UNTRUSTED_CHAIN' };
+};

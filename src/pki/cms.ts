@@ -1,0 +1,158 @@
+import { hash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import type { KeyAlgorithm } from '../protocol/requests.ts';
+import { readHeader } from './ber.ts';
+import { readCertificate } from './certificate-fields.ts';
+import {
+  context,
+  encode,
+  nullValue,
+  objectIdentifier,
+  octetString,
+  sequence,
+  setOf,
+  smallInteger,
+  tags,
+} from './der.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
+import type { UserKey } from './ports.ts';
+
+/**
+ * A mobile signature: CMS SignedData over embedded content, by one signer.
+ *
+ * It is built without certificates. They are two thirds of the bytes and the same for every signature of a user, so
+ * a transaction keeps the signature alone, and {@link attachCertificates} completes it when it is handed out. The
+ * field is optional and unsigned (RFC 5652 5.1), so what was signed is the same either way.
+ *
+ * Signed attributes are the live service's three: content type, message digest and a random nonce (PKCS #9
+ * randomNonce). Like there, no signing time: it would be a claim of this machine's clock that nobody vouches for, and
+ * the transaction has its own times.
+ *
+ * Sources: RFC 5652 section 5, RFC 5754 section 3, RFC 5753 2.1.1, RFC 2985 5.3.4.
+ */
+const id = objectIdentifiers;
+const version1 = smallInteger(1);
+const dataType = objectIdentifier(id.data);
+const signedDataType = objectIdentifier(id.signedData);
+const sha256 = sequence(objectIdentifier(id.sha256), nullValue());
+const contentTypeAttribute = sequence(objectIdentifier(id.contentType), setOf(dataType));
+const nonceType = objectIdentifier(id.randomNonce);
+const messageDigestType = objectIdentifier(id.messageDigest);
+const signedDataHead = Buffer.concat([version1, setOf(sha256)]);
+
+/** The RSA identifier is the key's own: every verifier must know it (RFC 5754 3.2), and it has NULL parameters. */
+const signatureAlgorithms: Readonly<Record<KeyAlgorithm, Uint8Array>> = {
+  EC: sequence(objectIdentifier(id.ecdsaWithSha256)),
+  RSA: sequence(objectIdentifier(id.rsaEncryption), nullValue()),
+};
+
+/** SignerInfo up to the signed attributes: all of it follows from the key. */
+const signerHead = ({ chain }: UserKey): Uint8Array => {
+  const fields = readCertificate(chain.certificates[0]);
+  if (fields === undefined) throw new Error("the user's certificate is unreadable");
+  return Buffer.concat([version1, sequence(fields.issuer.bytes, fields.serialNumber.bytes), sha256]);
+};
+
+// Keys are held by the custody's cache; an entry here goes when the key goes there.
+const signerHeads = new WeakMap<UserKey, Uint8Array>();
+
+const signerHeadOf = (key: UserKey): Uint8Array => {
+  const present = signerHeads.get(key);
+  if (present !== undefined) return present;
+  const head = signerHead(key);
+  signerHeads.set(key, head);
+  return head;
+};
+
+/** On the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
+const signInPool = (bytes: Uint8Array, key: KeyObject): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    sign('sha256', bytes, key, (error, signature) => (error ? reject(error) : resolve(signature)));
+  });
+
+/**
+ * Signs content with a user's key.
+ *
+ * @param nonce 8 to 30 bytes; 16 random ones by default. Within these bounds the three attributes are in DER order
+ * as they stand.
+ * @returns A DER ContentInfo with SignedData version 1, SHA-256, `id-data` content embedded, one SignerInfo by issuer
+ * and serial number, ecdsa-with-SHA256 or RSA PKCS #1 v1.5, and **no certificates**.
+ * @throws RangeError For a nonce out of bounds.
+ */
+export const signCms = async ({
+  content,
+  key,
+  nonce = randomBytes(16),
+}: {
+  readonly content: Uint8Array;
+  readonly key: UserKey;
+  readonly nonce?: Uint8Array;
+}): Promise<Uint8Array> => {
+  if (nonce.length < 8 || nonce.length > 30) throw new RangeError('a nonce has 8 to 30 bytes');
+  const attributes = encode(
+    tags.set,
+    contentTypeAttribute,
+    sequence(nonceType, encode(tags.set, octetString(nonce))),
+    sequence(messageDigestType, encode(tags.set, octetString(hash('sha256', content, 'buffer')))),
+  );
+  // A P-256 signature is quicker than the way to the pool and back.
+  const signature =
+    key.algorithm === 'EC'
+      ? sign('sha256', attributes, key.privateKey)
+      : await signInPool(attributes, key.privateKey);
+  // RFC 5652 5.4: what is signed has the tag of a SET OF, what is written the tag [0].
+  attributes[0] = tags.context(0);
+  const signerInfo = sequence(
+    signerHeadOf(key),
+    attributes,
+    signatureAlgorithms[key.algorithm],
+    octetString(signature),
+  );
+  const embedded = sequence(dataType, context(0, octetString(content)));
+  return sequence(
+    signedDataType,
+    context(0, sequence(signedDataHead, embedded, encode(tags.set, signerInfo))),
+  );
+};
+
+const unfit = (): Error => new Error('certificates fit only into a DER CMS SignedData that has none');
+
+/**
+ * Puts certificates into a signature that has none, in the order given.
+ *
+ * CertificateSet is a SET OF, which DER would sort. The order user, issuing authority, root is kept: validators in
+ * use walk the certificates as encoded, and CMS at large is BER, where a SET OF has any order (RFC 5652 section 1).
+ *
+ * @param cms          SignedData of {@link signCms} or any other with definite lengths.
+ * @param certificates DER.
+ * @throws When there are certificates already or the bytes are something else: they come from our own storage.
+ */
+export const attachCertificates = (cms: Uint8Array, certificates: readonly Uint8Array[]): Uint8Array => {
+  /** Start and end of a value's content; six of them are all that is read. */
+  const open = (offset: number, tag: number, end = cms.length): { start: number; end: number } => {
+    const header = readHeader(cms, offset, end);
+    if (header?.tag !== tag || header.contentEnd === undefined) throw unfit();
+    return { start: header.contentStart, end: header.contentEnd };
+  };
+  const contentInfo = open(0, tags.sequence);
+  const type = open(contentInfo.start, tags.objectIdentifier, contentInfo.end);
+  const explicit = open(type.end, tags.context(0), contentInfo.end);
+  const signedData = open(explicit.start, tags.sequence, explicit.end);
+  const version = open(signedData.start, tags.integer, signedData.end);
+  const digestAlgorithms = open(version.end, tags.set, signedData.end);
+  const encapsulated = open(digestAlgorithms.end, tags.sequence, signedData.end);
+  if (contentInfo.end !== cms.length || explicit.end !== contentInfo.end || signedData.end !== explicit.end)
+    throw unfit();
+  if (Buffer.compare(cms.subarray(contentInfo.start, type.end), signedDataType) !== 0) throw unfit();
+  if (cms[encapsulated.end] === tags.context(0)) throw unfit();
+  return sequence(
+    signedDataType,
+    context(
+      0,
+      sequence(
+        cms.subarray(signedData.start, encapsulated.end),
+        context(0, ...certificates),
+        cms.subarray(encapsulated.end, signedData.end),
+      ),
+    ),
+  );
+};

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * The master key: 32 bytes under which every private key in the store is encrypted.
+ *
+ * Production hands it in; a fresh clone makes its own in a file. Several processes may start at once on that file, so
+ * it is written aside and linked into place: the first link wins, nobody ever reads half a key, and none is lost.
+ */
+const parse = (text: string, origin: string): Uint8Array => {
+  const bytes = Buffer.from(text, 'base64url');
+  // Comparing the round trip refuses foreign characters, padding and stray bits, which Buffer.from passes over.
+  if (bytes.length !== 32 || bytes.toString('base64url') !== text)
+    throw new Error(`the master key in ${origin} is not base64url text of 32 bytes (43 characters)`);
+  return bytes;
+};
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
+const readKeyFile = async (filePath: string): Promise<Uint8Array | undefined> => {
+  const file = await open(filePath, 'r').catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    // Asked of the open file, so that it is the mode of what is read.
+    const { mode } = await file.stat();
+    if ((mode & 0o077) !== 0)
+      throw new Error(`the master key file ${filePath} is open to other users: chmod 600 it, or replace it`);
+    return parse((await file.readFile('utf8')).trim(), `the file ${filePath}`);
+  } finally {
+    await file.close();
+  }
+};
+
+const createKeyFile = async (filePath: string): Promise<void> => {
+  await mkdir(dirname(filePath), { recursive: true, mode: 0o700 });
+  const draftPath = `${filePath}.${randomBytes(6).toString('hex')}`;
+  try {
+    const draft = await open(draftPath, 'wx', 0o600);
+    try {
+      await draft.writeFile(`${randomBytes(32).toString('base64url')}\n`);
+      // Keys are encrypted under it from now on; it must not be empty after a power cut.
+      await draft.sync();
+    } finally {
+      await draft.close();
+    }
+    await link(draftPath, filePath);
+  } catch (error) {
+    // Another process was first: its key is read next.
+    if (!isCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(draftPath, { force: true });
+  }
+};
+
+/**
+ * The master key, from the environment's value or else from the file, which is created at the first start.
+ *
+ * @param environmentValue Base64url of 32 bytes; an empty text is a mistake, not an absent value.
+ * @param filePath         Mode 0600; its folder is created with 0700.
+ * @throws When the value or the file is unusable, or the file is readable by group or others.
+ */
+export const masterKeyFrom = async ({
+  environmentValue,
+  filePath,
+}: {
+  readonly environmentValue?: string | undefined;
+  readonly filePath: string;
+}): Promise<Uint8Array> => {
+  if (environmentValue !== undefined) return parse(environmentValue, 'the environment');
+  const present = await readKeyFile(filePath);
+  if (present !== undefined) return present;
+  await createKeyFile(filePath);
+  const created = await readKeyFile(filePath);
+  if (created === undefined) throw new Error(`the master key file ${filePath} vanished while it was created`);
+  return created;
+};

@@ -1,0 +1,65 @@
+import { CompactEncrypt, compactDecrypt, errors } from 'jose';
+
+/**
+ * What the store may see of a secret: a compact JWE under the master key, direct encryption with A256GCM.
+ *
+ * The protected header is authenticated together with the content. It names the record (`kid`), so that one user's
+ * record put in the place of another's is noticed, and the certificate that goes with a key (`x5t#S256`), so that
+ * the certificate beside it, which is stored in clear, cannot be exchanged either.
+ *
+ * Sources: RFC 7516, RFC 7517 section 7, RFC 7518 4.5 and 5.3.
+ */
+export interface Sealed {
+  readonly name: string;
+  readonly payload: unknown;
+  /** Base64url SHA-256 of the certificate, where there is one. */
+  readonly certificateThumbprint?: string | undefined;
+}
+
+export interface Sealer {
+  seal(record: Sealed): Promise<string>;
+  /**
+   * @throws An Error that names the master key when it does not open the record, or that calls the record foreign
+   * when it was sealed for another name.
+   */
+  open(name: string, jwe: string): Promise<Sealed>;
+}
+
+/** Records are called after the numbers of their owners, which belong into no error text. */
+export const recordKind = (name: string): string =>
+  name.startsWith('ca:') ? name : name.replace(/:.*$/s, '');
+
+/** @param masterKey 32 bytes. */
+export const createSealer = (masterKey: Uint8Array): Sealer => {
+  if (masterKey.length !== 32) throw new TypeError('the master key must have 32 bytes');
+  return {
+    seal: ({ name, payload, certificateThumbprint }) =>
+      new CompactEncrypt(Buffer.from(JSON.stringify(payload)))
+        .setProtectedHeader({
+          alg: 'dir',
+          enc: 'A256GCM',
+          kid: name,
+          ...(certificateThumbprint === undefined ? {} : { 'x5t#S256': certificateThumbprint }),
+        })
+        .encrypt(masterKey),
+    open: async (name, jwe) => {
+      const opened = await compactDecrypt(jwe, masterKey, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      }).catch((error: unknown) => {
+        if (!(error instanceof errors.JOSEError)) throw error;
+        throw new Error(
+          `the master key does not open the stored ${recordKind(name)} record: either this is not the master key ` +
+            'that the store was created with, or the record was altered',
+        );
+      });
+      const { kid, 'x5t#S256': thumbprint } = opened.protectedHeader;
+      if (kid !== name) throw new Error(`a stored ${recordKind(name)} record belongs to another owner`);
+      return {
+        name,
+        payload: JSON.parse(Buffer.from(opened.plaintext).toString('utf8')),
+        certificateThumbprint: typeof thumbprint === 'string' ? thumbprint : undefined,
+      };
+    },
+  };
+};

@@ -1,0 +1,228 @@
+import { hash, type KeyObject, verify } from 'node:crypto';
+import { dotted, type Element, member, octets, readElement, smallNumber } from './ber.ts';
+import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
+import { tags } from './der.ts';
+import { onlyAttribute } from './distinguished-name.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
+
+/**
+ * Verifies a mobile signature: that this user signed exactly these bytes.
+ *
+ * CMS leaves a signer many ways to say little: no content, no signed attributes, several signers, content of another
+ * type, an algorithm of its choice. Each of them has been an attack on some verifier, and no signature of this
+ * service or of the live one needs them, so everything but the one form is refused: embedded `id-data`, one signer,
+ * signed attributes, SHA-256.
+ *
+ * The chain is checked before the signature, so that no work is done with a stranger's key.
+ *
+ * Sources: RFC 5652 section 5, RFC 5753, RFC 5754; interface section 2.1 (MSS_Signature).
+ */
+export type VerificationFailure =
+  /** Not a CMS signature of this form; `part` says where the reading ended. */
+  | { readonly reason: 'MALFORMED'; readonly part: string }
+  | { readonly reason: 'UNSUPPORTED_ALGORITHM' }
+  | { readonly reason: 'NOT_ONE_SIGNER'; readonly signers: number }
+  | { readonly reason: 'NO_CONTENT' }
+  | { readonly reason: 'CONTENT_MISMATCH' }
+  | { readonly reason: 'NO_SIGNER_CERTIFICATE' }
+  | { readonly reason: 'NO_SERIAL_NUMBER' }
+  | { readonly reason: 'NO_COMMON_NAME' }
+  | { readonly reason: 'DIGEST_MISMATCH' }
+  | { readonly reason: 'BAD_SIGNATURE' }
+  | PathFailure;
+
+export interface Signer {
+  /** Of the subject, `MIDCHE…`: who signed. Not the certificate's own number. */
+  readonly serialNumber: string;
+  readonly commonName: string;
+  /** DER. */
+  readonly certificate: Uint8Array;
+}
+
+export type Verification =
+  | { readonly ok: true; readonly signer: Signer }
+  | ({ readonly ok: false } & VerificationFailure);
+
+const refused = (failure: VerificationFailure): Verification => ({ ok: false, ...failure });
+const malformed = (part: string): Verification => refused({ reason: 'MALFORMED', part });
+
+const id = objectIdentifiers;
+// Enough for any chain, and a bound for what a hostile signature can make us open.
+const maxCertificates = 10;
+
+interface SignedData {
+  readonly digestAlgorithms: Element;
+  readonly encapsulated: Element;
+  readonly certificates: readonly Element[];
+  readonly signers: readonly Element[];
+}
+
+const readSignedData = (cms: Uint8Array): SignedData | undefined => {
+  const contentInfo = readElement(cms);
+  if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
+  if (dotted(contentInfo.children[0]) !== id.signedData) return undefined;
+  const signedData = member(member(contentInfo, 1, tags.context(0)), 0, tags.sequence);
+  const [version, digestAlgorithms, encapsulated, ...rest] = signedData?.children ?? [];
+  const signers = rest.at(-1);
+  const optional = rest.slice(0, -1);
+  const certificates = optional.find(({ tag }) => tag === tags.context(0));
+  // [1] are revocation lists: allowed to be there, not looked at.
+  const optionalTags = optional.map(({ tag }) => tag).join();
+  if (
+    !['', `${tags.context(0)}`, `${tags.context(1)}`, `${tags.context(0)},${tags.context(1)}`].includes(
+      optionalTags,
+    )
+  )
+    return undefined;
+  return smallNumber(version) === 1 &&
+    digestAlgorithms?.tag === tags.set &&
+    encapsulated?.tag === tags.sequence &&
+    signers?.tag === tags.set
+    ? {
+        digestAlgorithms,
+        encapsulated,
+        certificates: certificates?.children ?? [],
+        signers: signers.children,
+      }
+    : undefined;
+};
+
+interface SignerInfo {
+  readonly issuer: Element;
+  readonly serialNumber: Element;
+  readonly digestAlgorithm: Element;
+  readonly attributes: Element;
+  readonly signatureAlgorithm: Element;
+  readonly signature: Uint8Array;
+}
+
+const readSignerInfo = (element: Element): SignerInfo | undefined => {
+  const [version, identifier, digestAlgorithm, attributes, signatureAlgorithm, value, unsigned, ...more] =
+    element.children;
+  const issuer = member(identifier, 0, tags.sequence);
+  const serialNumber = member(identifier, 1, tags.integer);
+  const signature = octets(value);
+  return element.tag === tags.sequence &&
+    smallNumber(version) === 1 &&
+    identifier?.tag === tags.sequence &&
+    issuer !== undefined &&
+    serialNumber !== undefined &&
+    digestAlgorithm?.tag === tags.sequence &&
+    // RFC 5652 5.3: DER even where the rest is BER, since the signature is over these very bytes.
+    attributes?.tag === tags.context(0) &&
+    attributes.definite &&
+    signatureAlgorithm?.tag === tags.sequence &&
+    signature !== undefined &&
+    (unsigned === undefined || unsigned.tag === tags.context(1)) &&
+    more.length === 0
+    ? { issuer, serialNumber, digestAlgorithm, attributes, signatureAlgorithm, signature }
+    : undefined;
+};
+
+/** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
+const algorithmOf = (element: Element): string | undefined => {
+  const [type, parameters, ...more] = element.children;
+  const isPlain =
+    parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0);
+  return isPlain && more.length === 0 ? dotted(type) : undefined;
+};
+
+const signatureFits = (algorithm: string | undefined, key: KeyObject): boolean =>
+  key.asymmetricKeyType === 'ec'
+    ? algorithm === id.ecdsaWithSha256
+    : algorithm === id.rsaEncryption || algorithm === id.sha256WithRsa;
+
+/** The one value of an attribute that must be there once with one value (RFC 5652 11.1, 11.2). */
+const onlyValue = (attributes: Element, type: string): Element | undefined => {
+  const found = attributes.children.filter((attribute) => dotted(attribute.children[0]) === type);
+  const values = found.length === 1 ? member(found[0], 1, tags.set)?.children : undefined;
+  return values?.length === 1 ? values[0] : undefined;
+};
+
+const equal = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
+
+const isSignedBy = ({ attributes, signature }: SignerInfo, key: KeyObject): boolean => {
+  // RFC 5652 5.4: signed with the tag of a SET OF in the place of [0].
+  const bytes = Buffer.from(attributes.bytes);
+  bytes[0] = tags.set;
+  try {
+    return verify('sha256', bytes, key, signature);
+  } catch {
+    return false;
+  }
+};
+
+const names = ({ der, fields }: Certificate): Verification => {
+  const serialNumber = onlyAttribute(fields.subject, id.serialNumber);
+  const commonName = onlyAttribute(fields.subject, id.commonName);
+  if (serialNumber === undefined) return refused({ reason: 'NO_SERIAL_NUMBER' });
+  if (commonName === undefined) return refused({ reason: 'NO_COMMON_NAME' });
+  return { ok: true, signer: { serialNumber, commonName, certificate: der } };
+};
+
+/**
+ * Verifies a CMS signature against the data that was to be signed.
+ *
+ * Whoever relies on it should go on to compare `signer.serialNumber` with the user it expects: a valid signature of
+ * somebody else is valid.
+ *
+ * @param cms          The decoded `Base64Signature`, DER or BER, from anywhere.
+ * @param expectedData What was sent as DataToBeSigned; text is taken as UTF-8.
+ * @param options      `trust`: certificates (DER) that end a chain. `at`: the time at which certificates must be
+ * valid, by default now.
+ * @returns The signer, or the first reason to refuse. Never throws for anything in `cms`.
+ * @throws When a certificate of `trust` is unreadable: that is the caller's configuration.
+ */
+export const verifySignature = (
+  cms: Uint8Array,
+  expectedData: Uint8Array | string,
+  { trust, at = new Date() }: { readonly trust: readonly Uint8Array[]; readonly at?: Date },
+): Verification => {
+  const anchors = trust.map((der) => {
+    const anchor = openCertificate(der);
+    if (anchor === undefined) throw new TypeError('a trusted certificate is unreadable');
+    return anchor;
+  });
+
+  const signedData = readSignedData(cms);
+  if (signedData === undefined) return malformed('SignedData');
+  const { digestAlgorithms, encapsulated, certificates, signers } = signedData;
+  const [signerElement] = signers;
+  if (signerElement === undefined || signers.length !== 1)
+    return refused({ reason: 'NOT_ONE_SIGNER', signers: signers.length });
+  const signerInfo = readSignerInfo(signerElement);
+  if (signerInfo === undefined) return malformed('SignerInfo');
+  if (
+    ![...digestAlgorithms.children, signerInfo.digestAlgorithm].every(
+      (each) => algorithmOf(each) === id.sha256,
+    )
+  )
+    return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
+
+  if (dotted(encapsulated.children[0]) !== id.data || encapsulated.children.length > 2)
+    return malformed('eContentType');
+  if (encapsulated.children.length === 1) return refused({ reason: 'NO_CONTENT' });
+  const content = octets(member(encapsulated, 1, tags.context(0))?.children[0]);
+  if (content === undefined) return malformed('eContent');
+  if (!equal(content, Buffer.from(expectedData))) return refused({ reason: 'CONTENT_MISMATCH' });
+
+  if (certificates.length > maxCertificates) return malformed('certificates');
+  const opened = certificates.map(({ bytes }) => openCertificate(bytes)).filter((each) => each !== undefined);
+  const signer = opened.find(
+    ({ fields }) =>
+      equal(fields.issuer.bytes, signerInfo.issuer.bytes) &&
+      equal(fields.serialNumber.bytes, signerInfo.serialNumber.bytes),
+  );
+  if (signer === undefined) return refused({ reason: 'NO_SIGNER_CERTIFICATE' });
+  if (!signatureFits(algorithmOf(signerInfo.signatureAlgorithm), signer.publicKey))
+    return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
+  const failure = checkPath(signer, opened, anchors, at);
+  if (failure !== undefined) return refused(failure);
+
+  const contentType = onlyValue(signerInfo.attributes, id.contentType);
+  const digest = octets(onlyValue(signerInfo.attributes, id.messageDigest));
+  if (dotted(contentType) !== id.data || digest === undefined) return malformed('signedAttrs');
+  if (!equal(digest, hash('sha256', content, 'buffer'))) return refused({ reason: 'DIGEST_MISMATCH' });
+  if (!isSignedBy(signerInfo, signer.publicKey)) return refused({ reason: 'BAD_SIGNATURE' });
+  return names(signer);
+};

@@ -1,0 +1,68 @@
+/**
+ * Connections to Redis, by what they are for.
+ *
+ * A command connection serves people who wait for an answer: it gives up within a second, so that a caller is told
+ * instead of left hanging while Redis is away. A blocking connection belongs to a worker or an event reader: it waits
+ * for Redis for as long as it takes and goes on where it stopped.
+ */
+import { Cluster, type ClusterNode, Redis, type RedisOptions } from 'ioredis';
+
+export type RedisClient = Redis | Cluster;
+
+export interface RedisTarget {
+  /**
+   * `redis://host:port/db`, `rediss://…`, `unix:/path/to/socket`, or several `redis://` URLs separated by commas for
+   * the nodes of a Redis Cluster.
+   */
+  readonly url: string;
+}
+
+/** How long a command may take before its caller is answered with a failure. */
+const commandTimeoutMs = 800;
+
+const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500);
+
+const commandOptions = {
+  commandTimeout: commandTimeoutMs,
+  connectTimeout: 2000,
+  maxRetriesPerRequest: 1,
+  retryStrategy: reconnectDelayMs,
+} satisfies RedisOptions;
+
+const blockingOptions = {
+  connectTimeout: 2000,
+  maxRetriesPerRequest: null,
+  enableReadyCheck: true,
+  retryStrategy: reconnectDelayMs,
+} satisfies RedisOptions;
+
+const open = ({ url }: RedisTarget, options: typeof commandOptions | typeof blockingOptions): RedisClient => {
+  if (url.startsWith('unix:')) return new Redis({ ...options, path: url.slice('unix:'.length) });
+  const urls = url.split(',').map((text) => new URL(text.trim()));
+  const [first] = urls;
+  if (urls.length === 1 || first === undefined) return new Redis(url, options);
+  const nodes: ClusterNode[] = urls.map((node) => ({ host: node.hostname, port: Number(node.port || 6379) }));
+  return new Cluster(nodes, {
+    redisOptions: {
+      ...options,
+      ...(first.username !== '' && { username: decodeURIComponent(first.username) }),
+      ...(first.password !== '' && { password: decodeURIComponent(first.password) }),
+      ...(first.protocol === 'rediss:' && { tls: {} }),
+    },
+    clusterRetryStrategy: reconnectDelayMs,
+  });
+};
+
+/**
+ * A connection for requests that somebody waits for. Commands reject after {@link commandTimeoutMs} when Redis does
+ * not answer; the connection itself keeps trying.
+ */
+export const connectForCommands = (target: RedisTarget): RedisClient => open(target, commandOptions);
+
+/** A connection for workers and event readers, which outlast any absence of Redis. */
+export const connectForBlocking = (target: RedisTarget): RedisClient => open(target, blockingOptions);
+
+/** Ends a connection whether or not Redis is there to hear it. */
+export const disconnect = async (client: RedisClient): Promise<void> => {
+  await client.quit().catch(() => client.disconnect());
+};

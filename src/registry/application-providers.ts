@@ -1,0 +1,107 @@
+import { type Checked, ok, refuse } from '../protocol/fault.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
+import {
+  type ApplicationProvider,
+  checkSignatureRequest,
+  type RegisteredProvider,
+} from './application-provider.ts';
+import type { PasswordVerdict, PasswordVerifier } from './password-verifier.ts';
+import { createPasswordVerifier } from './password-verifier.ts';
+import { decoyPassword } from './passwords.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+
+/**
+ * Who may call: application providers, known by AP_ID, and by a password or client certificate where they were
+ * registered with one.
+ *
+ * Every refusal of an identity is one and the same fault 104, and costs about the same time: an AP_ID that is unknown
+ * is refused only after a scrypt against a decoy. Otherwise the time would tell which names are registered and thereby
+ * which ones are worth guessing at. The price, work done for anybody, is bounded: all unknown names share one lane of
+ * the verifier's turnstile.
+ *
+ * The rate is counted after the identity is proven, so that nobody can use up another's allowance by calling in its name.
+ *
+ * Source: interface sections 2.1 and 5.1.
+ */
+export { type ApplicationProvider, checkSignatureRequest, type RegisteredProvider };
+
+export interface Credentials {
+  readonly apId: string;
+  readonly apPassword: string | undefined;
+  /** SHA-256 of the certificate that the connection proved, in lower-case hex without colons. */
+  readonly clientCertificateFingerprint: string | undefined;
+}
+
+export interface ApplicationProviders {
+  /**
+   * Proves who calls and counts the call.
+   *
+   * @returns Fault 104 with the table's detail for whatever is wrong with the identity; fault 104 `Request rate
+   *   exceeded` for too many requests or too many passwords tried at once.
+   * @throws When the rate limiter's store is unreachable.
+   */
+  authorize(credentials: Credentials): Promise<Checked<ApplicationProvider>>;
+
+  /**
+   * What can still be checked of a request that is already in the queue, where it has neither password nor connection:
+   * the provider must be known and may ask for this. Whoever can add jobs is trusted to be who it says; the call is not
+   * counted again.
+   *
+   * @returns Fault 104 for an unknown provider, or what {@link checkSignatureRequest} returns.
+   */
+  checkStored(request: SignatureRequest): Checked<void>;
+}
+
+const rateExceeded = refuse(104, 'Request rate exceeded');
+
+/** @param sandbox Any AP_ID is accepted; those that are registered still need what they were registered with. */
+export const createApplicationProviders = ({
+  providers,
+  sandbox,
+  rateLimiter,
+  passwords = createPasswordVerifier(),
+}: {
+  readonly providers: readonly RegisteredProvider[];
+  readonly sandbox: boolean;
+  readonly rateLimiter: RateLimiter;
+  readonly passwords?: PasswordVerifier;
+}): ApplicationProviders => {
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const anyHash = providers.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash;
+  const decoy = decoyPassword(anyHash);
+
+  /** A name nobody registered: in a sandbox somebody who may ask for everything. */
+  const unregistered = (id: string): Checked<ApplicationProvider> =>
+    sandbox ? ok({ id, dtbsPrefix: undefined, profiles: undefined, services: undefined }) : refuse(104);
+
+  return {
+    authorize: async ({ apId, apPassword, clientCertificateFingerprint }) => {
+      const provider = byId.get(apId);
+      if (provider === undefined && sandbox) return unregistered(apId);
+      const known = provider !== undefined && certificateFits(provider, clientCertificateFingerprint);
+      const hash = provider?.passwordHash ?? (known ? undefined : decoy);
+      const verdict: PasswordVerdict =
+        hash === undefined ? 'right' : await passwords.verify(hash, apPassword ?? '');
+      if (verdict === 'busy') return rateExceeded;
+      if (!known || verdict === 'wrong') return refuse(104);
+      const { rateLimit } = provider;
+      if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit))) return rateExceeded;
+      return ok(provider);
+    },
+
+    checkStored: (request) => {
+      const { apId } = request.caller;
+      const provider = byId.get(apId);
+      const known = provider === undefined ? unregistered(apId) : ok(provider);
+      return known.ok ? checkSignatureRequest(known.value, request) : known;
+    },
+  };
+};
+
+/** Fingerprints are public, so an ordinary comparison does. */
+const certificateFits = (
+  { clientCertificateFingerprints }: RegisteredProvider,
+  shown: string | undefined,
+): boolean =>
+  clientCertificateFingerprints === undefined ||
+  (shown !== undefined && clientCertificateFingerprints.includes(shown));

@@ -1,0 +1,89 @@
+import type { GeofencingPolicy } from '../protocol/requests.ts';
+import type { GeofencingErrorCode, Location } from './subscriber.ts';
+
+/**
+ * Where a device is, as the geofencing service reports it and as a policy judges it.
+ *
+ * All values of a report are strings (interface section 2.2). Clients read the error code into a closed list and the
+ * confidences into floating-point numbers; the accuracy must be an integer.
+ */
+export type LocationReport =
+  | {
+      readonly country: string;
+      /** Metres, decimal integer. */
+      readonly accuracy: string;
+      /** `0` to `1.0`, at most two decimals. */
+      readonly deviceConfidence: string;
+      readonly locationConfidence: string;
+      /** `2024-07-02T08:53:10.537+00:00`. */
+      readonly timestamp: string;
+    }
+  | { readonly errorCode: GeofencingErrorCode; readonly errorMessage: string };
+
+/** `0`, `0.85`, `0.9`, `1.0`. */
+const confidence = (value: number): string => {
+  const rounded = Math.round(value * 100) / 100;
+  return rounded === 1 ? '1.0' : String(rounded);
+};
+
+/**
+ * The time with a numeric offset, which clients expect even for UTC. It is UTC because the service does not know the
+ * time zone of the place, and an offset changes nothing about the instant.
+ */
+const withOffset = (time: Date): string => time.toISOString().replace('Z', '+00:00');
+
+/**
+ * @param location Undefined when nobody knows: reported as 120, the location service's unspecified failure.
+ * @param now When the location was asked for; the timestamp is that of the fix, which is older.
+ */
+export const locationReport = (location: Location | undefined, now: Date): LocationReport => {
+  if (location === undefined) return { errorCode: '120', errorMessage: 'Location is not available' };
+  if ('errorCode' in location) {
+    return { errorCode: location.errorCode, errorMessage: location.errorMessage };
+  }
+  return {
+    country: location.country,
+    accuracy: String(Math.round(location.accuracyMeters)),
+    deviceConfidence: confidence(location.deviceConfidence),
+    locationConfidence: confidence(location.locationConfidence),
+    timestamp: withOffset(new Date(now.getTime() - location.ageSeconds * 1000)),
+  };
+};
+
+const lists = (countries: readonly string[], country: string): boolean =>
+  countries.some((listed) => listed.toUpperCase() === country.toUpperCase());
+
+const isBelow = (value: number, bound: number | undefined): boolean => bound !== undefined && value < bound;
+const isAbove = (value: number, bound: number | undefined): boolean => bound !== undefined && value > bound;
+
+/** A policy of empty lists and no bounds asks for nothing. */
+const asksForSomething = (policy: GeofencingPolicy): boolean =>
+  policy.countryWhitelist.length > 0 ||
+  policy.countryBlacklist.length > 0 ||
+  policy.minDeviceConfidence !== undefined ||
+  policy.minLocationConfidence !== undefined ||
+  policy.maxTimestampMinutes !== undefined ||
+  policy.maxAccuracyMeters !== undefined;
+
+/**
+ * Whether a request with this policy must end in fault 450.
+ *
+ * Without a location no bound can be shown to hold, so a policy that asks for anything is violated: a fence that opens
+ * when somebody switches the GPS off is no fence. An AP that would rather see the error code leaves the policy out.
+ * Bounds are inclusive.
+ */
+export const violatesPolicy = (
+  location: Location | undefined,
+  policy: GeofencingPolicy | undefined,
+): boolean => {
+  if (policy === undefined || !asksForSomething(policy)) return false;
+  if (location === undefined || 'errorCode' in location) return true;
+  return (
+    (policy.countryWhitelist.length > 0 && !lists(policy.countryWhitelist, location.country)) ||
+    lists(policy.countryBlacklist, location.country) ||
+    isBelow(location.deviceConfidence, policy.minDeviceConfidence) ||
+    isBelow(location.locationConfidence, policy.minLocationConfidence) ||
+    isAbove(location.ageSeconds / 60, policy.maxTimestampMinutes) ||
+    isAbove(location.accuracyMeters, policy.maxAccuracyMeters)
+  );
+};

@@ -1,0 +1,71 @@
+/**
+ * Ranges of mobile numbers, so that a load test can register a million users in one line.
+ *
+ * Numbers are compared as integers: an E.164 number has at most 15 digits and no leading zero, so it fits a double exactly and
+ * no two texts mean the same integer.
+ */
+export interface NumberRange {
+  /** Digits without plus. */
+  readonly first: string;
+  /** Digits without plus; the same as `first` for a single number. */
+  readonly last: string;
+}
+
+export interface Overlap {
+  /** Indexes into the list that was given, the lower one first. */
+  readonly indexes: readonly [number, number];
+}
+
+/**
+ * Pairs of ranges that share a number. Not every such pair, but at least one for every range that overlaps another one
+ * that begins before it: enough to put a list right.
+ */
+export const findOverlaps = (ranges: readonly NumberRange[]): readonly Overlap[] => {
+  const sorted = ranges
+    .map(({ first, last }, index) => ({ first: Number(first), last: Number(last), index }))
+    .toSorted((a, b) => a.first - b.first || a.index - b.index);
+  const overlaps: Overlap[] = [];
+  let reach = { last: -1, index: -1 };
+  for (const { first, last, index } of sorted) {
+    if (first <= reach.last) {
+      overlaps.push({ indexes: [Math.min(index, reach.index), Math.max(index, reach.index)] });
+    }
+    if (last > reach.last) reach = { last, index };
+  }
+  return overlaps;
+};
+
+/**
+ * Finds the range that holds a number: a map for single numbers, a binary search for the rest.
+ *
+ * @param ranges Must not overlap.
+ */
+export const createRangeIndex = <T extends NumberRange>(
+  ranges: readonly T[],
+): ((number: string) => T | undefined) => {
+  const singles = new Map<string, T>();
+  const wide: { readonly first: number; readonly last: number; readonly range: T }[] = [];
+  for (const range of ranges) {
+    if (range.first === range.last) singles.set(range.first, range);
+    else wide.push({ first: Number(range.first), last: Number(range.last), range });
+  }
+  wide.sort((a, b) => a.first - b.first);
+
+  return (number) => {
+    const single = singles.get(number);
+    if (single !== undefined) return single;
+    // Number() would also read '', '0x…' and a leading zero, none of which is the number of a range.
+    if (!/^[1-9]\d{0,14}$/.test(number)) return undefined;
+    const wanted = Number(number);
+    let [low, high] = [0, wide.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const candidate = wide[middle];
+      if (candidate === undefined) return undefined;
+      if (wanted < candidate.first) high = middle;
+      else if (wanted > candidate.last) low = middle + 1;
+      else return candidate.range;
+    }
+    return undefined;
+  };
+};

@@ -1,0 +1,107 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/**
+ * Stored forms of application passwords: scrypt in a PHC-like string `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, salt and
+ * hash in Base64 without padding.
+ *
+ * The parameters stand in the string, so that a stronger default needs no change of stored ones. That makes the string
+ * an input that decides how much memory and time we spend: it is parsed strictly and bounded before any work is done.
+ *
+ * Source: RFC 7914; the PHC string format; the default is one of the equivalent settings that OWASP's password storage
+ * cheat sheet lists (32 MiB, about as slow as 128 MiB at p=1).
+ */
+export interface ScryptCost {
+  /** Binary logarithm of N. */
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+export interface StoredPassword {
+  readonly cost: ScryptCost;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+const defaultCost: ScryptCost = { ln: 15, r: 8, p: 3 };
+
+/** Bounds the work an anonymous request can ask for: scrypt begins by hashing all of the password. */
+const maxPasswordBytes = 1024;
+
+/** 128 bytes × N × r: at most 128 MiB for one computation. */
+const maxMemoryBlocks = 2 ** 20;
+
+const saltBytes = 16;
+const hashBytes = 32;
+const pattern =
+  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,86})\$([A-Za-z0-9+/]{43,86})$/;
+
+const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+const compute = (
+  password: string,
+  salt: Buffer,
+  length: number,
+  { ln, r, p }: ScryptCost,
+): Promise<Buffer> => {
+  const N = 2 ** ln;
+  // Node refuses above 32 MiB by default; what scrypt needs is 128·r·(N + p) and a little.
+  return derive(password, salt, length, { N, r, p, maxmem: 128 * r * (N + p + 8) });
+};
+
+const withinBounds = ({ ln, r, p }: ScryptCost): boolean =>
+  ln >= 10 && ln <= 17 && r >= 1 && r <= 16 && p >= 1 && p <= 8 && 2 ** ln * r <= maxMemoryBlocks;
+
+const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+
+/** Empty or over 1024 bytes of UTF-8: never hashed, never right. */
+export const isPlausiblePassword = (password: string): boolean =>
+  password.length > 0 &&
+  password.length <= maxPasswordBytes &&
+  Buffer.byteLength(password) <= maxPasswordBytes;
+
+/** @returns Undefined for anything that is not a stored password within the bounds above. */
+export const parseStoredPassword = (stored: string): StoredPassword | undefined => {
+  const [, ln, r, p, salt, hash] = pattern.exec(stored) ?? [];
+  if (salt === undefined || hash === undefined) return undefined;
+  const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
+  if (!withinBounds(cost)) return undefined;
+  return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+};
+
+/**
+ * A stored form for a new password, with a fresh salt.
+ *
+ * @throws RangeError for an empty password, one over 1024 bytes, or a cost out of bounds.
+ */
+export const hashPassword = async (password: string, cost: ScryptCost = defaultCost): Promise<string> => {
+  if (!isPlausiblePassword(password)) throw new RangeError('a password has 1 to 1024 bytes');
+  if (!withinBounds(cost)) throw new RangeError('scrypt cost out of bounds');
+  const salt = randomBytes(saltBytes);
+  const hash = await compute(password, salt, hashBytes, cost);
+  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
+};
+
+/**
+ * Whether this is the password. Comparison takes the same time wherever the two differ.
+ *
+ * @returns False, without any work, for a stored form that is malformed or out of bounds and for a password that is
+ *   empty or too long. Costs one scrypt otherwise: see {@link file://./password-verifier.ts} for the busy path.
+ */
+export const verifyPassword = async (stored: string, password: string): Promise<boolean> => {
+  const parsed = parseStoredPassword(stored);
+  if (parsed === undefined || !isPlausiblePassword(password)) return false;
+  const computed = await compute(password, parsed.salt, parsed.hash.length, parsed.cost);
+  return timingSafeEqual(computed, parsed.hash);
+};
+
+/**
+ * A stored form that no password matches and that costs as much to refuse as `like`, for callers who must not learn
+ * from the time whether a name exists.
+ */
+export const decoyPassword = (like: string | undefined): string => {
+  const cost = (like === undefined ? undefined : parseStoredPassword(like)?.cost) ?? defaultCost;
+  const [salt, hash] = [randomBytes(saltBytes), randomBytes(hashBytes)];
+  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
+};

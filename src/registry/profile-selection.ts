@@ -1,0 +1,126 @@
+import { type Checked, type Fault, fault, ok, refuse } from '../protocol/fault.ts';
+import { type ProfileName, profileNames } from '../protocol/requests.ts';
+import type { Location, Sscd, Subscriber } from './subscriber.ts';
+
+/**
+ * Which device signs: from the profile that was asked for and what the subscriber has.
+ *
+ * An SSCD that is not active does not count while another one is: somebody with an old, never activated SIM and an
+ * active App is an App user. When none is active they all count, so that the answer is 404 or 422 (this user must
+ * activate) rather than 105 (no such user).
+ *
+ * Beyond that a device's state does not sway the choice: a blocked PIN on the preferred SIM is an error that the
+ * user must hear of, not a reason to ask the App.
+ *
+ * Source: interface section 2.1, SignatureProfile.
+ */
+export type Method =
+  | { readonly method: 'sim' | 'app'; readonly sscd: Sscd; readonly answerProfile: ProfileName }
+  | {
+      readonly method: 'otp-text' | 'otp-flash';
+      readonly sscd: undefined;
+      readonly answerProfile: ProfileName;
+    };
+
+type OneTimePasswordProfile = 'MID/v1/OtpProfileText' | 'MID/v1/OtpProfileFlash';
+type DeviceProfile = Exclude<ProfileName, OneTimePasswordProfile>;
+
+interface Devices {
+  readonly sim: Sscd | undefined;
+  readonly app: Sscd | undefined;
+  readonly simLocation: Location | undefined;
+}
+
+const isActive = (sscd: Sscd): boolean => sscd.state === 'ACTIVE' && sscd.certificateState === 'ACTIVE';
+
+const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
+  const all = sim === undefined ? apps : [sim, ...apps];
+  const active = all.filter(isActive);
+  const counting = active.length > 0 ? active : all;
+  return {
+    sim: counting.find(({ kind }) => kind === 'sim'),
+    app: counting.find(({ kind }) => kind === 'app'),
+    simLocation: location.sim,
+  };
+};
+
+const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>
+  sim?.algorithm === algorithm ? sim : undefined;
+
+/** A SIM whose network knows where it is. An error of the location service is not a place. */
+const locatableSim = ({ sim, simLocation }: Devices): Sscd | undefined =>
+  simLocation !== undefined && 'country' in simLocation ? sim : undefined;
+
+const sscdFor = (profile: DeviceProfile, devices: Devices): Sscd | undefined => {
+  switch (profile) {
+    case 'Any-LoA4':
+    case 'MID/v1/AuthProfile1':
+      return devices.sim ?? devices.app;
+    case 'STK-LoA4':
+      return devices.sim;
+    case 'Device-LoA4':
+      return devices.app;
+    case 'MID/v1/AuthProfile1.ECC':
+      return simWithKey(devices, 'EC');
+    case 'MID/v1/AuthProfile1.RSA':
+      return simWithKey(devices, 'RSA');
+    case 'Any-Geofencing-LoA4':
+      return locatableSim(devices) ?? devices.app;
+  }
+};
+
+/**
+ * Chooses the method for a request.
+ *
+ * @param subscriber Undefined for a number that the registry does not know. The one-time password profiles need nothing
+ *   but a number, so they are served even then.
+ * @returns `answerProfile` names the method chosen, never `Any-*`. Fault 105 for an unknown number or one without any
+ *   SSCD; 109 when no SSCD serves the profile.
+ */
+export const chooseMethod = (subscriber: Subscriber | undefined, profile: ProfileName): Checked<Method> => {
+  if (profile === 'MID/v1/OtpProfileText') {
+    return ok({ method: 'otp-text', sscd: undefined, answerProfile: profile });
+  }
+  if (profile === 'MID/v1/OtpProfileFlash') {
+    return ok({ method: 'otp-flash', sscd: undefined, answerProfile: profile });
+  }
+  if (subscriber === undefined) return refuse(105);
+  const devices = devicesOf(subscriber);
+  if (devices.sim === undefined && devices.app === undefined) return refuse(105);
+  const sscd = sscdFor(profile, devices);
+  if (sscd === undefined) return refuse(109);
+  return ok({ method: sscd.kind, sscd, answerProfile: sscd.kind === 'sim' ? 'STK-LoA4' : 'Device-LoA4' });
+};
+
+/**
+ * Profiles that a profile answer never lists. One-time passwords work for every number, so they say nothing about a
+ * user. `Any-Geofencing-LoA4` depends on where the SIM is at the moment of a request; the live service leaves it out
+ * even for the robot user, who can be located.
+ */
+const unlisted: ReadonlySet<ProfileName> = new Set<ProfileName>([
+  'Any-Geofencing-LoA4',
+  'MID/v1/OtpProfileFlash',
+  'MID/v1/OtpProfileText',
+]);
+
+/** In ASCII order, as live answers list them. */
+const listed = profileNames.filter((name) => !unlisted.has(name)).toSorted();
+
+/** The profiles that a profile answer lists: those that {@link chooseMethod} would serve, except the ones above. */
+export const profilesOf = (subscriber: Subscriber): readonly ProfileName[] =>
+  listed.filter((name) => chooseMethod(subscriber, name).ok);
+
+/**
+ * What is wrong with the chosen SSCD, before anybody is asked.
+ *
+ * The order is that of the remedies: the operator must lift a suspension before the user can do anything; a user who is not
+ * activated has no PIN yet; a blocked PIN must be replaced, by which the certificate is renewed as well.
+ */
+export const sscdFault = (sscd: Sscd): Fault | undefined => {
+  if (sscd.suspended) return fault(403);
+  if (sscd.state !== 'ACTIVE') return fault(404);
+  if (sscd.pinBlocked) return fault(402);
+  if (sscd.certificateExpired) return fault(422);
+  if (sscd.certificateState !== 'ACTIVE') return fault(422, 'Certificate is not active');
+  return undefined;
+};

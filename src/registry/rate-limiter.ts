@@ -1,0 +1,59 @@
+/**
+ * How many requests an application provider may make: a token bucket in Redis, shared by all processes.
+ *
+ * A bucket holds `requests` tokens and refills evenly in `perSeconds`, so an application may spend all of them at once
+ * and then goes on at the steady rate; a counter per calendar window would let twice as many through around its edge.
+ *
+ * One script, one key: reading and taking is atomic without a lock, and a Redis Cluster serves it from one slot. The
+ * clock is Redis's own, because the processes that share a bucket need one clock, not one each. A bucket that nobody touches
+ * for `perSeconds` is full, which is what an absent key means, so it simply expires.
+ */
+export interface RateLimit {
+  readonly requests: number;
+  readonly perSeconds: number;
+}
+
+export interface RateLimiter {
+  /**
+   * Takes one token of the bucket `key`.
+   *
+   * @returns False when there is none.
+   * @throws When Redis is unreachable.
+   */
+  take(key: string, limit: RateLimit): Promise<boolean>;
+}
+
+/** The little of a Redis client that this needs; an ioredis client fits. */
+export interface ScriptRunner {
+  eval(script: string, numberOfKeys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+}
+
+/** KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds in which it refills. 1 when a token was taken. */
+const takeToken = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local size, refill = tonumber(ARGV[1]), tonumber(ARGV[2])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens, at = tonumber(bucket[1]) or size, tonumber(bucket[2]) or now
+tokens = math.min(size, tokens + math.max(0, now - at) * size / refill)
+local taken = 0
+if tokens >= 1 then
+  tokens = tokens - 1
+  taken = 1
+end
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(refill / 1000))
+return taken
+`;
+
+/** @param prefix Stands before every key: `<prefix>:rate:<key>`. */
+export const createRateLimiter = ({
+  redis,
+  prefix,
+}: {
+  readonly redis: ScriptRunner;
+  readonly prefix: string;
+}): RateLimiter => ({
+  take: async (key, { requests, perSeconds }) =>
+    (await redis.eval(takeToken, 1, `${prefix}:rate:${key}`, requests, perSeconds * 1_000_000)) === 1,
+});

@@ -1,0 +1,79 @@
+/**
+ * The port to whatever makes signatures for a person: a robot, a simulated person, a text message, later a phone in a
+ * browser or another signature service.
+ *
+ * A device is asked and either answers at once or says that the answer will come later. The caller is a job that may
+ * run again after a crash, so the same attempt can be asked more than once: a device shows it once, and asking again
+ * is how its progress is learned. An answer that comes later is brought by another process, through
+ * `transactions.answer`.
+ */
+import type { ReceiptOutcome } from '../../machines/outcome.ts';
+import type { Fault } from '../protocol/fault.ts';
+import type { DataToBeSigned } from '../protocol/requests.ts';
+import type { Sscd, Subscriber } from '../registry/subscriber.ts';
+
+export interface Prompt {
+  /** MSSP_TransID and attempt: together they name this prompt for ever. */
+  readonly transactionId: string;
+  readonly attempt: number;
+  /** Digits without plus. */
+  readonly msisdn: string;
+  /** Undefined for a number that is not registered (one-time passwords need no registration). */
+  readonly subscriber: Subscriber | undefined;
+  readonly sscd: Sscd | undefined;
+  readonly data: DataToBeSigned;
+  readonly language: string | undefined;
+  /** When this attempt was first put to the device; milliseconds since the epoch, like `now` and `deadline`. */
+  readonly promptedAt: number;
+  readonly now: number;
+  readonly deadline: number;
+}
+
+export type DeviceAnswer =
+  | {
+      readonly kind: 'signature';
+      /** CMS SignedData, Base64. */
+      readonly cms: string;
+      /** Id of the chain to attach, unless `cms` carries its certificates. */
+      readonly certificates?: string;
+    }
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+/**
+ * answered     The attempt is over.
+ * awaiting     Somebody has been asked. `askAgainAt` is for devices that must be asked again to learn more.
+ * unreachable  The transport failed and nobody has been asked; the caller tries again. `cause` is for the log.
+ */
+export type PromptResult =
+  | { readonly kind: 'answered'; readonly answer: DeviceAnswer }
+  | { readonly kind: 'awaiting'; readonly askAgainAt?: number }
+  | { readonly kind: 'unreachable'; readonly cause: string };
+
+export interface ReceiptPrompt {
+  readonly transactionId: string;
+  readonly msisdn: string;
+  readonly subscriber: Subscriber | undefined;
+  readonly sscd: Sscd | undefined;
+  readonly message: string;
+  readonly language: string | undefined;
+  readonly deadline: number;
+}
+
+/** `lapsesAs` says what silence until the deadline will mean: the user saw it (`timeout`) or never did. */
+export type ReceiptResult =
+  | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
+  | { readonly kind: 'awaiting'; readonly lapsesAs: 'timeout' | 'unanswered' }
+  | { readonly kind: 'unreachable'; readonly cause: string };
+
+export interface SigningDevice {
+  readonly kind: string;
+  /**
+   * A person looks at this device: it shows one prompt at a time. Devices without a screen serve any number of
+   * requests at once.
+   */
+  readonly screen: boolean;
+  /** @throws When something it depends on is broken; the job is then run again later. */
+  prompt(prompt: Prompt): Promise<PromptResult>;
+  receipt(prompt: ReceiptPrompt): Promise<ReceiptResult>;
+}

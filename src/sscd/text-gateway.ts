@@ -1,0 +1,65 @@
+/**
+ * The way out for text messages. Two ways are built in: an outbox that developers read (`paraph messages`), and a
+ * webhook to whatever really sends them.
+ *
+ * A text contains a password. It is never logged, and the outbox forgets it after ten minutes.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+
+export interface TextMessage {
+  /** The same for every try to send the same text: a gateway sends it once. */
+  readonly id: string;
+  readonly msisdn: string;
+  readonly text: string;
+  readonly flash: boolean;
+}
+
+export type SendResult = { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly cause: string };
+
+export interface TextGateway {
+  send(message: TextMessage): Promise<SendResult>;
+}
+
+const outboxSeconds = 600;
+const outboxKey = (prefix: string, msisdn: string): string => `${prefix}:outbox:${msisdn}`;
+
+export const createOutbox = (redis: RedisClient, prefix: string): TextGateway => ({
+  send: async (message) => {
+    const key = outboxKey(prefix, message.msisdn);
+    await redis.hset(key, message.id, JSON.stringify(message));
+    await redis.expire(key, outboxSeconds);
+    return { kind: 'sent' };
+  },
+});
+
+/** What was sent to a number in the last ten minutes. */
+export const readOutbox = async (
+  redis: RedisClient,
+  prefix: string,
+  msisdn: string,
+): Promise<readonly TextMessage[]> =>
+  Object.values(await redis.hgetall(outboxKey(prefix, msisdn))).map((text) => JSON.parse(text));
+
+const webhookTimeoutMs = 5000;
+
+/**
+ * POSTs `{ id, msisdn, text, flash }` as JSON. Any 2xx is taken for sent; `id` is repeated as `Idempotency-Key`, since
+ * a message may be sent again when the answer got lost.
+ */
+export const createWebhookGateway = (url: string): TextGateway => ({
+  send: async (message) => {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': message.id },
+        body: JSON.stringify(message),
+        signal: AbortSignal.timeout(webhookTimeoutMs),
+        redirect: 'error',
+      });
+      await response.body?.cancel();
+      return response.ok ? { kind: 'sent' } : { kind: 'failed', cause: `gateway answered ${response.status}` };
+    } catch (error) {
+      return { kind: 'failed', cause: error instanceof Error ? error.name : 'gateway is unreachable' };
+    }
+  },
+});

@@ -1,0 +1,17 @@
+import { shardOf } from './ids.ts';
+import type { AnswerResult, Decision } from './job-home.ts';
+import type { Shard } from './shards.ts';
+
+/** @returns The shard that a transaction id names, or undefined for an id that was never issued here. */
+export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard | undefined => {
+  const index = shardOf(msspTransId, shards.length);
+  return index === undefined ? undefined : shards[index];
+};
+
+export type Answer = (msspTransId: string, attempt: number, decision: Decision) => Promise<AnswerResult>;
+
+/** Brings answers to transactions, whichever shard they live on, and wakes them. */
+export const createAnswer =
+  (shards: readonly Shard[]): Answer =>
+  async (msspTransId, attempt, decision) =>
+    (await shardFor(shards, msspTransId)?.signatures.home.answer(msspTransId, attempt, decision)) ?? 'unknown';

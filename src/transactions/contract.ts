@@ -1,0 +1,95 @@
+/**
+ * What lies in the queues: a public contract, because other services add jobs and read their results themselves.
+ *
+ * Queue `signatures`: one job per transaction, its id the MSSP_TransID. Data is the wire's own MSS_SignatureReq without
+ * AP_PWD. The worker adds `transaction`, the record of where the request stands; a producer leaves it out. A completed
+ * job returns the final record with the outcome. A failed job's `failedReason` is one line, `_401 USER_CANCEL: text`.
+ *
+ * Queue `receipts`: one job per receipt, its id the MSSP_TransID with `-receipt` behind it.
+ *
+ * Both live under the prefix `{<prefix>-<shard>}`; the braces keep a shard's keys in one slot of a Redis Cluster.
+ */
+import { z } from 'zod';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { profileNames } from '../protocol/requests.ts';
+
+export const signatureQueueName = 'signatures';
+export const receiptQueueName = 'receipts';
+export const signatureJobName = 'sign';
+export const receiptJobName = 'receipt';
+
+export const shardPrefix = (prefix: string, shard: number): string => `{${prefix}-${shard}}`;
+
+const faultSchema = z.object({ code: z.number().int(), detail: z.string() });
+
+const outcomeSchema = z.intersection(
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('signature'),
+      cms: z.string().describe('CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own'),
+      certificates: z.string().optional().describe('Id of the certificate chain to attach'),
+    }),
+    z.object({ kind: z.literal('delivered') }).describe('A one-time password reached the phone; not a signature'),
+  ]),
+  z.object({
+    profile: z.enum(profileNames).optional().describe('The method that was chosen'),
+    validated: z.literal(true).optional(),
+    geofencing: z.record(z.string(), z.string()).optional(),
+    subscriberNetwork: z.string().optional().describe('MCC then MNC'),
+  }),
+);
+
+/** Where a transaction stands; also the return value of a completed job. */
+export const signatureRecordSchema = z.object({
+  version: z.literal(1),
+  state: z.enum(['submitted', 'pending', 'signed', 'failed', 'receipted']),
+  attempt: z.number().int().min(1),
+  deadline: z.number().describe('Milliseconds since the epoch'),
+  outcome: outcomeSchema.optional(),
+  fault: faultSchema.optional(),
+  receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']).optional(),
+  history: z.array(
+    z.object({
+      state: z.enum(['submitted', 'pending', 'signed', 'failed', 'receipted']),
+      attempt: z.number().int().min(1),
+      at: z.number().describe('Milliseconds since the epoch'),
+      fault: faultSchema.optional(),
+    }),
+  ),
+});
+
+/** The request is checked against the protocol's own schema when the worker takes the job. */
+export const signatureJobDataSchema = z.object({
+  MSS_SignatureReq: z.record(z.string(), z.unknown()),
+  transaction: signatureRecordSchema.optional(),
+  /** How many times the device's transport refused this attempt. */
+  deliveryFailures: z.number().int().min(0).optional(),
+});
+
+export interface SignatureJobData {
+  readonly MSS_SignatureReq: unknown;
+  readonly transaction?: SignatureRecord;
+  readonly deliveryFailures?: number;
+}
+
+export const receiptJobDataSchema = z.object({
+  msspTransId: z.string(),
+  /** Equal requests have equal fingerprints: what tells a repeated request from a second receipt. */
+  fingerprint: z.string(),
+  msisdn: z.string(),
+  message: z.string(),
+  /** The method that signed: the receipt goes to the same device. */
+  profile: z.enum(profileNames).optional(),
+  language: z.string().optional(),
+  timeoutSeconds: z.number().int().min(1),
+  /** What silence until the deadline means, once the phone has been asked. */
+  lapsesAs: z.enum(['timeout', 'unanswered']).optional(),
+});
+export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
+
+export const receiptJobResultSchema = z.object({
+  receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']),
+});
+export type ReceiptJobResult = Readonly<z.infer<typeof receiptJobResultSchema>>;
+
+export const receiptJobId = (msspTransId: string): string => `${msspTransId}-receipt`;

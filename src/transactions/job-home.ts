@@ -1,0 +1,151 @@
+/**
+ * The few writes that BullMQ does not offer, made on the job's own hash, so that they live and die with the job and
+ * share its slot in a cluster.
+ *
+ * BullMQ guards the end of a job by its lock, but not `updateData`: a worker that was paused for longer than its lock
+ * lasts could write an old state over a newer one. {@link JobHome.save} compares the lock's token in the same step.
+ *
+ * An answer comes from another process while no worker holds the job. Whoever writes `decision:<attempt>` first has
+ * decided the attempt; everyone else learns what was decided. It can only be written while the device has been asked
+ * (`awaiting` names the attempt) and the job has not ended. The worker that wakes at the deadline decides by the same
+ * field, so an answer and the timeout can never both win.
+ */
+import type { Queue } from 'bullmq';
+import type { Fault } from '../protocol/fault.ts';
+import type { ReceiptOutcome } from '../../machines/outcome.ts';
+import type { RedisClient } from '../redis/connect.ts';
+
+/** What an attempt came to, as the first writer put it. */
+export type Decision =
+  | { readonly kind: 'signature'; readonly cms: string; readonly certificates?: string }
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'receipt'; readonly receipt: ReceiptOutcome }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'expired' };
+
+/**
+ * accepted     This answer decided the attempt.
+ * decided      Another answer, or the deadline, was first.
+ * not-pending  The device has not been asked for this attempt.
+ * finished     The transaction has ended.
+ * unknown      There is no such transaction.
+ */
+export type AnswerResult = 'accepted' | 'decided' | 'not-pending' | 'finished' | 'unknown';
+
+export interface StoredJob {
+  readonly data: unknown;
+  readonly timestamp: number;
+  /** Milliseconds since the epoch; undefined while the job is open. */
+  readonly finishedOn: number | undefined;
+  readonly returnValue: unknown;
+  readonly failedReason: string | undefined;
+}
+
+export interface JobHome {
+  /** @returns False when the lock is no longer this token's: the caller must stop and touch nothing. */
+  save(id: string, token: string, data: unknown, awaitingAttempt?: number): Promise<boolean>;
+  answer(id: string, attempt: number, decision: Decision): Promise<AnswerResult>;
+  /** Decides unless somebody has. @returns What is decided now. */
+  decide(id: string, attempt: number, decision: Decision): Promise<Decision>;
+  decision(id: string, attempt: number): Promise<Decision | undefined>;
+  read(id: string): Promise<StoredJob | undefined>;
+  /** Replaces the return value of a completed job. @returns False when the job is not, or no longer, completed. */
+  amend(id: string, returnValue: unknown): Promise<boolean>;
+}
+
+const saveScript = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+if ARGV[3] == '' then redis.call('HSET', KEYS[1], 'data', ARGV[2])
+else redis.call('HSET', KEYS[1], 'data', ARGV[2], 'awaiting', ARGV[3]) end
+return 1`;
+
+const answerScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
+if redis.call('HGET', KEYS[1], 'awaiting') ~= ARGV[1] then return 'not-pending' end
+if redis.call('HSETNX', KEYS[1], 'decision:' .. ARGV[1], ARGV[2]) == 0 then return 'decided' end
+return 'accepted'`;
+
+const decideScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return ARGV[2] end
+redis.call('HSETNX', KEYS[1], 'decision:' .. ARGV[1], ARGV[2])
+return redis.call('HGET', KEYS[1], 'decision:' .. ARGV[1])`;
+
+const amendScript = `
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
+if redis.call('HEXISTS', KEYS[1], 'returnvalue') == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'returnvalue', ARGV[1])
+return 1`;
+
+/** BullMQ's error when a job that is to be promoted is not asleep: somebody woke it already, or it never slept. */
+const isNotDelayed = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === -3;
+
+export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
+  const keyOf = (id: string): string => queue.toKey(id);
+
+  const decision = async (id: string, attempt: number): Promise<Decision | undefined> => {
+    const text = await redis.hget(keyOf(id), `decision:${attempt}`);
+    return text === null ? undefined : JSON.parse(text);
+  };
+
+  return {
+    decision,
+
+    save: async (id, token, data, awaitingAttempt) => {
+      const key = keyOf(id);
+      const written = await redis.eval(
+        saveScript,
+        2,
+        key,
+        `${key}:lock`,
+        token,
+        JSON.stringify(data),
+        awaitingAttempt ?? '',
+      );
+      return written === 1;
+    },
+
+    answer: async (id, attempt, answer) => {
+      const result = await redis.eval(answerScript, 1, keyOf(id), attempt, JSON.stringify(answer));
+      // An answer that was already there may stem from a process that died before it could wake the job.
+      if (result === 'accepted' || result === 'decided') {
+        await wake(queue, id);
+      }
+      return result as AnswerResult;
+    },
+
+    decide: async (id, attempt, wanted) =>
+      JSON.parse(String(await redis.eval(decideScript, 1, keyOf(id), attempt, JSON.stringify(wanted)))),
+
+    amend: async (id, returnValue) =>
+      (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,
+
+    read: async (id) => {
+      const [data, timestamp, finishedOn, returnValue, failedReason] = await redis.hmget(
+        keyOf(id),
+        'data',
+        'timestamp',
+        'finishedOn',
+        'returnvalue',
+        'failedReason',
+      );
+      if (typeof data !== 'string') return undefined;
+      return {
+        data: JSON.parse(data),
+        timestamp: Number(timestamp),
+        finishedOn: finishedOn == null ? undefined : Number(finishedOn),
+        returnValue: returnValue == null ? undefined : JSON.parse(returnValue),
+        failedReason: failedReason ?? undefined,
+      };
+    },
+  };
+};
+
+/** Ends a job's sleep. A job that is not asleep stays where it is: it is being run, or about to be. */
+export const wake = async (queue: Queue, id: string): Promise<void> => {
+  try {
+    await queue.getBackend().promote(id);
+  } catch (error) {
+    if (!isNotDelayed(error)) throw error;
+  }
+};

@@ -1,0 +1,45 @@
+import { Buffer } from 'node:buffer';
+import type { Outcome } from '../../machines/outcome.ts';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { attachCertificates } from '../pki/cms.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { fault, parseFaultLine } from '../protocol/fault.ts';
+import type { StoredJob } from './job-home.ts';
+import type { Ending } from './endings.ts';
+import type { SignedView, TransactionState } from './view.ts';
+
+/** The signature as the AP gets it: with the certificates that storage left out. */
+const completeSignature = async (outcome: Outcome, custody: KeyCustody): Promise<string | undefined> => {
+  if (outcome.kind === 'delivered') return undefined;
+  if (outcome.certificates === undefined) return outcome.cms;
+  const chain = await custody.chain(outcome.certificates);
+  if (chain === undefined) throw new Error('The certificates of a stored signature are missing');
+  const cms = attachCertificates(Buffer.from(outcome.cms, 'base64'), chain.certificates);
+  return Buffer.from(cms).toString('base64');
+};
+
+const signedView = async (outcome: Outcome, custody: KeyCustody): Promise<SignedView> => ({
+  signature: await completeSignature(outcome, custody),
+  profile: outcome.profile,
+  validated: outcome.validated === true,
+  geofencing: outcome.geofencing,
+  subscriberNetwork: outcome.subscriberNetwork,
+});
+
+/** What a job's end says about its transaction. A failure that is not written as a fault is nobody's business: 900. */
+export const stateOfEnding = async (ending: Ending, custody: KeyCustody): Promise<TransactionState> => {
+  if (ending.kind === 'failed') {
+    return { kind: 'failed', fault: parseFaultLine(ending.failedReason) ?? fault(900) };
+  }
+  const { outcome } = ending.returnValue as SignatureRecord;
+  return outcome === undefined
+    ? { kind: 'failed', fault: fault(900) }
+    : { kind: 'signed', signed: await signedView(outcome, custody) };
+};
+
+export const endingOf = (job: StoredJob): Ending | undefined => {
+  if (job.finishedOn === undefined) return undefined;
+  return job.failedReason === undefined
+    ? { kind: 'completed', returnValue: job.returnValue }
+    : { kind: 'failed', failedReason: job.failedReason };
+};

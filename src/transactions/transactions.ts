@@ -1,0 +1,163 @@
+/**
+ * Transactions: durable signature requests.
+ *
+ * A transaction is one BullMQ job; its id is the MSSP_TransID. To submit is to add the job, atomically and in one round
+ * trip; when the call returns, the request survives anything that Redis survives. Synchronous and asynchronous callers
+ * take the same path and differ only in whether they wait for the job's end.
+ *
+ * Callers have been authenticated and their requests checked; what is decided here is who may see which transaction.
+ */
+import type { Protocol } from '../protocol/parse.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { signatureJobName, type SignatureJobData } from './contract.ts';
+import type { Endings } from './endings.ts';
+import { type Answer, createAnswer, shardFor } from './answers.ts';
+import { fingerprintOf, newMsspTransId } from './ids.ts';
+import { endingOf, stateOfEnding } from './outcomes.ts';
+import type { Shard } from './shards.ts';
+import type { TransactionState, TransactionView } from './view.ts';
+
+/** How long after its deadline a transaction may take to end before a waiting caller is given up on. */
+const endingMarginMs = 5000;
+
+/**
+ * replayed     The failed transaction runs again as a new attempt.
+ * not-failed   It is open, or was signed.
+ * unknown      There is no such transaction.
+ */
+export type ReplayResult = 'replayed' | 'not-failed' | 'unknown';
+
+export interface Transactions {
+  /**
+   * Makes a request durable. A request that is still open joins: the same id is returned and nobody is asked twice.
+   *
+   * @param wire The request as it is stored: normalised, without AP_PWD.
+   * @throws When Redis is unreachable; the request may then be accepted or not.
+   */
+  submit(wire: unknown): Promise<{ readonly msspTransId: string }>;
+  /** Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline. */
+  submitAndWait(
+    request: SignatureRequest,
+    wire: unknown,
+  ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
+  /** @returns Undefined for an id that is unknown, or whose retention is over. */
+  find(msspTransId: string): Promise<TransactionView | undefined>;
+  /** The same, for an AP: a foreign transaction is as unknown as one that never was. */
+  findOwn(apId: string, msspTransId: string): Promise<TransactionView | undefined>;
+  /** Brings an answer from a device. First writer wins. */
+  readonly answer: Answer;
+  replay(msspTransId: string): Promise<ReplayResult>;
+}
+
+export interface TransactionsOptions {
+  readonly shards: readonly Shard[];
+  /** One for each shard's signature queue, in the same order. */
+  readonly endings: readonly Endings[];
+  readonly protocol: Protocol;
+  readonly custody: KeyCustody;
+  readonly retention: { readonly signedMs: number; readonly failedMs: number };
+  readonly now: () => number;
+}
+
+export const createTransactions = (options: TransactionsOptions): Transactions => {
+  const { shards, endings, protocol, custody, retention, now } = options;
+
+  const place = (index: number): { shard: Shard; ends: Endings } => {
+    const shard = shards[index];
+    const ends = endings[index];
+    if (shard === undefined || ends === undefined) throw new Error(`There is no shard ${index}`);
+    return { shard, ends };
+  };
+
+  /** @returns The id of the job that carries the request: `wanted`, or that of an equal one that is still open. */
+  const add = async (wire: unknown, fingerprint: { id: string; shard: number }, wanted: string): Promise<string> => {
+    const data: SignatureJobData = { MSS_SignatureReq: wire };
+    const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
+      jobId: wanted,
+      deduplication: { id: fingerprint.id },
+    });
+    if (job.id === undefined) throw new Error('The queue gave no job id');
+    return job.id;
+  };
+
+  const isRetained = (finishedOn: number, failed: boolean): boolean =>
+    now() - finishedOn < (failed ? retention.failedMs : retention.signedMs);
+
+  const find = async (msspTransId: string): Promise<TransactionView | undefined> => {
+    const job = await shardFor(shards, msspTransId)?.signatures.home.read(msspTransId);
+    if (job === undefined) return undefined;
+    const ending = endingOf(job);
+    if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed')) return undefined;
+    const request = protocol.parseStoredSign((job.data as SignatureJobData).MSS_SignatureReq);
+    if (!request.ok) return undefined;
+    const state = ending === undefined ? ({ kind: 'open' } as const) : await stateOfEnding(ending, custody);
+    return { msspTransId, request: request.value, state };
+  };
+
+  return {
+    find,
+
+    findOwn: async (apId, msspTransId) => {
+      const view = await find(msspTransId);
+      return view?.request.caller.apId === apId ? view : undefined;
+    },
+
+    submit: async (wire) => {
+      const fingerprint = fingerprintOf(wire, shards.length);
+      return { msspTransId: await add(wire, fingerprint, newMsspTransId(fingerprint.shard)) };
+    },
+
+    submitAndWait: async (request, wire) => {
+      const fingerprint = fingerprintOf(wire, shards.length);
+      const { ends } = place(fingerprint.shard);
+      const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
+      const wanted = newMsspTransId(fingerprint.shard);
+      const waiting = ends.wait(wanted, until);
+      let msspTransId: string;
+      try {
+        msspTransId = await add(wire, fingerprint, wanted);
+      } catch (error) {
+        waiting.cancel();
+        throw error;
+      }
+      if (msspTransId !== wanted) {
+        waiting.cancel();
+        return { msspTransId, state: await joinOpen(ends, msspTransId, until) };
+      }
+      const ending = await waiting.ended;
+      return {
+        msspTransId,
+        state: ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody),
+      };
+    },
+
+    answer: createAnswer(shards),
+
+    replay: async (msspTransId) => {
+      const job = await shardFor(shards, msspTransId)?.signatures.queue.getJob(msspTransId);
+      if (job === undefined) return 'unknown';
+      if (!(await job.isFailed())) return 'not-failed';
+      try {
+        await job.retry('failed');
+      } catch (error) {
+        // Somebody else was quicker.
+        if (error instanceof Error && 'code' in error) return 'not-failed';
+        throw error;
+      }
+      return 'replayed';
+    },
+  };
+
+  /** The job of an equal request may have ended between its discovery and the wait, so it is looked at once more. */
+  async function joinOpen(ends: Endings, msspTransId: string, until: number): Promise<TransactionState> {
+    const waiting = ends.wait(msspTransId, until);
+    const view = await find(msspTransId);
+    if (view !== undefined && view.state.kind !== 'open') {
+      waiting.cancel();
+      return view.state;
+    }
+    const ending = await waiting.ended;
+    return ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody);
+  }
+};

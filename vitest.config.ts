@@ -1,0 +1,35 @@
+/**
+ * How the tests run: every file in a process of its own, files in parallel, one private Redis for all of them.
+ *
+ * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
+ * one has green tests and no skipped ones. `npm test` says which case it is.
+ */
+import { defineConfig } from 'vitest/config';
+import { findChromium } from './scripts/chromium.mjs';
+import { createSummaryReporter } from './test/support/summary-reporter.ts';
+
+const chromium = findChromium(process.env);
+
+const unit = {
+  test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/browser/**'], testTimeout: 15_000 },
+};
+const browser = {
+  test: {
+    name: 'browser',
+    include: ['test/browser/**/*.test.ts'],
+    env: { CHROMIUM_PATH: chromium ?? '' },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Browsers are heavy: two files at once on two cores only make each other late.
+    fileParallelism: false,
+  },
+};
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    globalSetup: ['test/support/global-setup.ts'],
+    reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
+    projects: chromium ? [unit, browser] : [unit],
+  },
+});

@@ -1,0 +1,113 @@
+/**
+ * Starts every worker of a process: for each shard one for signatures and one for receipts.
+ *
+ * BullMQ's defaults suit batch work. Here a person waits, so locks and the check for stalled jobs are seconds, a job may
+ * stall any number of times (each is a step that runs again), and a command that failed for lack of Redis is repeated
+ * at once.
+ */
+import { type Queue, Worker, type WorkerOptions } from 'bullmq';
+import type { SignatureRecord } from '../machines/record.ts';
+import type { KeyCustody } from '../src/pki/ports.ts';
+import type { Protocol } from '../src/protocol/parse.ts';
+import type { RedisClient } from '../src/redis/connect.ts';
+import type { ApplicationProviders } from '../src/registry/application-providers.ts';
+import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
+import type { Devices } from '../src/sscd/devices.ts';
+import { createAnswer } from '../src/transactions/answers.ts';
+import type { ReceiptJobData, ReceiptJobResult, SignatureJobData } from '../src/transactions/contract.ts';
+import { createScreens } from '../src/transactions/screens.ts';
+import type { Shard } from '../src/transactions/shards.ts';
+import { guardStep } from './guard.ts';
+import type { StepLog } from './log.ts';
+import { createReceiptStep, receiptDeadline } from './receipt.worker.ts';
+import { createSignatureStep, signatureDeadline } from './signature.worker.ts';
+
+export interface WorkersOptions {
+  /** Opened on `blocking`. */
+  readonly shards: readonly Shard[];
+  readonly blocking: RedisClient;
+  readonly prefix: string;
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly subscribers: SubscriberRegistry;
+  readonly devices: Devices;
+  readonly custody: KeyCustody;
+  readonly concurrency: number;
+  readonly lockMs: number;
+  readonly stalledCheckMs: number;
+  readonly retention: { readonly signedMs: number; readonly failedMs: number };
+  readonly now: () => number;
+  readonly log: StepLog;
+}
+
+export interface Workers {
+  ready(): Promise<void>;
+  /** Takes no more jobs, lets those in hand finish, and leaves the connection open. */
+  close(): Promise<void>;
+}
+
+const seconds = (ms: number): number => Math.ceil(ms / 1000);
+
+/**
+ * BullMQ drops old jobs only when another one ends, so on a quiet service they would outstay their retention. An hour
+ * is fine: answers look at the age themselves.
+ */
+const cleanEveryMs = 3_600_000;
+const cleanAtMost = 10_000;
+
+export const startWorkers = (options: WorkersOptions): Workers => {
+  const { shards, blocking, prefix, retention, now, log } = options;
+  const answer = createAnswer(shards);
+  const screens = createScreens(blocking, prefix, now);
+
+  const workerOptions = (shard: Shard): WorkerOptions => ({
+    connection: blocking,
+    prefix: shard.prefix,
+    concurrency: options.concurrency,
+    lockDuration: options.lockMs,
+    stalledInterval: options.stalledCheckMs,
+    maxStalledCount: Number.MAX_SAFE_INTEGER,
+    runRetryDelay: 500,
+    removeOnComplete: { age: seconds(retention.signedMs) },
+    removeOnFail: { age: seconds(retention.failedMs) },
+  });
+
+  const workers = shards.flatMap((shard): Worker[] => {
+    const signatureStep = createSignatureStep({ ...options, at: shard.signatures, screens, answer });
+    const receiptStep = createReceiptStep({ ...options, shard });
+    return [
+      new Worker<SignatureJobData, SignatureRecord>(
+        shard.signatures.queue.name,
+        guardStep({ step: signatureStep, deadlineOf: signatureDeadline, now, log }),
+        workerOptions(shard),
+      ),
+      new Worker<ReceiptJobData, ReceiptJobResult>(
+        shard.receipts.queue.name,
+        guardStep({ step: receiptStep, deadlineOf: receiptDeadline, now, log }),
+        workerOptions(shard),
+      ),
+    ];
+  });
+  for (const worker of workers) worker.on('error', (error) => log.trouble(error));
+
+  const clean = async (queue: Queue): Promise<void> => {
+    await queue.clean(retention.signedMs, cleanAtMost, 'completed');
+    await queue.clean(retention.failedMs, cleanAtMost, 'failed');
+  };
+  const cleaning = setInterval(() => {
+    for (const { signatures, receipts } of shards) {
+      for (const { queue } of [signatures, receipts]) clean(queue).catch((error) => log.trouble(error));
+    }
+  }, cleanEveryMs);
+  cleaning.unref();
+
+  return {
+    ready: async () => {
+      await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+    },
+    close: async () => {
+      clearInterval(cleaning);
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+};
