@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config';
 import { findChromium } from './scripts/chromium.mjs';
 import { createSummaryReporter } from './test/support/summary-reporter.ts';
 
-const chromium = findChromium(process.env);
+const chromium = findChromium();
 
 const unit = {
   test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/browser/**'], testTimeout: 15_000 },

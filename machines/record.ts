@@ -48,7 +48,10 @@ const actorFor = (record: SignatureRecord) => {
   return createActor(machine, { snapshot, input: { submittedAt: deadline, timeoutSeconds: 0 } });
 };
 
-const runThrough = (actor: ReturnType<typeof actorFor>, events: readonly SignatureEvent[]): SignatureRecord => {
+const runThrough = (
+  actor: ReturnType<typeof actorFor>,
+  events: readonly SignatureEvent[],
+): SignatureRecord => {
   actor.start();
   for (const event of events) actor.send(event);
   const { value, context } = actor.getSnapshot();

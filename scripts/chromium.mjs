@@ -16,10 +16,10 @@ const usualPlaces = [
 ];
 
 /**
- * @param {Record<string, string | undefined>} environment  CHROMIUM_PATH, when set, is the only place looked at.
+ * @param {Record<string, string | undefined>} [environment]  CHROMIUM_PATH, when set, is the only place looked at.
  * @returns {string | undefined} An executable file.
  */
-export function findChromium(environment) {
+export function findChromium(environment = process.env) {
   const places = environment.CHROMIUM_PATH ? [environment.CHROMIUM_PATH] : usualPlaces;
   return places.find(isExecutable);
 }

@@ -12,7 +12,18 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './run.mjs';
@@ -37,15 +48,21 @@ export async function provideRedis(environment, say) {
 
   const found = onPath ? `${onPath} is older than ${oldestRedis.join('.')}` : 'no redis-server on the PATH';
   const byHand = `set REDIS_URL, or install Redis (${process.platform === 'darwin' ? 'brew install redis' : 'for example: apt-get install redis-server'})`;
-  if (process.platform === 'win32') return { problem: 'The private Redis needs Linux or macOS: set REDIS_URL.' };
-  if (environment.PARAPH_NO_DOWNLOAD) return { problem: `There is ${found}, and PARAPH_NO_DOWNLOAD forbids fetching one: ${byHand}.` };
+  if (process.platform === 'win32')
+    return { problem: 'The private Redis needs Linux or macOS: set REDIS_URL.' };
+  if (environment.PARAPH_NO_DOWNLOAD)
+    return { problem: `There is ${found}, and PARAPH_NO_DOWNLOAD forbids fetching one: ${byHand}.` };
   if (!findOnPath(environment.PATH ?? '', ['apt-get']) || !findOnPath(environment.PATH ?? '', ['dpkg-deb'])) {
     return { problem: `There is ${found}: ${byHand}.` };
   }
 
-  say(`${found}: fetching the system's own redis-server package into ${relative(process.cwd(), cache) || cache} (about 2 MB, nothing is installed)`);
+  say(
+    `${found}: fetching the system's own redis-server package into ${relative(process.cwd(), cache) || cache} (about 2 MB, nothing is installed)`,
+  );
   const problem = await fetchPackages(say);
-  return problem ? { problem: `There is ${found}, and its package could not be fetched (${problem}): ${byHand}.` } : { command: launcher };
+  return problem
+    ? { problem: `There is ${found}, and its package could not be fetched (${problem}): ${byHand}.` }
+    : { command: launcher };
 }
 
 /** @returns {Promise<string | undefined>} What went wrong. */
@@ -55,7 +72,12 @@ async function fetchPackages(/** @type {(line: string) => void} */ say) {
   const work = join(cache, `work-${randomUUID()}`);
   const root = join(work, 'root');
   const state = join(work, 'apt');
-  for (const directory of [root, join(work, 'debs'), join(state, 'lists/partial'), join(state, 'cache/archives/partial')]) {
+  for (const directory of [
+    root,
+    join(work, 'debs'),
+    join(state, 'lists/partial'),
+    join(state, 'cache/archives/partial'),
+  ]) {
     mkdirSync(directory, { recursive: true });
   }
   try {
@@ -72,7 +94,7 @@ async function fetchPackages(/** @type {(line: string) => void} */ say) {
       const unpacked = await run('dpkg-deb', ['-x', join(work, 'debs', file), root], { output: 'kept' });
       if (unpacked.status !== 0) return lastLine(unpacked.output);
     }
-    return publish(work, root);
+    return publish(root);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -84,7 +106,12 @@ async function fetchPackages(/** @type {(line: string) => void} */ say) {
  * @returns {Promise<string | undefined>} What went wrong.
  */
 async function download(/** @type {string} */ work, /** @type {string} */ configuration) {
-  const simulated = await apt(work, configuration, ['-s', 'install', '--no-install-recommends', 'redis-server']);
+  const simulated = await apt(work, configuration, [
+    '-s',
+    'install',
+    '--no-install-recommends',
+    'redis-server',
+  ]);
   if (simulated.status !== 0) return lastLine(simulated.output);
   const missing = [...simulated.output.matchAll(/^Inst (\S+)/gm)]
     .map((match) => match[1] ?? '')
@@ -95,7 +122,11 @@ async function download(/** @type {string} */ work, /** @type {string} */ config
   return downloaded.status === 0 ? undefined : lastLine(downloaded.output);
 }
 
-function apt(/** @type {string} */ cwd, /** @type {string} */ configuration, /** @type {string[]} */ aptArguments) {
+function apt(
+  /** @type {string} */ cwd,
+  /** @type {string} */ configuration,
+  /** @type {string[]} */ aptArguments,
+) {
   return run('apt-get', ['-q', ...aptArguments], {
     cwd,
     output: 'kept',
@@ -111,7 +142,8 @@ function apt(/** @type {string} */ cwd, /** @type {string} */ configuration, /**
  */
 function aptConfiguration(/** @type {string} */ state, /** @type {string} */ lists) {
   const dump = spawnSync('apt-config', ['dump'], { encoding: 'utf8' }).stdout ?? '';
-  const hooks = /^(APT::Update::|DPkg::|Dir::State|Dir::Cache|Dir::Etc::(main|parts)|Acquire::IndexTargets::(?!deb::Packages))/i;
+  const hooks =
+    /^(APT::Update::|DPkg::|Dir::State|Dir::Cache|Dir::Etc::(main|parts)|Acquire::IndexTargets::(?!deb::Packages))/i;
   const own = {
     'Dir::Etc::main': '/dev/null',
     'Dir::Etc::parts': '/dev/null',
@@ -132,7 +164,10 @@ function aptConfiguration(/** @type {string} */ state, /** @type {string} */ lis
   };
   const file = join(state, `apt-${lists === '/var/lib/apt/lists' ? 'system' : 'own'}.conf`);
   const kept = dump.split('\n').filter((line) => !hooks.test(line));
-  writeFileSync(file, [...kept, ...Object.entries(own).map(([key, value]) => `${key} "${value}";`), ''].join('\n'));
+  writeFileSync(
+    file,
+    [...kept, ...Object.entries(own).map(([key, value]) => `${key} "${value}";`), ''].join('\n'),
+  );
   return file;
 }
 
@@ -141,7 +176,7 @@ function aptConfiguration(/** @type {string} */ state, /** @type {string} */ lis
  *
  * @returns {string | undefined} What went wrong.
  */
-function publish(/** @type {string} */ work, /** @type {string} */ root) {
+function publish(/** @type {string} */ root) {
   const libraries = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => /\.so(\.|$)/.test(entry.name))
     .map((entry) => relative(root, entry.parentPath ?? entry.path));
@@ -152,7 +187,7 @@ function publish(/** @type {string} */ work, /** @type {string} */ root) {
   const script = [
     '#!/bin/sh',
     '# Written by scripts/redis-binary.mjs: starts the redis-server that was unpacked beside this file.',
-    'here=${0%/*}',
+    'here=$(dirname "$0")',
     `LD_LIBRARY_PATH="${searched}" exec "$here/${tree}/usr/bin/redis-server" "$@"`,
     '',
   ].join('\n');
@@ -164,7 +199,9 @@ function publish(/** @type {string} */ work, /** @type {string} */ root) {
   if (!isRecent(version)) {
     rmSync(unpublished);
     rmSync(join(cache, tree), { recursive: true });
-    return version ? `it holds Redis ${version.join('.')}, older than ${oldestRedis.join('.')}` : 'what was unpacked does not run here';
+    return version
+      ? `it holds Redis ${version.join('.')}, older than ${oldestRedis.join('.')}`
+      : 'what was unpacked does not run here';
   }
   if (isUsable(launcher)) {
     rmSync(unpublished);
@@ -179,13 +216,19 @@ function publish(/** @type {string} */ work, /** @type {string} */ root) {
 function sweepAbandoned() {
   for (const name of readdirSync(cache)) {
     const path = join(cache, name);
-    if (/^(work|launcher)-/.test(name) && Date.now() - statSync(path).mtimeMs > 3_600_000) rmSync(path, { recursive: true, force: true });
+    if (/^(work|launcher)-/.test(name) && Date.now() - statSync(path).mtimeMs > 3_600_000)
+      rmSync(path, { recursive: true, force: true });
   }
 }
 
 /** @returns {string | undefined} */
 function findOnPath(/** @type {string} */ path, /** @type {string[]} */ names) {
-  const candidates = names.flatMap((name) => path.split(delimiter).filter(Boolean).map((directory) => join(directory, name)));
+  const candidates = names.flatMap((name) =>
+    path
+      .split(delimiter)
+      .filter(Boolean)
+      .map((directory) => join(directory, name)),
+  );
   return candidates.find((candidate) => {
     try {
       accessSync(candidate, constants.X_OK);

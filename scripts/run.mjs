@@ -21,7 +21,11 @@ export async function run(command, commandArguments, options = {}) {
   const stdio = /** @type {import('node:child_process').StdioOptions} */ (
     { shown: 'inherit', errors: ['ignore', 2, 2], kept: ['ignore', 'pipe', 'pipe'] }[mode]
   );
-  const child = spawn(command, commandArguments, { cwd: options.cwd, env: options.env ?? process.env, stdio });
+  const child = spawn(command, commandArguments, {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    stdio,
+  });
   let output = '';
   child.stdout?.on('data', (chunk) => (output += chunk));
   child.stderr?.on('data', (chunk) => (output += chunk));

@@ -13,8 +13,9 @@ import { z } from 'zod';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** A URL of Redis, or the absolute path of its unix socket, which is what the embedded one has. */
-const isRedisAddress = (text: string): boolean => text.startsWith('/') || /^rediss?:\/\/\S+$/.test(text);
+/** One node, the socket of a Redis on this machine (which is what the embedded one has), or the nodes of a cluster. */
+const isRedisAddress = (text: string): boolean =>
+  /^unix:\/\S+$/.test(text) || text.split(',').every((node) => /^rediss?:\/\/\S+$/.test(node.trim()));
 
 const isMasterKey = (text: string): boolean => {
   const bytes = Buffer.from(text, 'base64url');
@@ -43,8 +44,8 @@ export const environmentSchema = z.object({
   }),
   REDIS_URL: z.string().refine(isRedisAddress).optional().meta({
     description:
-      '`redis://`, `rediss://` or the absolute path of a unix socket. Without it a private Redis is started.',
-    hint: 'redis://, rediss:// or an absolute path',
+      '`redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a Redis Cluster separated by commas. Without it a private Redis is started.',
+    hint: 'a redis://, rediss:// or unix: address',
   }),
   PARAPH_MASTER_KEY: z.string().refine(isMasterKey).optional().meta({
     description:
@@ -55,6 +56,10 @@ export const environmentSchema = z.object({
     .enum(logLevels)
     .default('info')
     .meta({ description: 'Least severe level that is logged.', hint: `one of ${logLevels.join(', ')}` }),
+  PARAPH_REDIS_SERVER: z.string().default('redis-server').meta({
+    description: 'The program that serves the private Redis. `npm start` finds or fetches it.',
+    hint: 'a program',
+  }),
   PARAPH_NO_DOWNLOAD: z
     .enum(['0', '1', 'false', 'true'])
     .transform((flag) => flag === '1' || flag === 'true')
@@ -74,6 +79,7 @@ export interface Environment {
   /** Secret: never log this object whole. */
   readonly masterKey: string | undefined;
   readonly logLevel: (typeof logLevels)[number];
+  readonly redisServer: string;
   readonly noDownload: boolean;
 }
 
@@ -103,6 +109,7 @@ export const readEnvironment = (
     redisUrl: values.REDIS_URL,
     masterKey: values.PARAPH_MASTER_KEY,
     logLevel: values.PARAPH_LOG_LEVEL,
+    redisServer: values.PARAPH_REDIS_SERVER,
     noDownload: values.PARAPH_NO_DOWNLOAD,
   };
 };

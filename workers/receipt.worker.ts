@@ -15,7 +15,10 @@ import type { Shard } from '../src/transactions/shards.ts';
 import type { StepLog } from './log.ts';
 import { idOf, saveOrStop, sleep } from './rest.ts';
 
-export type ReceiptStep = (job: Job<ReceiptJobData, ReceiptJobResult>, token: string) => Promise<ReceiptJobResult>;
+export type ReceiptStep = (
+  job: Job<ReceiptJobData, ReceiptJobResult>,
+  token: string,
+) => Promise<ReceiptJobResult>;
 
 /** A receipt is asked once; the field that decides it is that of the first attempt. */
 const attempt = 1;
@@ -37,7 +40,11 @@ export const createReceiptStep = (options: {
     const { msspTransId } = job.data;
     const signed = await signatures.home.read(msspTransId);
     if (signed?.finishedOn !== undefined && signed.returnValue !== undefined) {
-      const record = advance(signed.returnValue as SignatureRecord, { type: 'RECEIPTED', at: now(), receipt });
+      const record = advance(signed.returnValue as SignatureRecord, {
+        type: 'RECEIPTED',
+        at: now(),
+        receipt,
+      });
       await signatures.home.amend(msspTransId, record);
     }
     log.receipted(msspTransId, receipt);

@@ -7,26 +7,27 @@
  * A device that answers at once (a robot) costs no write between taking the job and ending it. A device that makes us
  * wait is first recorded as asked, under the lock, because from then on an answer may come from elsewhere.
  */
-import type { Job } from 'bullmq';
+
 import { Buffer } from 'node:buffer';
+import type { Job } from 'bullmq';
 import type { Outcome } from '../machines/outcome.ts';
 import { advance, begin, type SignatureRecord } from '../machines/record.ts';
 import { attachCertificates } from '../src/pki/cms.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { verifySignature } from '../src/pki/verify.ts';
-import { fault, type Fault } from '../src/protocol/fault.ts';
+import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import { bytesToSign, type SignatureRequest } from '../src/protocol/requests.ts';
-import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
+import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import type { SignatureJobData } from '../src/transactions/contract.ts';
+import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
 import type { Decision } from '../src/transactions/job-home.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { QueueAt } from '../src/transactions/shards.ts';
-import { type Eligible, eligibility, servicesOf } from './eligibility.ts';
 import type { StepLog } from './log.ts';
 import { fail, idOf, saveOrStop, sleep } from './rest.ts';
 
@@ -44,7 +45,10 @@ export interface SignatureStepOptions {
   readonly log: StepLog;
 }
 
-export type SignatureStep = (job: Job<SignatureJobData, SignatureRecord>, token: string) => Promise<SignatureRecord>;
+export type SignatureStep = (
+  job: Job<SignatureJobData, SignatureRecord>,
+  token: string,
+) => Promise<SignatureRecord>;
 
 /** Everything that one run of a step knows. */
 interface Run {
@@ -104,7 +108,11 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
   };
 
   /** Verifies what a device signed, for a request that asked for it. */
-  const validated = async (run: Run, cms: string, chainId: string | undefined): Promise<Fault | undefined> => {
+  const validated = async (
+    run: Run,
+    cms: string,
+    chainId: string | undefined,
+  ): Promise<Fault | undefined> => {
     const bytes = Buffer.from(cms, 'base64');
     const chain = chainId === undefined ? undefined : await custody.chain(chainId);
     const complete = chain === undefined ? bytes : attachCertificates(bytes, chain.certificates);
@@ -167,7 +175,11 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     end(run, run.asked ? await home.decide(run.id, run.record.attempt, decision) : decision);
 
   /** Gets the screen of a person's device. @returns A fault when it is taken. */
-  const claimScreen = async (run: Run, eligible: Eligible, device: SigningDevice): Promise<Fault | undefined> => {
+  const claimScreen = async (
+    run: Run,
+    eligible: Eligible,
+    device: SigningDevice,
+  ): Promise<Fault | undefined> => {
     const { sscd } = eligible.chosen;
     if (!device.screen || sscd === undefined) return undefined;
     const screen = screenOf(run.request.msisdn.number, sscd.id);
@@ -260,6 +272,8 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     if (!allowed.ok) return conclude(run, { kind: 'fault', fault: allowed.fault });
     const eligible = eligibility(request, subscribers);
     if (!eligible.ok) return conclude(run, { kind: 'fault', fault: eligible.fault });
+    const obstacle = run.asked ? undefined : obstacleTo(request, eligible.value);
+    if (obstacle !== undefined) return conclude(run, { kind: 'fault', fault: obstacle });
     return ask(run, eligible.value);
   };
 };

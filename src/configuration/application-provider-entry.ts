@@ -16,7 +16,7 @@ const fingerprint = z
   })
   .transform((written) => written.replaceAll(':', '').toLowerCase());
 
-export const applicationProviderEntry = z
+const applicationProviderEntry = z
   .strictObject({
     id: z.string().min(1).max(256).describe('AP_ID that its requests carry.'),
     passwordHash: z

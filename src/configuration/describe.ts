@@ -78,3 +78,16 @@ export const keyTable = (schema: z.ZodType): string => {
 
 /** The table of docs/configuration.md. */
 export const describeConfiguration = (): string => keyTable(configurationSchema);
+
+/**
+ * Puts a table between `<!-- table: name -->` and the next `<!-- end -->` of a document, in place of what is there.
+ *
+ * @returns The document unchanged when it has no such place.
+ */
+export const fillTable = (document: string, name: string, table: string): string => {
+  const begin = `<!-- table: ${name} -->\n`;
+  const from = document.indexOf(begin);
+  const to = document.indexOf('<!-- end -->', from);
+  if (from < 0 || to < 0) return document;
+  return document.slice(0, from + begin.length) + table + document.slice(to);
+};

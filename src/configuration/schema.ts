@@ -110,9 +110,20 @@ const trustedProxy = z.strictObject({
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be the name of a header' })
     .default('X-Client-Certificate')
     .describe(
-      "Header in which the proxy passes the client's certificate. It must drop one that the client sent.",
+      "Header in which the proxy passes the client's certificate: URL-encoded PEM, SHA-256 in hex, or Envoy's format. It must drop one that the client sent.",
     ),
 });
+
+const receipt = z
+  .strictObject({
+    timeoutSeconds: z
+      .int()
+      .min(1)
+      .max(300)
+      .default(60)
+      .describe('How long a receipt stays on the phone before it lapses.'),
+  })
+  .prefault({});
 
 const otp = z
   .strictObject({
@@ -150,6 +161,7 @@ export const configurationSchema = z.strictObject({
     .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })
     .default('mobileid')
     .describe("Scheme of the app's URIs (app2app AuthUri)."),
+  receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
 });
 

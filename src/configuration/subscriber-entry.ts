@@ -12,7 +12,11 @@ import type { SubscriberTemplate } from '../registry/subscribers.ts';
  */
 const number = z
   .string()
-  .regex(/^\+?[1-9]\d{6,14}$/, { error: 'must be an E.164 number: 7 to 15 digits, with or without a plus' })
+  .regex(/^\+?[1-9]\d{6,14}$/, {
+    // What follows compares numbers, which makes no sense of anything else.
+    error: 'must be an E.164 number: 7 to 15 digits, with or without a plus',
+    abort: true,
+  })
   .transform((written) => written.replace('+', ''));
 
 const faultCode = z.int().refine(isFaultCode, { error: 'must be a code of the fault table' });

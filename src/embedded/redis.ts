@@ -34,6 +34,8 @@ export interface EmbeddedRedisOptions {
 
 export interface EmbeddedRedis {
   readonly socketPath: string;
+  /** The same as `unix:<path>`, the form in which the rest of the program names a Redis. */
+  readonly url: string;
   /** Process id of redis-server itself, not of its guard. */
   readonly pid: number;
   /** Ends Redis and resolves when no process of it is left. Safe to call again. */
@@ -102,7 +104,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
   }
   expected = false;
-  return { socketPath, pid: pid(), stop };
+  return { socketPath, url: `unix:${socketPath}`, pid: pid(), stop };
 }
 
 /** How long a predecessor may take to close its file; flushing is the work of milliseconds on a healthy disk. */
@@ -148,12 +150,16 @@ function spawnGuard(
     loglevel: 'warning',
   };
   const settingArguments = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const guard = spawn('/bin/sh', ['-c', guardScript, 'paraph-redis-guard', options.command, ...settingArguments], {
-    detached: true,
-    cwd: directory,
-    // Redis needs nothing of our environment, and the environment may hold the master key.
-    env: { LC_ALL: 'C' },
-  });
+  const guard = spawn(
+    '/bin/sh',
+    ['-c', guardScript, 'paraph-redis-guard', options.command, ...settingArguments],
+    {
+      detached: true,
+      cwd: directory,
+      // Redis needs nothing of our environment, and the environment may hold the master key.
+      env: { LC_ALL: 'C' },
+    },
+  );
   // Writing never happens and ending is best effort: a reader that is gone is no error.
   guard.stdin.on('error', () => undefined);
   return guard;
@@ -173,7 +179,9 @@ function socketPathFor(directory: string): string {
   // Everybody may create names in /tmp: what is there must be ours alone.
   const found = lstatSync(privateDirectory);
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
-    throw new Error(`${privateDirectory} is not a private directory of this user: delete it, or shorten the data directory's path.`);
+    throw new Error(
+      `${privateDirectory} is not a private directory of this user: delete it, or shorten the data directory's path.`,
+    );
   }
   return join(privateDirectory, 'redis.sock');
 }

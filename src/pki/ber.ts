@@ -114,6 +114,10 @@ export const member = (parent: Element | undefined, index: number, tag: number):
   return child?.tag === tag ? child : undefined;
 };
 
+/** The member of a value that has exactly one, e.g. inside an explicit tag. */
+export const onlyMember = (parent: Element | undefined, tag: number): Element | undefined =>
+  parent?.children.length === 1 ? member(parent, 0, tag) : undefined;
+
 /** The bytes of an OCTET STRING in either form, X.690 8.7. Undefined if it is none. */
 export const octets = (element: Element | undefined): Uint8Array | undefined => {
   if (element?.tag === tags.octetString) return element.content;

@@ -1,4 +1,4 @@
-import { type KeyObject, X509Certificate } from 'node:crypto';
+import { hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { type CertificateFields, readCertificate } from './certificate-fields.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
@@ -22,6 +22,8 @@ export interface Certificate {
   readonly fields: CertificateFields;
   readonly publicKey: KeyObject;
   readonly x509: X509Certificate;
+  /** Issuers whose signature on this certificate has been checked and is good. */
+  readonly issuedBy: WeakSet<Certificate>;
 }
 
 export type PathFailure =
@@ -40,19 +42,41 @@ const isSoundKey = (key: KeyObject): boolean => {
     : key.asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 8192;
 };
 
-/** @returns Undefined when the bytes are no certificate, or its key is of a kind that is not accepted. */
-export const openCertificate = (der: Uint8Array): Certificate | undefined => {
+const open = (der: Uint8Array): Certificate | undefined => {
   const fields = readCertificate(der);
   if (fields === undefined) return undefined;
   try {
     const x509 = new X509Certificate(der);
     const { publicKey } = x509;
     return Buffer.compare(x509.raw, der) === 0 && isSoundKey(publicKey)
-      ? { der, fields, publicKey, x509 }
+      ? { der, fields, publicKey, x509, issuedBy: new WeakSet() }
       : undefined;
   } catch {
     return undefined;
   }
+};
+
+// Opening a certificate costs OpenSSL more than checking a signature does, and authorities come with every
+// signature. What is remembered are facts about bytes, so it is the same for everyone and never stale.
+const maxRemembered = 500;
+const remembered = new Map<string, Certificate>();
+
+/** @returns Undefined when the bytes are no certificate, or its key is of a kind that is not accepted. */
+export const openCertificate = (der: Uint8Array): Certificate | undefined => {
+  const key = hash('sha256', der, 'base64');
+  const present = remembered.get(key);
+  if (present !== undefined) {
+    remembered.delete(key);
+    remembered.set(key, present);
+    return present;
+  }
+  // A copy: the caller's bytes are a view into a message, and could change.
+  const opened = open(Buffer.from(der));
+  if (opened === undefined) return undefined;
+  remembered.set(key, opened);
+  const [oldest] = remembered.keys();
+  if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
+  return opened;
 };
 
 const id = objectIdentifiers;
@@ -71,11 +95,20 @@ const isSoundSignature = ({ signatureAlgorithm, signatureHash }: CertificateFiel
     ? soundHashes.has(signatureHash)
     : soundAlgorithms.has(signatureAlgorithm);
 
-const hasIssued = (issuer: Certificate, { fields, x509 }: Certificate): boolean => {
+interface Budget {
+  verifications: number;
+}
+
+const hasIssued = (issuer: Certificate, certificate: Certificate, budget: Budget): boolean => {
+  const { fields, x509, issuedBy } = certificate;
+  if (issuedBy.has(issuer)) return true;
   if (Buffer.compare(issuer.fields.subject.bytes, fields.issuer.bytes) !== 0) return false;
-  if (!isSoundSignature(fields)) return false;
+  if (!isSoundSignature(fields) || budget.verifications === 0) return false;
+  budget.verifications -= 1;
   try {
-    return x509.verify(issuer.publicKey);
+    const isGood = x509.verify(issuer.publicKey);
+    if (isGood) issuedBy.add(issuer);
+    return isGood;
   } catch {
     return false;
   }
@@ -85,15 +118,15 @@ const sameBytes = (one: Certificate, other: Certificate): boolean => Buffer.comp
 
 /** Signer, authorities, anchor. More than two levels of authorities do not occur. */
 const maxPathLength = 5;
+/** Ten authorities of one name and key that have all issued each other give thousands of ways up, each to be checked. */
+const maxVerifications = 32;
 
-/**
- * All ways up. At most ten certificates come with a signature and a path has five, so that cross-certified
- * authorities cannot make this long.
- */
+/** All ways up, as far as the budget goes. */
 function* pathsFrom(
   path: readonly [Certificate, ...Certificate[]],
   others: readonly Certificate[],
   anchors: readonly Certificate[],
+  budget: Budget,
 ): Generator<readonly Certificate[]> {
   const last = path.at(-1) ?? path[0];
   if (anchors.some((anchor) => sameBytes(anchor, last))) {
@@ -101,10 +134,10 @@ function* pathsFrom(
     return;
   }
   if (path.length === maxPathLength) return;
-  for (const anchor of anchors) if (hasIssued(anchor, last)) yield [...path, anchor];
+  for (const anchor of anchors) if (hasIssued(anchor, last, budget)) yield [...path, anchor];
   for (const other of others)
-    if (!path.some((step) => sameBytes(step, other)) && hasIssued(other, last))
-      yield* pathsFrom([...path, other], others, anchors);
+    if (!path.some((step) => sameBytes(step, other)) && hasIssued(other, last, budget))
+      yield* pathsFrom([...path, other], others, anchors, budget);
 }
 
 const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
@@ -114,8 +147,9 @@ const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): b
 /** Whether the certificate may do its part at its place: 0 is the signer, 1 the authority that issued it. */
 const checkStep = ({ fields }: Certificate, place: number, at: Date): PathFailure | undefined => {
   const { notBefore, notAfter, extendedKeyUsage } = fields;
-  if (at < notBefore) return { reason: 'CERTIFICATE_NOT_YET_VALID', notBefore };
-  if (at > notAfter) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
+  // Written so that an invalid date, which compares false with everything, is refused.
+  if (!(at >= notBefore)) return { reason: 'CERTIFICATE_NOT_YET_VALID', notBefore };
+  if (!(at <= notAfter)) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
   if (fields.hasUnknownCritical) return { reason: 'UNTRUSTED_CHAIN' };
   if (place === 0)
     return allows(fields, 'digitalSignature') && extendedKeyUsage?.includes(id.clientAuth)
@@ -141,7 +175,7 @@ export const checkPath = (
   at: Date,
 ): PathFailure | undefined => {
   let first: PathFailure | undefined;
-  for (const path of pathsFrom([signer], others, anchors)) {
+  for (const path of pathsFrom([signer], others, anchors, { verifications: maxVerifications })) {
     const failure = path
       .map((step, place) => checkStep(step, place, at))
       .find((found) => found !== undefined);

@@ -1,5 +1,5 @@
 import { hash, type KeyObject, verify } from 'node:crypto';
-import { dotted, type Element, member, octets, readElement, smallNumber } from './ber.ts';
+import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
 import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { onlyAttribute } from './distinguished-name.ts';
@@ -61,7 +61,7 @@ const readSignedData = (cms: Uint8Array): SignedData | undefined => {
   const contentInfo = readElement(cms);
   if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
   if (dotted(contentInfo.children[0]) !== id.signedData) return undefined;
-  const signedData = member(member(contentInfo, 1, tags.context(0)), 0, tags.sequence);
+  const signedData = onlyMember(member(contentInfo, 1, tags.context(0)), tags.sequence);
   const [version, digestAlgorithms, encapsulated, ...rest] = signedData?.children ?? [];
   const signers = rest.at(-1);
   const optional = rest.slice(0, -1);
@@ -157,7 +157,7 @@ const names = ({ der, fields }: Certificate): Verification => {
   const commonName = onlyAttribute(fields.subject, id.commonName);
   if (serialNumber === undefined) return refused({ reason: 'NO_SERIAL_NUMBER' });
   if (commonName === undefined) return refused({ reason: 'NO_COMMON_NAME' });
-  return { ok: true, signer: { serialNumber, commonName, certificate: der } };
+  return { ok: true, signer: { serialNumber, commonName, certificate: Uint8Array.from(der) } };
 };
 
 /**
@@ -202,7 +202,8 @@ export const verifySignature = (
   if (dotted(encapsulated.children[0]) !== id.data || encapsulated.children.length > 2)
     return malformed('eContentType');
   if (encapsulated.children.length === 1) return refused({ reason: 'NO_CONTENT' });
-  const content = octets(member(encapsulated, 1, tags.context(0))?.children[0]);
+  const explicit = member(encapsulated, 1, tags.context(0));
+  const content = explicit?.children.length === 1 ? octets(explicit.children[0]) : undefined;
   if (content === undefined) return malformed('eContent');
   if (!equal(content, Buffer.from(expectedData))) return refused({ reason: 'CONTENT_MISMATCH' });
 

@@ -35,7 +35,7 @@ const maxMemoryBlocks = 2 ** 20;
 const saltBytes = 16;
 const hashBytes = 32;
 const pattern =
-  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,86})\$([A-Za-z0-9+/]{43,86})$/;
+  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{43,86})$/;
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 

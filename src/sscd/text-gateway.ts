@@ -57,7 +57,9 @@ export const createWebhookGateway = (url: string): TextGateway => ({
         redirect: 'error',
       });
       await response.body?.cancel();
-      return response.ok ? { kind: 'sent' } : { kind: 'failed', cause: `gateway answered ${response.status}` };
+      return response.ok
+        ? { kind: 'sent' }
+        : { kind: 'failed', cause: `gateway answered ${response.status}` };
     } catch (error) {
       return { kind: 'failed', cause: error instanceof Error ? error.name : 'gateway is unreachable' };
     }

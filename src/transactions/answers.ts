@@ -14,4 +14,5 @@ export type Answer = (msspTransId: string, attempt: number, decision: Decision) 
 export const createAnswer =
   (shards: readonly Shard[]): Answer =>
   async (msspTransId, attempt, decision) =>
-    (await shardFor(shards, msspTransId)?.signatures.home.answer(msspTransId, attempt, decision)) ?? 'unknown';
+    (await shardFor(shards, msspTransId)?.signatures.home.answer(msspTransId, attempt, decision)) ??
+    'unknown';

@@ -26,10 +26,14 @@ const outcomeSchema = z.intersection(
   z.discriminatedUnion('kind', [
     z.object({
       kind: z.literal('signature'),
-      cms: z.string().describe('CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own'),
+      cms: z
+        .string()
+        .describe('CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own'),
       certificates: z.string().optional().describe('Id of the certificate chain to attach'),
     }),
-    z.object({ kind: z.literal('delivered') }).describe('A one-time password reached the phone; not a signature'),
+    z
+      .object({ kind: z.literal('delivered') })
+      .describe('A one-time password reached the phone; not a signature'),
   ]),
   z.object({
     profile: z.enum(profileNames).optional().describe('The method that was chosen'),

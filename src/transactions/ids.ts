@@ -41,7 +41,10 @@ export const shardOf = (msspTransId: string, shards: number): number | undefined
  *
  * @returns 22 base64url characters and the shard they fall on; equal requests always meet on one shard.
  */
-export const fingerprintOf = (wire: unknown, shards: number): { readonly id: string; readonly shard: number } => {
+export const fingerprintOf = (
+  wire: unknown,
+  shards: number,
+): { readonly id: string; readonly shard: number } => {
   const digest = createHash('sha256').update(JSON.stringify(wire)).digest();
   return { id: digest.subarray(0, 16).toString('base64url'), shard: digest.readUInt32BE(16) % shards };
 };

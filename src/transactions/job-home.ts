@@ -11,8 +11,8 @@
  * field, so an answer and the timeout can never both win.
  */
 import type { Queue } from 'bullmq';
-import type { Fault } from '../protocol/fault.ts';
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
+import type { Fault } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 /** What an attempt came to, as the first writer put it. */
@@ -78,7 +78,8 @@ redis.call('HSET', KEYS[1], 'returnvalue', ARGV[1])
 return 1`;
 
 /** BullMQ's error when a job that is to be promoted is not asleep: somebody woke it already, or it never slept. */
-const isNotDelayed = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === -3;
+const isNotDelayed = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === -3;
 
 export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
   const keyOf = (id: string): string => queue.toKey(id);

@@ -4,8 +4,8 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, parseFaultLine } from '../protocol/fault.ts';
-import type { StoredJob } from './job-home.ts';
 import type { Ending } from './endings.ts';
+import type { StoredJob } from './job-home.ts';
 import type { SignedView, TransactionState } from './view.ts';
 
 /** The signature as the AP gets it: with the certificates that storage left out. */

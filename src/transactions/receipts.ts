@@ -8,9 +8,9 @@
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
+import { shardFor } from './answers.ts';
 import { type ReceiptJobData, type ReceiptJobResult, receiptJobId, receiptJobName } from './contract.ts';
 import type { Endings } from './endings.ts';
-import { shardFor } from './answers.ts';
 import { fingerprintOf } from './ids.ts';
 import type { Shard } from './shards.ts';
 import type { Transactions } from './transactions.ts';

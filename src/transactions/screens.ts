@@ -51,9 +51,7 @@ export const createScreens = (redis: RedisClient, prefix: string, now: () => num
   const ttl = (untilMs: number): number => Math.max(untilMs - now(), 0) + slackMs;
   return {
     claim: async (screen, holder, untilMs) => {
-      const held = String(
-        await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), ttl(untilMs)),
-      );
+      const held = String(await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), ttl(untilMs)));
       return held === '' ? undefined : parseHolder(held);
     },
     takeOver: async (screen, from, holder, untilMs) =>

@@ -7,7 +7,7 @@
 import { Queue, type QueueOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
-import { type JobHome, createJobHome } from './job-home.ts';
+import { createJobHome, type JobHome } from './job-home.ts';
 
 export interface QueueAt {
   readonly queue: Queue;
@@ -28,7 +28,12 @@ export interface ShardsOptions {
   readonly onError: (error: Error) => void;
 }
 
-const openQueue = (name: string, redis: RedisClient, prefix: string, onError: ShardsOptions['onError']): QueueAt => {
+const openQueue = (
+  name: string,
+  redis: RedisClient,
+  prefix: string,
+  onError: ShardsOptions['onError'],
+): QueueAt => {
   const options: QueueOptions = { connection: redis, prefix, skipWaitingForReady: true };
   const queue = new Queue(name, options);
   queue.on('error', onError);
@@ -48,5 +53,7 @@ export const openShards = ({ redis, prefix, shards, onError }: ShardsOptions): r
   });
 
 export const closeShards = async (shards: readonly Shard[]): Promise<void> => {
-  await Promise.all(shards.flatMap(({ signatures, receipts }) => [signatures.queue.close(), receipts.queue.close()]));
+  await Promise.all(
+    shards.flatMap(({ signatures, receipts }) => [signatures.queue.close(), receipts.queue.close()]),
+  );
 };

@@ -7,12 +7,13 @@
  *
  * Callers have been authenticated and their requests checked; what is decided here is who may see which transaction.
  */
+
+import type { KeyCustody } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { signatureJobName, type SignatureJobData } from './contract.ts';
-import type { Endings } from './endings.ts';
 import { type Answer, createAnswer, shardFor } from './answers.ts';
+import { type SignatureJobData, signatureJobName } from './contract.ts';
+import type { Endings } from './endings.ts';
 import { fingerprintOf, newMsspTransId } from './ids.ts';
 import { endingOf, stateOfEnding } from './outcomes.ts';
 import type { Shard } from './shards.ts';
@@ -71,7 +72,11 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
   };
 
   /** @returns The id of the job that carries the request: `wanted`, or that of an equal one that is still open. */
-  const add = async (wire: unknown, fingerprint: { id: string; shard: number }, wanted: string): Promise<string> => {
+  const add = async (
+    wire: unknown,
+    fingerprint: { id: string; shard: number },
+    wanted: string,
+  ): Promise<string> => {
     const data: SignatureJobData = { MSS_SignatureReq: wire };
     const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
       jobId: wanted,

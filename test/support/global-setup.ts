@@ -14,7 +14,8 @@ import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.PARAPH_TEST_REDIS) return undefined;
   const provided = await provideRedis(process.env, (line) => console.error(line));
-  if ('problem' in provided) throw new Error(`${provided.problem} For tests alone, PARAPH_TEST_REDIS will do.`);
+  if ('problem' in provided)
+    throw new Error(`${provided.problem} For tests alone, PARAPH_TEST_REDIS will do.`);
 
   const dataDir = mkdtempSync(join(tmpdir(), 'paraph-test-'));
   const redis = await startEmbeddedRedis({ command: provided.command, dataDir }).catch((error: unknown) => {

@@ -1,0 +1,41 @@
+/**
+ * `npm run check`: everything that must hold before a commit, cheapest first; stops at the first that does not.
+ *
+ * `--no-tests` leaves the tests out, for whoever has just run them.
+ */
+import './node-version.mjs';
+
+import('./setup.mjs').then((setup) =>
+  setup.runScript(async () => {
+    await setup.ensurePackages();
+    const { existsSync } = await import('node:fs');
+    const { join } = await import('node:path');
+    const { run } = await import('./run.mjs');
+
+    const node = async (/** @type {string[]} */ ...nodeArguments) => {
+      const { status } = await run(process.execPath, nodeArguments, { cwd: setup.project });
+      return status === 0;
+    };
+    const openapi = join('scripts', 'openapi.ts');
+    const steps = [
+      { name: 'format and lint (biome)', run: () => node(setup.tool('@biomejs/biome/bin/biome'), 'ci') },
+      { name: 'types (tsc)', run: () => node(setup.tool('typescript/bin/tsc'), '-p', 'tsconfig.json') },
+      { name: 'unused code (knip)', run: () => node(setup.tool('knip/bin/knip.js')) },
+      {
+        name: 'OpenAPI drift',
+        run: async () =>
+          !existsSync(join(setup.project, openapi)) ||
+          node(setup.tool('tsx/dist/cli.mjs'), openapi, '--check'),
+      },
+      { name: 'build', run: () => setup.build().then(() => true) },
+      ...(process.argv.includes('--no-tests')
+        ? []
+        : [{ name: 'unit tests', run: () => node(join('scripts', 'test.mjs'), '--project', 'unit') }]),
+    ];
+    for (const step of steps) {
+      setup.say(`check: ${step.name}`);
+      if (!(await step.run())) throw new setup.SetupProblem(`check failed at: ${step.name}`);
+    }
+    setup.say('check: all is well');
+  }),
+);

@@ -1,0 +1,207 @@
+/**
+ * What a fresh clone lacks: the packages, the compiled program, a Redis.
+ *
+ * Each step looks first and says a line only when it has something to do, so the second start pays some milliseconds
+ * for reading files. "Has it changed" is answered from contents and never from times, which git does not keep.
+ */
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { provideRedis } from './redis-binary.mjs';
+import { run } from './run.mjs';
+
+export const project = fileURLToPath(new URL('..', import.meta.url));
+
+/** The one way in which set-up fails: a sentence for the person at the terminal. */
+export class SetupProblem extends Error {}
+
+/** Goes to stderr: what a command prints to stdout is its result. */
+export function say(/** @type {string} */ line) {
+  process.stderr.write(`paraph: ${line}\n`);
+}
+
+/**
+ * Runs a script's main function; a {@link SetupProblem} becomes one line and exit status 1.
+ *
+ * @param {() => Promise<void>} main
+ */
+export async function runScript(main) {
+  try {
+    await main();
+  } catch (error) {
+    if (!(error instanceof SetupProblem)) throw error;
+    say(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/** Installs the packages of package-lock.json, the development ones too, when any of them is missing or another version. */
+export async function ensurePackages() {
+  if (packagesAreInstalled()) return;
+  await exclusively(async () => {
+    if (packagesAreInstalled()) return;
+    say('installing packages (npm ci)');
+    const [command, ...leading] = npmCommand();
+    // NODE_ENV=production would leave out the compiler.
+    const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    const { status } = await run(command, [...leading, ...options], { cwd: project, output: 'errors' });
+    if (status !== 0)
+      throw new SetupProblem(`npm ci failed with status ${status}; its messages stand above.`);
+  });
+}
+
+/**
+ * npm writes into node_modules what it has put there, in the form of package-lock.json, when an installation has succeeded.
+ * Optional packages are those of other platforms.
+ */
+function packagesAreInstalled() {
+  try {
+    const wanted = packagesOf('package-lock.json');
+    const present = packagesOf('node_modules/.package-lock.json');
+    return Object.entries(wanted).every(
+      ([path, entry]) => path === '' || entry.optional || present[path]?.integrity === entry.integrity,
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** @returns {Record<string, { integrity?: string, optional?: boolean }>} */
+function packagesOf(/** @type {string} */ lockFile) {
+  return JSON.parse(readFileSync(join(project, lockFile), 'utf8')).packages;
+}
+
+/** The npm that runs us, else the one on the PATH. @returns {[string, ...string[]]} */
+function npmCommand() {
+  const runner = process.env.npm_execpath;
+  return runner?.endsWith('npm-cli.js') ? [process.execPath, runner] : ['npm'];
+}
+
+const fingerprintFile = join(project, 'dist', '.sources');
+
+/** Whether dist/ was made, by this script, from the sources as they are now. */
+export function isBuilt() {
+  return readOr(fingerprintFile, '') === fingerprintOfSources();
+}
+
+/** Compiles into dist/ when it is missing or its sources have other contents than when it was made. */
+export async function ensureBuilt() {
+  if (isBuilt()) return;
+  await exclusively(async () => {
+    if (isBuilt()) return;
+    say('compiling');
+    await build();
+  });
+}
+
+/** Compiles unconditionally, into an empty dist/: what has no source any more may not be importable. */
+export async function build() {
+  const fingerprint = fingerprintOfSources();
+  rmSync(join(project, 'dist'), { recursive: true, force: true });
+  const { status } = await run(process.execPath, [tool('typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
+    cwd: project,
+    output: 'errors',
+  });
+  if (status !== 0) throw new SetupProblem('compiling failed; the messages stand above.');
+  writeFileSync(fingerprintFile, fingerprint);
+}
+
+function fingerprintOfSources() {
+  const hash = createHash('sha256');
+  const files = ['src', 'machines', 'workers']
+    .flatMap((directory) => filesBelow(join(project, directory)))
+    .concat(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(project, name)));
+  for (const file of files) hash.update(`${file.slice(project.length)}\0`).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+/** @returns {string[]} In the same order everywhere. */
+function filesBelow(/** @type {string} */ directory) {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+/**
+ * Finds or fetches a redis-server, unless the environment names a running Redis, and puts its path into
+ * PARAPH_REDIS_SERVER, where this process's program and every child finds it.
+ *
+ * @param {string | undefined} runningRedis  The address that makes a binary unnecessary.
+ */
+export async function ensureRedis(runningRedis) {
+  if (runningRedis) return;
+  const provided = await provideRedis(process.env, say);
+  if ('problem' in provided) throw new SetupProblem(provided.problem);
+  process.env.PARAPH_REDIS_SERVER = provided.command;
+}
+
+/** The file of an installed package: tools are started as files, which saves npx's half second. */
+export function tool(/** @type {string} */ path) {
+  return join(project, 'node_modules', ...path.split('/'));
+}
+
+/**
+ * Keeps a second set-up, in another terminal, from deleting node_modules or dist under the hands of the first. A symbolic
+ * link is created and filled in one step. Advisory and simple: when two find a dead holder's link at the same moment, both
+ * may work, and one of them may fail and has to be started again.
+ *
+ * @param {() => Promise<void>} work
+ */
+async function exclusively(work) {
+  const lock = join(project, '.cache', 'setup.lock');
+  mkdirSync(join(project, '.cache'), { recursive: true });
+  for (let announced = false; !createLink(String(process.pid), lock); ) {
+    const holder = readLink(lock);
+    if (holder !== undefined && !isAlive(Number(holder))) rmSync(lock, { force: true });
+    else if (!announced) say(`waiting for the set-up that process ${holder} does in this folder (${lock})`);
+    announced = true;
+    await delay(100);
+  }
+  try {
+    await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function createLink(/** @type {string} */ target, /** @type {string} */ path) {
+  try {
+    symlinkSync(target, path);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readLink(/** @type {string} */ path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(/** @type {number} */ pid) {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function readOr(/** @type {string} */ file, /** @type {string} */ otherwise) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : otherwise;
+}

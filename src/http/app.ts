@@ -1,0 +1,18 @@
+/** All of HTTP: the signature interface, its description, and health. */
+import { Hono } from 'hono';
+import { createDocumentationRoutes } from './documentation.route.ts';
+import { createHealthRoutes } from './health.route.ts';
+import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
+
+export interface AppOptions extends ServiceRoutesOptions {
+  /** @throws When the service cannot do its work now. */
+  readonly ready: () => Promise<void>;
+}
+
+export const createApp = (options: AppOptions) => {
+  const app = new Hono();
+  app.route('/', createServiceRoutes(options));
+  app.route('/', createHealthRoutes(options.ready));
+  app.route('/', createDocumentationRoutes());
+  return app;
+};

@@ -1,0 +1,53 @@
+/**
+ * What every operation of the signature interface is given, and what it gives back.
+ */
+import type { Checked, Fault, FaultCode } from '../protocol/fault.ts';
+import type { Caller } from '../protocol/requests.ts';
+import type { ApplicationProvider, ApplicationProviders } from '../registry/application-providers.ts';
+import { presentFault } from './present.ts';
+
+/** 200 with a response wrapper, or 500 with a Fault: the interface knows nothing else. */
+export interface Answer {
+  readonly status: 200 | 500;
+  readonly body: object;
+  /** What the log may say about it. */
+  readonly trace: Trace;
+}
+
+export interface Trace {
+  readonly apId?: string;
+  readonly apTransId?: string;
+  readonly msspTransId?: string;
+  readonly fault?: FaultCode;
+}
+
+/** What the connection says about the caller, beside what the body says. */
+export interface Evidence {
+  /** SHA-256 of the client's certificate, lower-case hex without colons. */
+  readonly clientCertificateFingerprint: string | undefined;
+}
+
+/** @param body A JSON object of the operation's own wrapper; nothing else about it is known. */
+export type OperationHandler = (body: unknown, evidence: Evidence) => Promise<Answer>;
+
+export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
+
+export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
+  status: 500,
+  body: presentFault(fault),
+  trace: { ...trace, fault: fault.code },
+});
+
+/** How the log names a caller. */
+export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
+  apId,
+  apTransId,
+  ...(msspTransId !== undefined && { msspTransId }),
+});
+
+export const authorizeCaller = async (
+  providers: ApplicationProviders,
+  { apId, apPassword }: Caller,
+  { clientCertificateFingerprint }: Evidence,
+): Promise<Checked<ApplicationProvider>> =>
+  providers.authorize({ apId, apPassword, clientCertificateFingerprint });

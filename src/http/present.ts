@@ -1,0 +1,273 @@
+/**
+ * Turns what happened into the wire's answers. Decides nothing.
+ *
+ * Members are written in ASCII order at every level, because clients without a JSON parser cut values out by position.
+ * Absent members are left out, never null. Numbers and flags are strings wherever the wire says so.
+ *
+ * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
+ */
+import type { LocationError, LocationReport, ReceiptOutcome } from '../../machines/outcome.ts';
+import { type Fault, faultTable } from '../protocol/fault.ts';
+import type { Caller, ProfileName, SignatureRequest } from '../protocol/requests.ts';
+import type { SignedView, TransactionView } from '../transactions/view.ts';
+
+const soapEnvelope = 'http://www.w3.org/2003/05/soap-envelope';
+const ts102204 = 'http://uri.etsi.org/TS102204/v1.1.2#';
+
+export const presentFault = ({ code, detail }: Fault) => ({
+  Fault: {
+    Code: {
+      SubCode: { Value: `_${code}`, ValueNs: ts102204 },
+      Value: faultTable[code].blame,
+      ValueNs: soapEnvelope,
+    },
+    Detail: detail,
+    Reason: faultTable[code].reason,
+  },
+});
+
+/** A transaction that expired is described to whoever waited as it happened, and afterwards as a thing of the past. */
+export const asStatusFault = (fault: Fault): Fault =>
+  fault.code === 208 ? { code: 208, detail: 'Original request timed out.' } : fault;
+
+const statuses = {
+  100: 'REQUEST_OK',
+  500: 'SIGNATURE',
+  502: 'VALID_SIGNATURE',
+  504: 'OUTSTANDING_TRANSACTION',
+} as const;
+
+const status = (code: keyof typeof statuses) => ({
+  StatusCode: { Value: String(code) },
+  StatusMessage: statuses[code],
+});
+
+const apInfo = ({ apId, apTransId, instant }: Caller) => ({
+  AP_ID: apId,
+  AP_TransID: apTransId,
+  Instant: instant,
+});
+
+const msspInfo = ({ msspUri }: Caller, now: number) => ({
+  Instant: new Date(now).toISOString(),
+  MSSP_ID: { URI: msspUri },
+});
+
+const geofencing = (uri: string, report: LocationReport | LocationError) => ({
+  Description: uri,
+  Geofencing:
+    'errorCode' in report
+      ? { ErrorCode: report.errorCode, ErrorMessage: report.errorMessage }
+      : {
+          Accuracy: report.accuracy,
+          Country: report.country,
+          DeviceConfidence: report.deviceConfidence,
+          LocationConfidence: report.locationConfidence,
+          Timestamp: report.timestamp,
+        },
+});
+
+const subscriberInfo = (uri: string, network: string) => ({
+  Description: uri,
+  SubscriberInfo: { Details: [{ id: '1901', value: network }] },
+});
+
+/** One element for each service that has an answer, in a fixed order; undefined when there is none. */
+const serviceResponses = ({ services }: SignatureRequest, signed: SignedView) => {
+  const responses = [
+    ...(services.geofencing !== undefined && signed.geofencing !== undefined
+      ? [geofencing(services.geofencing.uri, signed.geofencing)]
+      : []),
+    ...(services.subscriberInfo !== undefined && signed.subscriberNetwork !== undefined
+      ? [subscriberInfo(services.subscriberInfo.uri, signed.subscriberNetwork)]
+      : []),
+  ];
+  return responses.length === 0 ? {} : { ServiceResponses: responses };
+};
+
+const profileUri = (authority: string, name: ProfileName): string => `http://${authority}/${name}`;
+
+const signature = ({ signature: base64 }: SignedView) =>
+  base64 === undefined ? {} : { MSS_Signature: { Base64Signature: base64 } };
+
+const signedStatus = (signed: SignedView) => {
+  if (signed.signature === undefined) return status(100);
+  return status(signed.validated ? 502 : 500);
+};
+
+export interface SignAnswer {
+  readonly request: SignatureRequest;
+  readonly msspTransId: string;
+  readonly profile: ProfileName;
+  readonly now: number;
+}
+
+export const presentSigned = ({ request, msspTransId, profile, now }: SignAnswer, signed: SignedView) => ({
+  MSS_SignatureResp: {
+    AP_Info: apInfo(request.caller),
+    MSSP_Info: msspInfo(request.caller, now),
+    MSSP_TransID: msspTransId,
+    ...signature(signed),
+    MajorVersion: '1',
+    MinorVersion: '1',
+    MobileUser: { MSISDN: request.msisdn.written },
+    ...serviceResponses(request, signed),
+    SignatureProfile: profileUri(request.profile.authority, signed.profile ?? profile),
+    Status: signedStatus(signed),
+  },
+});
+
+/** @param authUri Present for app2app only. */
+export const presentAccepted = ({ request, msspTransId, profile, now }: SignAnswer, authUri?: string) => ({
+  MSS_SignatureResp: {
+    AP_Info: apInfo(request.caller),
+    MSSP_Info: msspInfo(request.caller, now),
+    MSSP_TransID: msspTransId,
+    MajorVersion: '1',
+    MinorVersion: '1',
+    MobileUser: { MSISDN: request.msisdn.written },
+    ...(request.services.app2app !== undefined &&
+      authUri !== undefined && {
+        ServiceResponses: [{ App2App: { AuthUri: authUri }, Description: request.services.app2app.uri }],
+      }),
+    SignatureProfile: profileUri(request.profile.authority, profile),
+    Status: status(100),
+  },
+});
+
+/** @param signed Undefined while the transaction is open. */
+export const presentStatus = (
+  caller: Caller,
+  { request }: TransactionView,
+  signed: SignedView | undefined,
+  now: number,
+) => ({
+  MSS_StatusResp: {
+    AP_Info: apInfo(caller),
+    MSSP_Info: msspInfo(caller, now),
+    ...(signed !== undefined && signature(signed)),
+    MajorVersion: '1',
+    MinorVersion: '1',
+    MobileUser: { MSISDN: request.msisdn.written },
+    ...(signed !== undefined && serviceResponses(request, signed)),
+    Status: signed === undefined ? status(504) : signedStatus(signed),
+  },
+});
+
+const receiptExtension: Record<
+  ReceiptOutcome,
+  { FaultMessage?: string; UserAck: string; UserResponse?: string }
+> = {
+  accepted: { UserAck: 'true', UserResponse: '{"status":"OK"}' },
+  cancelled: {
+    FaultMessage: 'User cancelled the request',
+    UserAck: 'true',
+    UserResponse: '{"status":"CANCEL"}',
+  },
+  timeout: { UserAck: 'true', UserResponse: '{"status":"TIMEOUT"}' },
+  unanswered: { UserAck: 'false' },
+};
+
+/** @param outcome Undefined when the request did not ask for the extension. */
+export const presentReceipt = (caller: Caller, outcome: ReceiptOutcome | undefined, now: number) => ({
+  MSS_ReceiptResp: {
+    AP_Info: apInfo(caller),
+    MSSP_Info: msspInfo(caller, now),
+    MajorVersion: '1',
+    MinorVersion: '1',
+    Status: {
+      StatusCode: { Value: '100' },
+      ...(outcome !== undefined && { StatusDetail: { ReceiptResponseExtension: extensionOf(outcome) } }),
+      StatusMessage: 'REQUEST_OK',
+    },
+  },
+});
+
+const extensionOf = (outcome: ReceiptOutcome) => {
+  const { FaultMessage, UserAck, UserResponse } = receiptExtension[outcome];
+  return {
+    ClientAck: 'false',
+    ...(FaultMessage !== undefined && { FaultMessage }),
+    NetworkAck: 'false',
+    ReceiptMessagingMode: 'synch',
+    UserAck,
+    ...(UserResponse !== undefined && { UserResponse }),
+  };
+};
+
+export interface SscdView {
+  readonly cardDetails: { readonly mcc: string; readonly mnc: string; readonly network: string } | undefined;
+  readonly certificates:
+    | {
+        readonly algorithm: string;
+        readonly state: string;
+        /** Base64, in the order user, issuing CA, root. */
+        readonly chain: readonly string[];
+        readonly subjectNames: readonly string[];
+      }
+    | undefined;
+  readonly pinBlocked: boolean | undefined;
+  readonly state: string | undefined;
+}
+
+export interface ProfileView {
+  readonly authority: string;
+  readonly profiles: readonly ProfileName[];
+  readonly autoActivation: boolean | undefined;
+  readonly recoveryCodeCreated: boolean | undefined;
+  readonly sim: SscdView | undefined;
+  readonly apps: readonly SscdView[];
+  readonly wantsSscds: boolean;
+}
+
+const sscd = ({ cardDetails, certificates, pinBlocked, state }: SscdView) => ({
+  ...(cardDetails !== undefined && {
+    CardDetails: { Mcc: cardDetails.mcc, Mnc: cardDetails.mnc, Network: cardDetails.network },
+  }),
+  ...(certificates !== undefined && {
+    MobileUserCertificate: [
+      {
+        Algorithm: certificates.algorithm,
+        State: certificates.state,
+        X509Certificate: certificates.chain,
+        X509SubjectName: certificates.subjectNames,
+      },
+    ],
+  }),
+  ...(pinBlocked !== undefined && { PinStatus: { Blocked: pinBlocked } }),
+  ...(state !== undefined && { State: state }),
+});
+
+const profileExtension = (view: ProfileView) => {
+  const user = {
+    ...(view.autoActivation !== undefined && { AutoActivation: view.autoActivation }),
+    ...(view.recoveryCodeCreated !== undefined && { RecoveryCodeCreated: view.recoveryCodeCreated }),
+  };
+  return {
+    ...(Object.keys(user).length > 0 && { MobileUser: user }),
+    ...(view.wantsSscds && {
+      Sscds: {
+        ...(view.apps.length > 0 && { App: view.apps.map(sscd) }),
+        ...(view.sim !== undefined && { Sim: sscd(view.sim) }),
+      },
+    }),
+  };
+};
+
+export const presentProfile = (caller: Caller, view: ProfileView, now: number) => {
+  const extension = profileExtension(view);
+  return {
+    MSS_ProfileResp: {
+      AP_Info: apInfo(caller),
+      MSSP_Info: msspInfo(caller, now),
+      MajorVersion: '2',
+      MinorVersion: '0',
+      SignatureProfile: view.profiles.map((name) => profileUri(view.authority, name)),
+      Status: {
+        StatusCode: { Value: '100' },
+        ...(Object.keys(extension).length > 0 && { StatusDetail: { ProfileQueryExtension: extension } }),
+        StatusMessage: 'REQUEST_OK',
+      },
+    },
+  };
+};

@@ -1,0 +1,106 @@
+/**
+ * MSS_ProfileReq: what a mobile user can sign with.
+ *
+ * 200 means that the user exists and can be asked. A user who cannot (unknown, blocked, suspended, not activated) is
+ * answered with the fault that a signature request would end in.
+ *
+ * Source: interface sections 2.4 and 4.4.
+ */
+
+import { subjectDn } from '../pki/certificate.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { type Fault, fault } from '../protocol/fault.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import type { ProfileParam, ProfileRequest } from '../protocol/requests.ts';
+import type { ApplicationProviders } from '../registry/application-providers.ts';
+import { chooseMethod, profilesOf, sscdFault } from '../registry/profile-selection.ts';
+import type { Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
+import { testFault } from '../transactions/eligibility.ts';
+import { answer, authorizeCaller, faultAnswer, type OperationHandler, traceOf } from './operation.ts';
+import { type ProfileView, presentProfile, type SscdView } from './present.ts';
+
+/** What the profile operation says of a card whose network nobody knows. */
+const unknownCarrier = { mcc: '000', mnc: '00', network: 'Unknown network' };
+
+const sscdView = async (
+  custody: KeyCustody,
+  subscriber: Subscriber,
+  sscd: Sscd,
+  params: ReadonlySet<ProfileParam>,
+): Promise<SscdView> => ({
+  cardDetails:
+    params.has('carddetails') && sscd.kind === 'sim' ? (subscriber.carrier ?? unknownCarrier) : undefined,
+  certificates: params.has('certs') ? await certificatesView(custody, subscriber, sscd) : undefined,
+  pinBlocked: params.has('pinstatus') ? sscd.pinBlocked : undefined,
+  state: params.has('state') ? sscd.state : undefined,
+});
+
+const certificatesView = async (custody: KeyCustody, { msisdn }: Subscriber, sscd: Sscd) => {
+  const { chain } = await custody.userKey({
+    msisdn,
+    sscdId: sscd.id,
+    algorithm: sscd.algorithm,
+    expired: sscd.certificateExpired,
+  });
+  return {
+    algorithm: sscd.algorithm,
+    state: sscd.certificateState,
+    chain: chain.certificates.map((certificate) => Buffer.from(certificate).toString('base64')),
+    subjectNames: chain.certificates.map(subjectDn),
+  };
+};
+
+/** Why this user cannot sign at all: what a request for any profile would end in. */
+const userFault = (subscriber: Subscriber): Fault | undefined => {
+  const chosen = chooseMethod(subscriber, 'Any-LoA4');
+  if (!chosen.ok) return chosen.fault;
+  return chosen.value.sscd === undefined ? undefined : sscdFault(chosen.value.sscd);
+};
+
+/** Profiles are listed in the dialect that the caller's MSSP_ID.URI speaks: the request names no profile to repeat. */
+const dialectOf = (msspUri: string, authorities: readonly string[]): string => {
+  const host = URL.canParse(msspUri) ? new URL(msspUri).host : '';
+  return authorities.find((authority) => authority === host) ?? authorities[0] ?? host;
+};
+
+export const createProfile = (deps: {
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly subscribers: SubscriberRegistry;
+  readonly custody: KeyCustody;
+  /** The accepted dialects; the first is for callers whose MSSP_ID names none of them. */
+  readonly authorities: readonly string[];
+  readonly now: () => number;
+}): OperationHandler => {
+  const { protocol, providers, subscribers, custody, authorities, now } = deps;
+
+  const viewOf = async ({ caller, params }: ProfileRequest, subscriber: Subscriber): Promise<ProfileView> => {
+    const wantsSscds = params.has('sscds');
+    const { sim, apps } = subscriber;
+    return {
+      authority: dialectOf(caller.msspUri, authorities),
+      profiles: profilesOf(subscriber),
+      autoActivation: params.has('aastatus') ? subscriber.autoActivation : undefined,
+      recoveryCodeCreated: params.has('rcstatus') ? subscriber.recoveryCodeCreated : undefined,
+      sim: wantsSscds && sim !== undefined ? await sscdView(custody, subscriber, sim, params) : undefined,
+      apps: wantsSscds
+        ? await Promise.all(apps.map((app) => sscdView(custody, subscriber, app, params)))
+        : [],
+      wantsSscds,
+    };
+  };
+
+  return async (body, evidence) => {
+    const parsed = protocol.parseProfile(body);
+    if (!parsed.ok) return faultAnswer(parsed.fault);
+    const request = parsed.value;
+    const trace = traceOf(request.caller);
+    const provider = await authorizeCaller(providers, request.caller, evidence);
+    if (!provider.ok) return faultAnswer(provider.fault, trace);
+    const subscriber = subscribers.find(request.msisdn.number);
+    if (subscriber === undefined) return faultAnswer(fault(105), trace);
+    const refused = testFault(subscriber) ?? userFault(subscriber);
+    if (refused !== undefined) return faultAnswer(refused, trace);
+    return answer(presentProfile(request.caller, await viewOf(request, subscriber), now()), trace);
+  };
+};

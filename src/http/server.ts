@@ -1,0 +1,103 @@
+/**
+ * Listens, and stops listening without cutting anybody off.
+ *
+ * Senders that dawdle are ended by the server's own clocks. What it refuses before a request is complete (malformed
+ * HTTP, headers that never end) never reaches a route, so the Fault is written to the socket here.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createAdaptorServer } from '@hono/node-server';
+import { fault } from '../protocol/fault.ts';
+import { presentFault } from './present.ts';
+
+export interface ServerOptions {
+  readonly fetch: (request: Request, bindings: { incoming: IncomingMessage }) => Response | Promise<Response>;
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly requestTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly tls:
+    | { readonly certFile: string; readonly keyFile: string; readonly clientCaFile?: string | undefined }
+    | undefined;
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8080`, with the port that was really taken. */
+  readonly url: string;
+  /** Accepts nobody new and resolves when the last answer has been sent. */
+  drain(): Promise<void>;
+  /** Ends what is still open. */
+  cut(): void;
+}
+
+/** Clients that were registered with a certificate must show it; all others may come without. */
+const tlsOptions = ({ certFile, keyFile, clientCaFile }: NonNullable<ServerOptions['tls']>) => ({
+  cert: readFileSync(certFile),
+  key: readFileSync(keyFile),
+  ...(clientCaFile !== undefined && {
+    ca: readFileSync(clientCaFile),
+    requestCert: true,
+    rejectUnauthorized: false,
+  }),
+});
+
+const refuseConnection = (error: Error, socket: Duplex): void => {
+  if (!socket.writable) return;
+  const late = 'code' in error && error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const body = JSON.stringify(
+    presentFault(fault(101, late ? 'The request did not arrive in time' : 'The request is not valid HTTP')),
+  );
+  socket.end(
+    [
+      `HTTP/1.1 ${late ? '408 Request Timeout' : '400 Bad Request'}`,
+      'Content-Type: application/json;charset=UTF-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+};
+
+const urlOf = (server: Server, host: string, secure: boolean): string => {
+  const { port } = server.address() as AddressInfo;
+  return `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+};
+
+/** @throws When the address is taken, or a TLS file cannot be read. */
+export const listen = async (options: ServerOptions): Promise<RunningServer> => {
+  const { host, port, tls } = options;
+  const serverOptions = {
+    // A body that is late is answered by its route; this is for what never becomes a request.
+    requestTimeout: options.requestTimeoutMs + 1000,
+    headersTimeout: options.headersTimeoutMs,
+    connectionsCheckingInterval: 1000,
+    ...(tls !== undefined && tlsOptions(tls)),
+  };
+  const server = createAdaptorServer({
+    fetch: (request, bindings) => options.fetch(request, bindings as { incoming: IncomingMessage }),
+    createServer: (tls === undefined ? createHttpServer : createHttpsServer) as typeof createHttpServer,
+    serverOptions,
+  }) as Server;
+  server.on('clientError', refuseConnection);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return {
+    url: urlOf(server, host, tls !== undefined),
+    drain: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+    cut: () => server.closeAllConnections(),
+  };
+};

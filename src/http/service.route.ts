@@ -1,0 +1,79 @@
+/**
+ * The signature interface: one URL for each operation, and one for all of them that goes by the wrapper of the body.
+ *
+ * Whatever arrives by POST is answered with 200 and a response wrapper or with 500 and a Fault; a bug or a broken
+ * dependency is fault 900, and its story is in the log alone.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Hono } from 'hono';
+import { type Fault, fault } from '../protocol/fault.ts';
+import { parseJson } from '../protocol/json.ts';
+import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
+import { type BodyLimits, readBody } from './body.ts';
+import type { HttpLog } from './log.ts';
+import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
+import { presentFault } from './present.ts';
+
+const contentType = 'application/json;charset=UTF-8';
+
+interface Bindings {
+  readonly incoming?: IncomingMessage;
+}
+
+const respond = (status: number, body: object, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': contentType, ...headers } });
+
+export interface ServiceRoutesOptions {
+  readonly protocol: Protocol;
+  readonly operations: Readonly<Record<Operation, OperationHandler>>;
+  readonly evidenceOf: (incoming: IncomingMessage | undefined) => Evidence;
+  readonly limits: BodyLimits;
+  readonly now: () => number;
+  readonly log: HttpLog;
+}
+
+export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
+  const { protocol, operations, evidenceOf, limits, now, log } = deps;
+  const routes = new Hono<{ Bindings: Bindings }>();
+
+  /** @param expected The operation that the URL names; undefined at the URL for all. */
+  const perform = async (
+    bytes: Uint8Array,
+    evidence: Evidence,
+    expected: Operation | undefined,
+  ): Promise<Answer> => {
+    const body = parseJson(bytes);
+    if (!body.ok) return faultAnswer(body.fault);
+    // At an operation's own URL its reader refuses any other wrapper.
+    if (expected !== undefined) return operations[expected](body.value, evidence);
+    const operation = protocol.operationOf(body.value);
+    return operation.ok ? operations[operation.value](body.value, evidence) : faultAnswer(operation.fault);
+  };
+
+  const serve = (path: string, expected: Operation | undefined): void => {
+    routes.post(path, async (c) => {
+      const started = now();
+      let answer: Answer;
+      try {
+        const bytes = await readBody(c, limits);
+        answer = bytes.ok
+          ? await perform(bytes.value, evidenceOf(c.env?.incoming), expected)
+          : faultAnswer(bytes.fault);
+      } catch (error) {
+        log.trouble(error instanceof Error ? error : new Error(String(error)));
+        answer = faultAnswer(fault(900));
+      }
+      log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
+      return respond(answer.status, answer.body);
+    });
+    routes.all(path, () => refuse(405, fault(101, 'Use POST'), { allow: 'POST' }));
+  };
+
+  const refuse = (status: number, why: Fault, headers?: Record<string, string>): Response =>
+    respond(status, presentFault(why), headers);
+
+  serve('/rest/service', undefined);
+  for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);
+  routes.all('/rest/*', () => refuse(404, fault(101, 'There is no such operation')));
+  return routes;
+};

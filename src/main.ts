@@ -1,0 +1,16 @@
+/** The whole product in one process: what `npm start` runs. */
+
+import { readEnvironment } from './environment.ts';
+import { greet } from './product/greeting.ts';
+import { launch, StartProblem } from './product/launch.ts';
+
+try {
+  const launched = await launch(readEnvironment(), { api: true, workers: true });
+  process.stdout.write(greet(launched));
+  process.exitCode = await launched.stopped;
+} catch (error) {
+  process.stderr.write(
+    `${error instanceof StartProblem ? error.message : error instanceof Error ? error.message : String(error)}\n`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { createApp } from '../http/app.ts';
+import { createEvidence } from '../http/client-certificate.ts';
+import { createProfile } from '../http/profile.operation.ts';
+import { createReceipt } from '../http/receipt.operation.ts';
+import { createSign } from '../http/sign.operation.ts';
+import { createStatus } from '../http/status.operation.ts';
+import { createHttpLog } from '../logger.ts';
+import { createApp2App } from '../transactions/app2app.ts';
+import { createEndings, type Endings } from '../transactions/endings.ts';
+import { createReceipts } from '../transactions/receipts.ts';
+import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
+import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import type { Core } from './core.ts';
+
+export interface ApiSide {
+  readonly fetch: (
+    request: Request,
+    bindings?: { incoming?: IncomingMessage },
+  ) => Response | Promise<Response>;
+  readonly transactions: Transactions;
+  /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
+  close(): Promise<void>;
+}
+
+/** Opens everything that HTTP needs; nothing listens yet. */
+export const openApiSide = async (core: Core): Promise<ApiSide> => {
+  const { configuration, commands, blocking, protocol, subscribers, retention, masterKey, now, onError } =
+    core;
+  const { queue, http, appScheme, receipt, trustedProxy } = configuration;
+  const shards = openShards({ redis: commands, prefix: queue.prefix, shards: queue.shards, onError });
+  const endingsOf = (pick: (shard: Shard) => QueueAt): Promise<readonly Endings[]> =>
+    Promise.all(
+      shards.map((shard) =>
+        createEndings({ redis: commands, blocking, at: pick(shard), prefix: shard.prefix, now, onError }),
+      ),
+    );
+  const signatureEndings = await endingsOf(({ signatures }) => signatures);
+  const receiptEndings = await endingsOf(({ receipts }) => receipts);
+  const custody = core.custodyOver(commands);
+  const providers = core.providersOver(commands);
+  const transactions = createTransactions({
+    shards,
+    endings: signatureEndings,
+    protocol,
+    custody,
+    retention,
+    now,
+  });
+  const receipts = createReceipts({
+    transactions,
+    shards,
+    endings: receiptEndings,
+    timeoutSeconds: receipt.timeoutSeconds,
+    now,
+  });
+  const common = { protocol, providers, subscribers, transactions, now };
+  const app = createApp({
+    protocol,
+    operations: {
+      sign: createSign({ ...common, app2app: createApp2App(masterKey, appScheme) }),
+      status: createStatus(common),
+      receipt: createReceipt({ ...common, receipts }),
+      profile: createProfile({ ...common, custody, authorities: configuration.protocol.authorities }),
+    },
+    evidenceOf: createEvidence(trustedProxy),
+    limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
+    ready: async () => {
+      await commands.ping();
+    },
+    now,
+    log: createHttpLog(core.logger, now),
+  });
+  return {
+    fetch: (request, bindings) => app.fetch(request, bindings ?? {}),
+    transactions,
+    close: async () => {
+      await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
+      await closeShards(shards);
+    },
+  };
+};

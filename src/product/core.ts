@@ -1,0 +1,68 @@
+/**
+ * What the API and the workers have in common: the connections, the registries and the keys.
+ *
+ * The two run in one process or in many; either way each opens a core of its own and takes from it what it needs. The
+ * API asks Redis on a connection that gives up within a second, since somebody waits; the workers on one that never
+ * does.
+ */
+import type { Logger } from 'pino';
+import type { Configuration } from '../configuration/schema.ts';
+import { createKeyCustody } from '../pki/custody.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { createProtocol, type Protocol } from '../protocol/parse.ts';
+import { connectForBlocking, connectForCommands, disconnect, type RedisClient } from '../redis/connect.ts';
+import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
+import { createRateLimiter } from '../registry/rate-limiter.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import { createSubscriberRegistry } from '../registry/subscribers.ts';
+import { createCustodyStore } from './custody-store.ts';
+
+export interface CoreOptions {
+  readonly configuration: Configuration;
+  readonly redisUrl: string;
+  readonly masterKey: Uint8Array;
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly onError: (error: Error) => void;
+}
+
+export interface Core extends CoreOptions {
+  readonly protocol: Protocol;
+  readonly subscribers: SubscriberRegistry;
+  readonly commands: RedisClient;
+  readonly blocking: RedisClient;
+  readonly retention: { readonly signedMs: number; readonly failedMs: number };
+  /** The registry and the keys, over one of the two connections. */
+  providersOver(redis: RedisClient): ApplicationProviders;
+  custodyOver(redis: RedisClient): KeyCustody;
+  close(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+
+export const openCore = (options: CoreOptions): Core => {
+  const { configuration, redisUrl, masterKey, now, onError } = options;
+  const { sandbox, queue, retention } = configuration;
+  const commands = connectForCommands({ url: redisUrl });
+  const blocking = connectForBlocking({ url: redisUrl });
+  for (const client of [commands, blocking]) client.on('error', onError);
+  return {
+    ...options,
+    protocol: createProtocol(configuration.protocol),
+    subscribers: createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox }),
+    commands,
+    blocking,
+    retention: { signedMs: retention.signedDays * dayMs, failedMs: retention.failedDays * dayMs },
+    providersOver: (redis) =>
+      createApplicationProviders({
+        providers: configuration.applicationProviders,
+        sandbox,
+        rateLimiter: createRateLimiter({ redis, prefix: queue.prefix }),
+      }),
+    custodyOver: (redis) =>
+      createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),
+    close: async () => {
+      await Promise.all([disconnect(commands), disconnect(blocking)]);
+    },
+  };
+};

@@ -1,0 +1,52 @@
+import type { Launched } from './launch.ts';
+
+/** A synchronous signature by the robot, as one line to paste. */
+const curlLine = (url: string): string => {
+  const body = JSON.stringify({
+    MSS_SignatureReq: {
+      MajorVersion: '1',
+      MinorVersion: '2',
+      AP_Info: { AP_ID: 'http://example.com', AP_TransID: 'FIRST-1', Instant: new Date().toISOString() },
+      MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
+      MobileUser: { MSISDN: '+41700092501' },
+      MessagingMode: 'synch',
+      SignatureProfile: 'http://mid.vendor.ch/Any-LoA4',
+      TimeOut: '60',
+      DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Sign in to Example?' },
+      AdditionalServices: [],
+    },
+  });
+  return `curl -s ${url}/rest/service/sign -H 'Content-Type: application/json' -d '${body}'`;
+};
+
+const numbers = [
+  ['+41700092501', 'signs at once, EC P-256'],
+  ['+41700092502', 'signs at once, RSA-2048'],
+  ['+41700092504', 'signs, then cancels the receipt'],
+  ['+41700092507', 'never answers'],
+  ['+41000092401', 'cancels (fault 401); likewise 41000092 and any other fault code'],
+] as const;
+
+/** What a person sees when the product is up. */
+export const greet = ({ url, configuration, dataDirectory, embeddedRedis }: Launched): string => {
+  const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
+  if (url !== undefined) {
+    lines.push(
+      '',
+      `  sign, status, receipt, profile   ${url}/rest/service/…`,
+      `  reference                        ${url}/docs`,
+      `  health                           ${url}/readyz`,
+    );
+  }
+  lines.push('', `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`);
+  if (configuration.sandbox) {
+    lines.push(
+      '',
+      'This is a sandbox: any AP_ID is accepted, and these numbers answer by themselves:',
+      ...numbers.map(([number, does]) => `  ${number}  ${does}`),
+    );
+    if (url !== undefined) lines.push('', 'A first signature:', '', curlLine(url));
+  }
+  lines.push('', 'Ctrl-C stops it; nothing is lost.', '');
+  return `${lines.join('\n')}\n`;
+};

@@ -1,0 +1,135 @@
+/**
+ * From environment and configuration file to a running product, and to its end by a signal.
+ *
+ * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything in one process.
+ */
+import { join } from 'node:path';
+import { loadConfiguration } from '../configuration/load.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { acquireInstanceLock } from '../embedded/instance-lock.ts';
+import { startEmbeddedRedis } from '../embedded/redis.ts';
+import type { Environment } from '../environment.ts';
+import { createLogger, createStepLog } from '../logger.ts';
+import { masterKeyFrom } from '../pki/master-key.ts';
+import { type Product, startProduct } from './product.ts';
+
+/** What keeps a start from succeeding, in words for the operator. */
+export class StartProblem extends Error {}
+
+export interface Launched {
+  readonly url: string | undefined;
+  readonly configuration: Configuration;
+  readonly dataDirectory: string;
+  /** True when Redis is our own. */
+  readonly embeddedRedis: boolean;
+  /** Resolves when the product has stopped, with the exit code. */
+  readonly stopped: Promise<number>;
+}
+
+const configurationOf = async (path: string | undefined): Promise<Configuration> => {
+  const loaded = await loadConfiguration(path);
+  if (!loaded.ok)
+    throw new StartProblem(`The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
+  return loaded.value;
+};
+
+interface RedisToUse {
+  readonly url: string;
+  readonly embedded: boolean;
+  stop(): Promise<void>;
+}
+
+const redisToUse = async (
+  environment: Environment,
+  onExit: (problem: string) => void,
+): Promise<RedisToUse> => {
+  if (environment.redisUrl !== undefined) {
+    return { url: environment.redisUrl, embedded: false, stop: async () => undefined };
+  }
+  const lock = acquireInstanceLock(environment.dataDirectory);
+  if (!lock.held) throw new StartProblem(lock.problem);
+  const redis = await startEmbeddedRedis({
+    command: environment.redisServer,
+    dataDir: environment.dataDirectory,
+    onExit,
+  });
+  return {
+    url: redis.url,
+    embedded: true,
+    stop: async () => {
+      await redis.stop();
+      lock.release();
+    },
+  };
+};
+
+/**
+ * Starts, and arranges that SIGINT and SIGTERM stop it in order; a second signal does not wait.
+ *
+ * @throws StartProblem With a sentence for the operator. Other errors are bugs or broken dependencies.
+ */
+export const launch = async (
+  environment: Environment,
+  parts: { readonly api: boolean; readonly workers: boolean },
+): Promise<Launched> => {
+  const configuration = await configurationOf(environment.configurationPath);
+  const now = Date.now;
+  const logger = createLogger(environment.logLevel);
+  const { trouble } = createStepLog(logger, now);
+  let end: (code: number) => void = () => undefined;
+  const ending = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  const redis = await redisToUse(environment, (problem) => {
+    trouble(new Error(problem));
+    end(1);
+  });
+  let product: Product;
+  try {
+    product = await startProduct(
+      {
+        configuration,
+        redisUrl: redis.url,
+        masterKey: await masterKeyFrom({
+          environmentValue: environment.masterKey,
+          filePath: join(environment.dataDirectory, 'master.key'),
+        }),
+        now,
+        logger,
+        onError: trouble,
+      },
+      {
+        ...(parts.api && { api: { host: environment.host, port: environment.port } }),
+        workers: parts.workers,
+      },
+    );
+  } catch (error) {
+    await redis.stop();
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+      throw new StartProblem(
+        `Port ${environment.port} on ${environment.host} is taken: stop what listens there, or set PORT to another.`,
+      );
+    }
+    throw error;
+  }
+  let signals = 0;
+  const onSignal = (): void => {
+    signals += 1;
+    if (signals > 1) process.exit(1);
+    end(0);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  const stopped = ending.then(async (code) => {
+    await product.stop();
+    await redis.stop();
+    return code;
+  });
+  return {
+    url: product.url,
+    configuration,
+    dataDirectory: environment.dataDirectory,
+    embeddedRedis: redis.embedded,
+    stopped,
+  };
+};

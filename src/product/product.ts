@@ -1,0 +1,77 @@
+/**
+ * The running product, in one process or in parts.
+ *
+ * Stopping goes from the outside in: take no new requests, let those in hand be answered, tell whoever still waits for a
+ * person that we are leaving, let the workers finish their steps, close the connections. Whatever is open then lies in
+ * Redis and goes on with the next start.
+ */
+import type { Environment } from '../environment.ts';
+import { listen, type RunningServer } from '../http/server.ts';
+import { openApiSide } from './api-side.ts';
+import { type CoreOptions, openCore } from './core.ts';
+import { startWorkerSide } from './worker-side.ts';
+
+export interface Product {
+  /** Where the API listens; undefined without one. */
+  readonly url: string | undefined;
+  stop(): Promise<void>;
+}
+
+/** How long callers in hand may take to be answered once we are asked to stop. */
+const drainMs = 4000;
+
+const delay = (ms: number): { readonly over: Promise<void>; cancel(): void } => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return { over, cancel: () => clearTimeout(timer) };
+};
+
+/** Answers who can be answered in time; ends the waiting of the others, which answers them too. */
+const drain = async (server: RunningServer, endWaiting: () => Promise<void>): Promise<void> => {
+  const drained = server.drain();
+  const patience = delay(drainMs);
+  await Promise.race([drained, patience.over]);
+  patience.cancel();
+  await endWaiting();
+  const lastWords = delay(1000);
+  await Promise.race([drained, lastWords.over]);
+  lastWords.cancel();
+  server.cut();
+};
+
+/**
+ * Starts the parts that are asked for and resolves when they work.
+ *
+ * @throws When the address is taken, a TLS file cannot be read, or the master key does not fit the stored keys.
+ */
+export const startProduct = async (
+  options: CoreOptions,
+  parts: { readonly api?: Pick<Environment, 'host' | 'port'>; readonly workers: boolean },
+): Promise<Product> => {
+  const core = openCore(options);
+  const { http, tls } = options.configuration;
+  // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
+  await core.custodyOver(core.blocking).trust();
+  const workers = parts.workers ? await startWorkerSide(core) : undefined;
+  const api = parts.api === undefined ? undefined : await openApiSide(core);
+  const server =
+    api === undefined || parts.api === undefined
+      ? undefined
+      : await listen({
+          fetch: api.fetch,
+          ...parts.api,
+          requestTimeoutMs: http.requestTimeoutSeconds * 1000,
+          headersTimeoutMs: http.headersTimeoutSeconds * 1000,
+          tls,
+        });
+  return {
+    url: server?.url,
+    stop: async () => {
+      if (server !== undefined && api !== undefined) await drain(server, api.close);
+      await workers?.close();
+      await core.close();
+    },
+  };
+};

@@ -1,0 +1,28 @@
+/**
+ * ISO 8601 date-times as requests write them, and the one form that answers and comparisons use.
+ *
+ * Read leniently in form, since client libraries differ: seconds may be absent (Java drops them at the full minute), a
+ * fraction may have any number of digits after a point or comma, and the zone is `Z`, `+02:00`, `+0200` or `+02`. Never
+ * lenient in meaning: without a zone it is not an instant, and 30 February is not one either.
+ */
+const pattern =
+  /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/;
+
+const minuteMs = 60_000;
+/** `2024-07-02T08:06:55.134Z`. Years before 0 and after 9999 are written longer. */
+const normalLength = 24;
+
+/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for anything that names no instant. */
+export const normaliseInstant = (text: string): string | undefined => {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const [, minutes = '', seconds = '00', fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] = match;
+  const local = `${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const date = new Date(local);
+  // Engines read 30 February as 1 March and 24:00 as the next day; only a real date comes back as it was.
+  if (Number.isNaN(date.getTime()) || date.toISOString() !== local) return undefined;
+  if (sign === undefined) return local;
+  const offsetMs = (Number(zoneHours) * 60 + Number(zoneMinutes)) * minuteMs;
+  const normal = new Date(date.getTime() + (sign === '+' ? -offsetMs : offsetMs)).toISOString();
+  return normal.length === normalLength ? normal : undefined;
+};

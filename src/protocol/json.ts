@@ -1,0 +1,156 @@
+/**
+ * Bodies as bytes: the strict reader for what comes in, the canonical writer for what goes out.
+ *
+ * JSON leaves open what two members of one name mean, and `JSON.parse` silently takes the last. A checker and a
+ * signer that disagree on such a body sign something that nobody checked, so it is refused (RFC 8259 section 4).
+ * Unpaired surrogates and NUL go the same way: they do not survive UTF-8, Redis or a certificate unchanged.
+ *
+ * Speed comes from letting the engine parse. What its result cannot show is the duplicates; a text has one for each
+ * member name that is written but does not exist in the result, and counting names needs no parser.
+ */
+import { type Checked, ok, refuse } from './fault.ts';
+
+/** The wire's own objects are six deep. */
+const deepest = 32;
+
+/** Names through which a careless merge of two objects would reach their prototypes. */
+const dangerousNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+// With the u flag a surrogate matches only where its other half is missing.
+const unpairedSurrogate = /\p{Surrogate}/u;
+
+interface Survey {
+  members: number;
+  /** Whether strings have to be looked at: in valid UTF-8 only an escape can write what is refused in them. */
+  readonly strings: boolean;
+}
+
+const problemOfString = (text: string): string | undefined => {
+  if (text.includes('\0')) return 'has a NUL character';
+  return unpairedSurrogate.test(text) ? 'has an unpaired surrogate' : undefined;
+};
+
+/** Walks a parsed value once. @returns What is wrong with it, in the words of a fault's detail. */
+const survey = (value: unknown, depth: number, seen: Survey): string | undefined => {
+  if (typeof value === 'string') return seen.strings ? problemOfString(value) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const problem = survey(item, depth + 1, seen);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    seen.members += 1;
+    if (dangerousNames.has(name)) return 'has a forbidden member name';
+    const problem = (seen.strings ? problemOfString(name) : undefined) ?? survey(member, depth + 1, seen);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+};
+
+const quote = '"';
+const backslash = 0x5c;
+const colon = 0x3a;
+/** Space is the greatest of the four white-space characters of JSON, and nothing else at or below it is structural. */
+const space = 0x20;
+
+/** The quote that ends the string whose text begins at `from`: the first with an even number of backslashes before it. */
+const endOfString = (text: string, from: number): number => {
+  let end = text.indexOf(quote, from);
+  for (;;) {
+    let before = end - 1;
+    while (before >= from && text.charCodeAt(before) === backslash) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+    end = text.indexOf(quote, end + 1);
+  }
+};
+
+/** How many member names are written in a text that is known to be JSON: the strings that a colon follows. */
+const writtenMembers = (text: string): number => {
+  let count = 0;
+  for (let start = text.indexOf(quote); start !== -1; ) {
+    let next = endOfString(text, start + 1) + 1;
+    while (text.charCodeAt(next) <= space) next += 1;
+    if (text.charCodeAt(next) === colon) count += 1;
+    start = text.indexOf(quote, next);
+  }
+  return count;
+};
+
+// Without `stream` a decoder keeps nothing between calls. It drops a byte-order mark, which some clients send.
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+const decode = (bytes: Uint8Array): string | undefined => {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+const parse = (text: string): { readonly value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+};
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads one JSON object from text, or says what is wrong with the text in words that can follow its name. */
+export const readJsonObject = (text: string): { readonly object: object } | { readonly problem: string } => {
+  const parsed = parse(text);
+  if (parsed === undefined) return { problem: 'is not JSON' };
+  if (!isObject(parsed.value)) return { problem: 'is not a JSON object' };
+  const seen: Survey = { members: 0, strings: text.includes('\\u') };
+  const problem = survey(parsed.value, 1, seen);
+  if (problem !== undefined) return { problem };
+  if (writtenMembers(text) !== seen.members) return { problem: 'has two members of one name' };
+  return { object: parsed.value };
+};
+
+/**
+ * Reads a request's body: UTF-8, with or without a byte-order mark, and one JSON object.
+ *
+ * @returns The object, or fault 101 whose detail names the kind of problem and repeats nothing of the body.
+ */
+export const parseJson = (bytes: Uint8Array): Checked<unknown> => {
+  const text = decode(bytes);
+  if (text === undefined) return refuse(101, 'Body is not UTF-8');
+  const read = readJsonObject(text);
+  return 'object' in read ? ok(read.object) : refuse(101, `Body ${read.problem}`);
+};
+
+/**
+ * What {@link parseJson} refuses and an already parsed value can still hold. For values that came by another way, such
+ * as job data written by another program.
+ *
+ * @returns The problem in words, undefined when there is none.
+ */
+export const problemOfJson = (value: unknown): string | undefined =>
+  survey(value, 1, { members: 0, strings: true });
+
+const write = (value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => write(item) ?? 'null').join()}]`;
+  let members = '';
+  for (const name of Object.keys(value).sort()) {
+    const member = write((value as Record<string, unknown>)[name]);
+    if (member !== undefined) members += `${members && ','}${JSON.stringify(name)}:${member}`;
+  }
+  return `{${members}}`;
+};
+
+/**
+ * Writes an answer: compact, member names in ASCII order at every level, members that are undefined left out. Shell
+ * clients cut values out of answers with `sed` and rely on the order.
+ *
+ * Text is written member by member because an object cannot be sorted: engines put names that look like array indexes
+ * first, whatever the order of insertion.
+ */
+export const toCanonicalJson = (value: unknown): string => write(value) ?? 'null';

@@ -1,0 +1,147 @@
+/**
+ * Objects that several operations share, with the wire's own names.
+ *
+ * The order of members is the order in which mistakes are reported: versions first, because under another version
+ * nothing else need make sense; then who calls; then what is asked for.
+ *
+ * Source: interface section 2.1.
+ */
+import { z } from 'zod';
+import { dtbsLimit } from '../gsm.ts';
+import { normaliseInstant } from '../instant.ts';
+import { objectTo } from '../objections.ts';
+
+/** A text that has to be there. */
+export const text = (): z.ZodString => z.string().min(1);
+
+/** @param words What the detail says about any other version, such as `must be version 1.1`. */
+export const version = <const Values extends readonly [string, ...string[]]>(values: Values, words: string) =>
+  z.enum(values, { error: words });
+
+/** Normalises what it accepts: answers echo an instant in UTC, three decimals, `Z`. */
+const checkInstant = (payload: z.core.ParsePayload<string>): void => {
+  const instant = normaliseInstant(payload.value);
+  if (instant === undefined) {
+    objectTo(payload, { code: 101, words: 'must be an ISO 8601 date-time with zone' });
+  } else payload.value = instant;
+};
+
+export const instantSchema = text().check(checkInstant).meta({
+  format: 'date-time',
+  description: 'ISO 8601 date-time with zone; a fraction of a second is optional.',
+  example: '2024-07-02T08:06:55.134Z',
+});
+
+/** Absolute: a scheme, and no white space or control character anywhere (RFC 3986 section 4.3). */
+export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}]+$/u;
+
+export const msspIdSchema = z
+  .object({ URI: text().regex(absoluteUri, { error: 'must be an absolute URI' }) })
+  .meta({ id: 'MSSP_ID', description: 'The service provider.', example: { URI: 'http://mid.vendor.ch/' } });
+
+/**
+ * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a colon, so those pass.
+ */
+export const apInfoSchema = z
+  .object({
+    AP_ID: text().meta({ description: 'The application.', example: 'mid://ap.example.ch' }),
+    AP_PWD: z.string().nullish().meta({ description: 'Checked only if the application has one registered.' }),
+    AP_TransID: text()
+      .max(64, { error: 'must have 64 characters at most' })
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/, { error: 'must be a name of letters, digits and _ . : -' })
+      .meta({ description: "The application's own reference.", example: 'REF-46009.542' }),
+    Instant: instantSchema,
+  })
+  .meta({ id: 'AP_Info', description: 'The application that calls.' });
+
+export const msspInfoSchema = z
+  .object({
+    MSSP_ID: msspIdSchema,
+    // Clients that fill every member send an empty text here. Nothing reads it.
+    Instant: z
+      .string()
+      .check((payload) => {
+        if (payload.value !== '') checkInstant(payload);
+      })
+      .nullish()
+      .meta({ format: 'date-time', description: 'Not needed in requests.' }),
+  })
+  .meta({ id: 'MSSP_Info', description: 'The service that is called.' });
+
+// No number is shorter than seven digits with its country code, and E.164 ends at fifteen.
+const e164 = /^\+?[1-9]\d{6,14}$/;
+
+export const mobileUserSchema = z
+  .object({
+    MSISDN: text()
+      .check((payload) => {
+        if (payload.value !== '' && !e164.test(payload.value)) {
+          objectTo(payload, { code: 101, detail: 'Illegal msisdn' });
+        }
+      })
+      .meta({
+        pattern: e164.source,
+        description: 'E.164 number; the plus sign is optional. Answers echo it as written.',
+        example: '+41700092501',
+      }),
+  })
+  .meta({ id: 'MobileUser', description: 'The person who is asked.' });
+
+export const msspTransIdSchema = text().meta({
+  id: 'MSSP_TransID',
+  description: 'Identifier that the sign response gave to the transaction.',
+  example: 'HEhm77lu',
+});
+
+export const encodingSchema = z.enum(['UTF-8'], { error: 'must be UTF-8' });
+
+export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported' });
+
+/** Raises fault 103 for a text that a phone cannot show, at the member that holds it. */
+export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: string): void => {
+  const limit = dtbsLimit(data);
+  if (data.length <= limit) return;
+  objectTo(payload, {
+    code: 103,
+    path: ['Data'],
+    words:
+      limit === 239
+        ? 'may have 239 characters of the GSM 03.38 alphabet at most'
+        : 'may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
+  });
+};
+
+/** Answers echo the caller, never its password. */
+export const apInfoAnswerSchema = z
+  .object({ AP_ID: z.string(), AP_TransID: z.string(), Instant: z.string().meta({ format: 'date-time' }) })
+  .meta({
+    id: 'AP_InfoAnswer',
+    description: 'AP_Info of this request, Instant in UTC.',
+    example: {
+      AP_ID: 'mid://ap.example.ch',
+      AP_TransID: 'REF-46009.542',
+      Instant: '2024-07-02T08:06:55.134Z',
+    },
+  });
+
+export const msspInfoAnswerSchema = z
+  .object({
+    MSSP_ID: z.object({ URI: z.string() }).meta({ description: 'As the request spelled it.' }),
+    Instant: z.string().meta({ format: 'date-time', description: 'Time of the answer.' }),
+  })
+  .meta({
+    id: 'MSSP_InfoAnswer',
+    description: 'The service that answers.',
+    example: { Instant: '2024-07-02T08:06:55.757Z', MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
+  });
+
+export const mobileUserAnswerSchema = z.object({ MSISDN: z.string() }).meta({
+  id: 'MobileUserAnswer',
+  description: 'As the request wrote it.',
+  example: { MSISDN: '+41700092501' },
+});
+
+/** @param example Some of the codes that `Value` may have, such as `100`. */
+export const statusCodeSchema = (example: string) => z.object({ Value: z.string().meta({ example }) });
+
+export const flagSchema = z.enum(['true', 'false']);

@@ -1,0 +1,46 @@
+/**
+ * Fault: the body of every answer with status 500.
+ *
+ * Source: interface sections 2.5 and 7; TS 102 204.
+ */
+import { z } from 'zod';
+
+export const faultCodeNamespace = 'http://www.w3.org/2003/05/soap-envelope';
+export const faultSubCodeNamespace = 'http://uri.etsi.org/TS102204/v1.1.2#';
+
+export const faultResponseSchema = z
+  .object({
+    Fault: z.object({
+      Code: z.object({
+        SubCode: z.object({
+          Value: z
+            .string()
+            .regex(/^_\d{3}$/)
+            .meta({ description: 'Underscore and the error code.' }),
+          ValueNs: z.literal(faultSubCodeNamespace),
+        }),
+        Value: z.enum(['Sender', 'Receiver']).meta({ description: 'Whose side the reason is on.' }),
+        ValueNs: z.literal(faultCodeNamespace),
+      }),
+      Detail: z
+        .string()
+        .meta({ description: 'Free text. For a mistake in the request, the member at fault.' }),
+      Reason: z.string().meta({ description: 'Name of the error code.' }),
+    }),
+  })
+  .meta({
+    id: 'Fault',
+    description: 'Why there is no answer.',
+    example: {
+      Fault: {
+        Code: {
+          SubCode: { Value: '_401', ValueNs: faultSubCodeNamespace },
+          Value: 'Receiver',
+          ValueNs: faultCodeNamespace,
+        },
+        Detail: 'User cancelled the request',
+        Reason: 'USER_CANCEL',
+      },
+    },
+  });
+export type FaultResponse = z.infer<typeof faultResponseSchema>;

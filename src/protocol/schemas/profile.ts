@@ -1,0 +1,115 @@
+/**
+ * MSS_ProfileReq and MSS_ProfileResp.
+ *
+ * Source: interface sections 2.4 and 4.4.
+ */
+import { z } from 'zod';
+import { objectTo } from '../objections.ts';
+import { type ProfileParam, profileParams } from '../requests.ts';
+import {
+  apInfoAnswerSchema,
+  apInfoSchema,
+  mobileUserSchema,
+  msspInfoAnswerSchema,
+  msspInfoSchema,
+  statusCodeSchema,
+  version,
+} from './common.ts';
+
+const words: ReadonlySet<string> = new Set(profileParams);
+const isParam = (word: string): word is ProfileParam => words.has(word);
+
+/** The known words of Params, each once. */
+export const readParams = (params: string): ReadonlySet<ProfileParam> =>
+  new Set(params.split(' ').filter(isParam));
+
+/** The one required member that may be empty: it then asks for the list of profiles alone. */
+const paramsSchema = z
+  .string()
+  .check((payload) => {
+    if (payload.value.split(' ').every((word) => word === '' || isParam(word))) return;
+    objectTo(payload, { code: 101, words: `must be words of ${profileParams.join(' ')}` });
+  })
+  .meta({
+    description: `Space-separated words of ${profileParams.join(' ')}. Each switches its part of the answer on.`,
+    example: 'sscds state certs pinstatus rcstatus aastatus',
+  });
+
+export const profileRequestSchema = z
+  .object({
+    MSS_ProfileReq: z
+      .object({
+        MajorVersion: version(['2'], 'must belong to version 2.0'),
+        MinorVersion: version(['0'], 'must belong to version 2.0'),
+        AP_Info: apInfoSchema,
+        MSSP_Info: msspInfoSchema,
+        MobileUser: mobileUserSchema,
+        Params: paramsSchema,
+      })
+      .meta({ id: 'MSS_ProfileReq', description: 'Asks what a mobile user can sign with.' }),
+  })
+  .meta({ id: 'ProfileRequest', description: 'Profile request.' });
+
+const activity = z.enum(['ACTIVE', 'INACTIVE']);
+
+const mobileUserCertificateSchema = z
+  .object({
+    Algorithm: z.string().meta({ example: 'EC' }),
+    State: activity,
+    X509Certificate: z.array(z.string()).meta({ description: 'Base64 DER: user, issuing CA, root.' }),
+    X509SubjectName: z
+      .array(z.string())
+      .meta({ description: 'Their subjects as plain lower-case text, which is what clients parse.' }),
+  })
+  .meta({ id: 'MobileUserCertificate', description: 'A certificate with those above it.' });
+
+const sscdSchema = z
+  .object({
+    CardDetails: z
+      .object({ Mcc: z.string(), Mnc: z.string(), Network: z.string() })
+      .optional()
+      .meta({ example: { Mcc: '000', Mnc: '00', Network: 'Unknown network' } }),
+    MobileUserCertificate: z.array(mobileUserCertificateSchema).optional(),
+    PinStatus: z.object({ Blocked: z.boolean() }).optional(),
+    State: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).optional(),
+  })
+  .meta({ id: 'Sscd', description: 'A SIM or App that signs. Params says which parts are here.' });
+
+const profileQueryExtensionSchema = z
+  .object({
+    MobileUser: z
+      .object({ AutoActivation: z.boolean().optional(), RecoveryCodeCreated: z.boolean().optional() })
+      .optional(),
+    Sscds: z.object({ App: z.array(sscdSchema).optional(), Sim: sscdSchema.optional() }).optional(),
+  })
+  .meta({ id: 'ProfileQueryExtension', description: 'What Params asked for.' });
+
+const profileStatusSchema = z
+  .object({
+    StatusCode: statusCodeSchema('100'),
+    StatusDetail: z.object({ ProfileQueryExtension: profileQueryExtensionSchema }).optional(),
+    StatusMessage: z.string(),
+  })
+  .meta({
+    id: 'ProfileStatus',
+    description: '100: the user is eligible.',
+    example: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' },
+  });
+
+const mssProfileRespSchema = z
+  .object({
+    AP_Info: apInfoAnswerSchema,
+    MSSP_Info: msspInfoAnswerSchema,
+    MajorVersion: z.enum(['2']),
+    MinorVersion: z.enum(['0']),
+    SignatureProfile: z
+      .array(z.string())
+      .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),
+    Status: profileStatusSchema,
+  })
+  .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' });
+export type MssProfileResp = z.infer<typeof mssProfileRespSchema>;
+
+export const profileResponseSchema = z
+  .object({ MSS_ProfileResp: mssProfileRespSchema })
+  .meta({ id: 'ProfileResponse', description: 'Profile response.' });

@@ -1,0 +1,143 @@
+/**
+ * Additional services: what a sign request asks for beside the signature, and what answers say about it.
+ *
+ * Source: interface section 2.2.
+ */
+import { z } from 'zod';
+import { objectTo } from '../objections.ts';
+import type { ServiceName } from '../requests.ts';
+import { text } from './common.ts';
+
+/** RFC 5646 section 2.1 without its rarities: `en`, `DE`, `fr-CH`. Clients send any case. */
+const languageTag = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
+
+// RFC 3986 characters only: a browser strips white space and controls, which would let a forbidden scheme through.
+const uriReference = /^([A-Za-z][A-Za-z0-9+.-]*):[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
+
+/** Schemes that a phone would run or read instead of going back to the calling app. */
+const forbiddenSchemes: ReadonlySet<string> = new Set(['javascript', 'data', 'vbscript', 'file']);
+
+const isRedirectUri = (uri: string): boolean => {
+  const scheme = uriReference.exec(uri)?.[1];
+  return scheme !== undefined && !forbiddenSchemes.has(scheme.toLowerCase());
+};
+
+const decimal = /^\d{1,9}(\.\d{1,9})?$/;
+
+/** Clients write numbers as strings or as numbers; an empty string sets no bound. */
+const numeric = (greatest: number, words: string) =>
+  z
+    .union([z.string(), z.number()], { error: words })
+    .check((payload) => {
+      const { value } = payload;
+      if (value === '') return;
+      const isNumber = typeof value === 'number' ? value >= 0 : decimal.test(value);
+      if (!isNumber || Number(value) > greatest) objectTo(payload, { code: 101, words });
+    })
+    .nullish();
+
+const confidence = () => numeric(1, 'must be a number from 0 to 1');
+const measure = () => numeric(Number.MAX_SAFE_INTEGER, 'must be a number, zero or more');
+const countries = () =>
+  z
+    .array(z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be an ISO 3166-1 code of two letters' }))
+    .nullish();
+
+const geoFencingRequestSchema = z
+  .object({
+    countrywhitelist: countries(),
+    countryblacklist: countries(),
+    mindeviceconfidence: confidence(),
+    minlocationconfidence: confidence(),
+    maxtimestampminutes: measure(),
+    maxaccuracymeters: measure(),
+  })
+  .meta({
+    id: 'GeoFencingRequest',
+    description:
+      'Policy that the location has to satisfy, else fault 450. A null, empty or zero member sets no bound.',
+    example: { countrywhitelist: ['CH', 'DE'], mindeviceconfidence: '0.7', maxaccuracymeters: '1000' },
+  });
+
+/** The member that a service cannot do without. */
+const neededMember = {
+  userLang: ['UserLang', 'Value'],
+  app2app: ['App2App', 'RedirectUri'],
+} as const satisfies Partial<Record<ServiceName, readonly [string, string]>>;
+
+const isNeeding = (name: ServiceName | undefined): name is keyof typeof neededMember =>
+  name !== undefined && Object.hasOwn(neededMember, name);
+
+const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
+  z
+    .object({
+      Description: z.enum([...services.keys()], { error: 'is not a known service' }),
+      UserLang: z
+        .object({ Value: text().regex(languageTag, { error: 'must be a language code' }) })
+        .nullish()
+        .meta({ description: 'With userLang.', example: { Value: 'en' } }),
+      App2App: z
+        .object({
+          RedirectUri: text().refine(isRedirectUri, {
+            error: 'must be an absolute URI that leads back to an app',
+          }),
+        })
+        .nullish()
+        .meta({ description: 'With app2app.', example: { RedirectUri: 'myapp://app.open#token=ABCD' } }),
+      GeoFencingRequest: geoFencingRequestSchema.nullish().meta({ description: 'With geofencing.' }),
+    })
+    .check((payload) => {
+      const name = services.get(payload.value.Description);
+      if (!isNeeding(name)) return;
+      const path = neededMember[name];
+      // An absent member is reported as missing, whatever the code here.
+      if (!payload.value[path[0]]) objectTo(payload, { code: 101, path });
+    })
+    .meta({
+      id: 'AdditionalService',
+      description: 'One service that is asked for.',
+      example: { Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'en' } },
+    });
+
+/** @param services Accepted URIs and their meaning. The same service in two spellings is asked for twice. */
+export const additionalServicesSchema = (services: ReadonlyMap<string, ServiceName>) =>
+  z.array(additionalServiceSchema(services)).check((payload) => {
+    const seen = new Set<ServiceName | undefined>();
+    payload.value.forEach(({ Description }, index) => {
+      const name = services.get(Description);
+      if (seen.has(name) && name !== undefined) {
+        objectTo(payload, { code: 101, path: [index, 'Description'], words: 'asks for a service again' });
+      }
+      seen.add(name);
+    });
+  });
+
+const detailsSchema = z
+  .object({ id: z.string(), value: z.string() })
+  .meta({ id: 'Details', description: 'Id 1901 is MCC then MNC.', example: { id: '1901', value: '22801' } });
+
+export const serviceResponseSchema = z
+  .object({
+    Description: z.string().meta({ description: 'The URI as the request spelled it.' }),
+    Geofencing: z
+      .object({
+        Country: z.string().optional(),
+        Accuracy: z.string().optional().meta({ description: 'Metres, decimal integer.' }),
+        DeviceConfidence: z.string().optional(),
+        LocationConfidence: z.string().optional(),
+        Timestamp: z.string().optional().meta({ format: 'date-time' }),
+        ErrorCode: z.string().optional().meta({ description: 'Its presence makes this an error.' }),
+        ErrorMessage: z.string().optional(),
+      })
+      .nullish(),
+    App2App: z.object({ AuthUri: z.string() }).nullish(),
+    SubscriberInfo: z.object({ Details: z.array(detailsSchema) }).nullish(),
+  })
+  .meta({
+    id: 'ServiceResponse',
+    description: 'Answers one additional service; Description says which member is filled.',
+    example: {
+      Description: 'http://mid.vendor.ch/as#subscriberInfo',
+      SubscriberInfo: { Details: [{ id: '1901', value: '22801' }] },
+    },
+  });

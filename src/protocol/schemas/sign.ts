@@ -1,0 +1,149 @@
+/**
+ * MSS_SignatureReq and MSS_SignatureResp.
+ *
+ * Source: interface section 4.1.
+ */
+import { z } from 'zod';
+import { approvalMimeType, readApproval } from '../approval.ts';
+import { objectTo } from '../objections.ts';
+import type { ProtocolRules } from '../rules.ts';
+import { profilesByUri, servicesByUri } from '../uris.ts';
+import {
+  apInfoAnswerSchema,
+  apInfoSchema,
+  checkTextLength,
+  encodingSchema,
+  mobileUserAnswerSchema,
+  mobileUserSchema,
+  msspInfoAnswerSchema,
+  msspInfoSchema,
+  msspTransIdSchema,
+  statusCodeSchema,
+  text,
+  version,
+} from './common.ts';
+import { additionalServicesSchema, serviceResponseSchema } from './services.ts';
+
+const dataToBeSignedSchema = z
+  .object({
+    MimeType: z.enum(['text/plain', approvalMimeType], { error: 'is not supported' }),
+    Encoding: encodingSchema,
+    Data: text(),
+  })
+  .check((payload) => {
+    const { MimeType, Data } = payload.value;
+    if (MimeType === 'text/plain') checkTextLength(payload, Data);
+    else if (MimeType === approvalMimeType) {
+      const read = readApproval(Data);
+      if ('objection' in read) objectTo(payload, { ...read.objection, path: ['Data'] });
+    }
+  })
+  .meta({
+    id: 'DataToBeSigned',
+    description:
+      'What the user signs. Text: 239 characters of the GSM 03.38 alphabet at most, else 119. Transaction approval (Device-LoA4 only): JSON text with a type and up to 20 pairs of key and value.',
+    example: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Ltd: sign in?' },
+  });
+
+const timeOutSchema = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules) => {
+  const words = `must be a number of seconds from ${minTimeoutSeconds} to ${maxTimeoutSeconds}`;
+  return text()
+    .check((payload) => {
+      const seconds = /^\d{1,9}$/.test(payload.value) ? Number(payload.value) : Number.NaN;
+      if (seconds >= minTimeoutSeconds && seconds <= maxTimeoutSeconds) return;
+      objectTo(payload, { code: 101, words });
+    })
+    .meta({
+      description: `Seconds that the user has: ${minTimeoutSeconds} to ${maxTimeoutSeconds}.`,
+      example: '80',
+    });
+};
+
+/** The request with its wrapper, under the rules of one service. */
+export const signatureRequestSchema = (rules: ProtocolRules) => {
+  const profiles = profilesByUri(rules.authorities);
+  const services = servicesByUri(rules.authorities);
+  const request = z
+    .object({
+      MajorVersion: version(['1'], 'must belong to version 1.2 or 1.1'),
+      MinorVersion: version(['2', '1'], 'must belong to version 1.2 or 1.1'),
+      AP_Info: apInfoSchema,
+      MSSP_Info: msspInfoSchema,
+      MobileUser: mobileUserSchema,
+      MessagingMode: z.enum(['synch', 'asynch'], { error: 'must be synch or asynch' }),
+      SignatureProfile: z.enum([...profiles.keys()], { error: 'is not a known profile' }).meta({
+        id: 'SignatureProfile',
+        description: 'How to sign.',
+        example: 'http://mid.vendor.ch/Any-LoA4',
+      }),
+      TimeOut: timeOutSchema(rules),
+      DataToBeSigned: dataToBeSignedSchema,
+      AdditionalServices: additionalServicesSchema(services),
+    })
+    .check((payload) => {
+      const { MessagingMode, SignatureProfile, DataToBeSigned, AdditionalServices } = payload.value;
+      // A SIM has one text to show, no title and rows.
+      if (
+        DataToBeSigned.MimeType === approvalMimeType &&
+        profiles.get(SignatureProfile)?.name !== 'Device-LoA4'
+      ) {
+        const words = 'is for the profile Device-LoA4 only';
+        objectTo(payload, { code: 107, path: ['DataToBeSigned', 'MimeType'], words });
+      }
+      // The calling app needs the answer in order to open the other one, so nobody could sign while it waits.
+      const app2app = AdditionalServices.findIndex(
+        ({ Description }) => services.get(Description) === 'app2app',
+      );
+      if (app2app !== -1 && MessagingMode !== 'asynch') {
+        const words = 'app2app is for MessagingMode asynch only';
+        objectTo(payload, { code: 101, path: ['AdditionalServices', app2app, 'Description'], words });
+      }
+    })
+    .meta({ id: 'MSS_SignatureReq', description: 'Asks a mobile user to sign.' });
+  return z
+    .object({ MSS_SignatureReq: request })
+    .meta({ id: 'SignatureRequest', description: 'Sign request.' });
+};
+
+export type CheckedSignatureReq = z.output<ReturnType<typeof signatureRequestSchema>>['MSS_SignatureReq'];
+
+export const mssSignatureSchema = z.object({ Base64Signature: z.string().meta({ format: 'byte' }) }).meta({
+  id: 'MSS_Signature',
+  description: 'CMS SignedData (RFC 5652).',
+  example: { Base64Signature: 'MIAG…' },
+});
+
+export const signatureStatusSchema = z
+  .object({ StatusCode: statusCodeSchema('500'), StatusMessage: z.string() })
+  .meta({
+    id: 'SignatureStatus',
+    description:
+      '100 REQUEST_OK, 500 SIGNATURE, 502 VALID_SIGNATURE (the service verified it), 504 OUTSTANDING_TRANSACTION.',
+    example: { StatusCode: { Value: '500' }, StatusMessage: 'SIGNATURE' },
+  });
+
+const mssSignatureRespSchema = z
+  .object({
+    AP_Info: apInfoAnswerSchema,
+    MSSP_Info: msspInfoAnswerSchema,
+    MSSP_TransID: msspTransIdSchema,
+    MSS_Signature: mssSignatureSchema.optional().meta({ description: 'Never in asynch mode.' }),
+    MajorVersion: z.enum(['1']),
+    MinorVersion: z.enum(['1']),
+    MobileUser: mobileUserAnswerSchema,
+    ServiceResponses: z.array(serviceResponseSchema).optional(),
+    SignatureProfile: z.string().meta({
+      description: 'The method that was chosen.',
+      example: 'http://mid.vendor.ch/STK-LoA4',
+    }),
+    Status: signatureStatusSchema,
+  })
+  .meta({
+    id: 'MSS_SignatureResp',
+    description: 'The signature, or in asynch mode the transaction to ask for.',
+  });
+export type MssSignatureResp = z.infer<typeof mssSignatureRespSchema>;
+
+export const signatureResponseSchema = z
+  .object({ MSS_SignatureResp: mssSignatureRespSchema })
+  .meta({ id: 'SignatureResponse', description: 'Sign response.' });

@@ -1,0 +1,52 @@
+/**
+ * MSS_StatusReq and MSS_StatusResp.
+ *
+ * Any text passes as MSSP_TransID: whether a transaction exists has one answer for all that do not, and a remark on the
+ * form would be a second one.
+ *
+ * Source: interface section 4.2.
+ */
+import { z } from 'zod';
+import {
+  apInfoAnswerSchema,
+  apInfoSchema,
+  mobileUserAnswerSchema,
+  msspInfoAnswerSchema,
+  msspInfoSchema,
+  msspTransIdSchema,
+  version,
+} from './common.ts';
+import { serviceResponseSchema } from './services.ts';
+import { mssSignatureSchema, signatureStatusSchema } from './sign.ts';
+
+export const statusRequestSchema = z
+  .object({
+    MSS_StatusReq: z
+      .object({
+        MajorVersion: version(['1'], 'must belong to version 1.1'),
+        MinorVersion: version(['1'], 'must belong to version 1.1'),
+        AP_Info: apInfoSchema,
+        MSSP_Info: msspInfoSchema,
+        MSSP_TransID: msspTransIdSchema,
+      })
+      .meta({ id: 'MSS_StatusReq', description: 'Asks how an asynchronous transaction stands.' }),
+  })
+  .meta({ id: 'StatusRequest', description: 'Status request.' });
+
+const mssStatusRespSchema = z
+  .object({
+    AP_Info: apInfoAnswerSchema,
+    MSSP_Info: msspInfoAnswerSchema,
+    MSS_Signature: mssSignatureSchema.optional(),
+    MajorVersion: z.enum(['1']),
+    MinorVersion: z.enum(['1']),
+    MobileUser: mobileUserAnswerSchema,
+    ServiceResponses: z.array(serviceResponseSchema).optional(),
+    Status: signatureStatusSchema,
+  })
+  .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' });
+export type MssStatusResp = z.infer<typeof mssStatusRespSchema>;
+
+export const statusResponseSchema = z
+  .object({ MSS_StatusResp: mssStatusRespSchema })
+  .meta({ id: 'StatusResponse', description: 'Status response.' });

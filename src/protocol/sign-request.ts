@@ -1,0 +1,139 @@
+/**
+ * The sign request in its two inner forms: as it is stored, and as the program sees it.
+ *
+ * The stored form keeps the wire's names, since other services write it too, but only what decides the transaction:
+ * no AP_PWD, nothing unknown, no null, no member of a service that was not asked for, no MSSP_Info.Instant. Members are
+ * written in one fixed order, so that equal requests are equal texts and have equal hashes.
+ */
+import { readApproval } from './approval.ts';
+import type { AdditionalServices, DataToBeSigned, GeofencingPolicy, SignatureRequest } from './requests.ts';
+import type { ProtocolRules } from './rules.ts';
+import type { CheckedSignatureReq } from './schemas/sign.ts';
+import { callerOf, msisdnOf } from './shared-members.ts';
+import { profilesByUri, servicesByUri } from './uris.ts';
+
+type CheckedService = CheckedSignatureReq['AdditionalServices'][number];
+type CheckedPolicy = NonNullable<CheckedService['GeoFencingRequest']>;
+
+export interface StoredService {
+  readonly Description: string;
+  readonly UserLang?: { readonly Value: string };
+  readonly App2App?: { readonly RedirectUri: string };
+  readonly GeoFencingRequest?: CheckedPolicy;
+}
+
+/** The stored form of a sign request: plain JSON. */
+export interface MssSignatureReq {
+  readonly MajorVersion: CheckedSignatureReq['MajorVersion'];
+  readonly MinorVersion: CheckedSignatureReq['MinorVersion'];
+  readonly AP_Info: { readonly AP_ID: string; readonly AP_TransID: string; readonly Instant: string };
+  readonly MSSP_Info: { readonly MSSP_ID: { readonly URI: string } };
+  readonly MobileUser: { readonly MSISDN: string };
+  readonly MessagingMode: CheckedSignatureReq['MessagingMode'];
+  readonly SignatureProfile: string;
+  readonly TimeOut: string;
+  readonly DataToBeSigned: Readonly<CheckedSignatureReq['DataToBeSigned']>;
+  readonly AdditionalServices: readonly StoredService[];
+}
+
+export interface SignRequestReader {
+  stored(checked: CheckedSignatureReq): MssSignatureReq;
+  request(checked: CheckedSignatureReq): SignatureRequest;
+}
+
+/** A null bound is none, and the text of a fixed order of members is what a schema gives back. */
+const withoutNulls = (policy: CheckedPolicy): CheckedPolicy =>
+  Object.fromEntries(Object.entries(policy).filter(([, bound]) => bound !== null && bound !== undefined));
+
+/** Zero is what clients in use send for a bound that nobody set. */
+const bound = (value: string | number | null | undefined): number | undefined =>
+  Number(value ?? 0) || undefined;
+
+const policyOf = (policy: CheckedPolicy): GeofencingPolicy => ({
+  countryWhitelist: policy.countrywhitelist?.map((country) => country.toUpperCase()) ?? [],
+  countryBlacklist: policy.countryblacklist?.map((country) => country.toUpperCase()) ?? [],
+  minDeviceConfidence: bound(policy.mindeviceconfidence),
+  minLocationConfidence: bound(policy.minlocationconfidence),
+  maxTimestampMinutes: bound(policy.maxtimestampminutes),
+  maxAccuracyMeters: bound(policy.maxaccuracymeters),
+});
+
+const dataOf = ({ MimeType, Data }: CheckedSignatureReq['DataToBeSigned']): DataToBeSigned => {
+  if (MimeType === 'text/plain') return { kind: 'text', text: Data };
+  const read = readApproval(Data);
+  if ('objection' in read) throw new Error('An approval that was checked can no longer be read');
+  return { kind: 'transaction-approval', text: read.approval.title, dtbd: read.approval.dtbd };
+};
+
+/** Reads requests that the sign schema of the same rules has accepted. */
+export const createSignRequestReader = ({ authorities }: ProtocolRules): SignRequestReader => {
+  const profiles = profilesByUri(authorities);
+  const services = servicesByUri(authorities);
+
+  const storedService = ({
+    Description,
+    UserLang,
+    App2App,
+    GeoFencingRequest,
+  }: CheckedService): StoredService => {
+    const name = services.get(Description);
+    if (name === 'userLang' && UserLang) return { Description, UserLang };
+    if (name === 'app2app' && App2App) return { Description, App2App };
+    if (name === 'geofencing' && GeoFencingRequest) {
+      return { Description, GeoFencingRequest: withoutNulls(GeoFencingRequest) };
+    }
+    return { Description };
+  };
+
+  const serviceOf = (service: CheckedService): AdditionalServices => {
+    const { Description: uri, UserLang, App2App, GeoFencingRequest } = service;
+    const name = services.get(uri);
+    switch (name) {
+      case 'userLang':
+        return UserLang ? { userLang: { uri, language: UserLang.Value.toLowerCase() } } : {};
+      case 'geofencing':
+        return { geofencing: { uri, policy: GeoFencingRequest ? policyOf(GeoFencingRequest) : undefined } };
+      case 'app2app':
+        return App2App ? { app2app: { uri, redirectUri: App2App.RedirectUri } } : {};
+      case 'subscriberInfo':
+        return { subscriberInfo: { uri } };
+      case 'validate':
+        return { validate: { uri } };
+      case undefined:
+        return {};
+    }
+  };
+
+  return {
+    stored: (checked) => ({
+      MajorVersion: checked.MajorVersion,
+      MinorVersion: checked.MinorVersion,
+      AP_Info: {
+        AP_ID: checked.AP_Info.AP_ID,
+        AP_TransID: checked.AP_Info.AP_TransID,
+        Instant: checked.AP_Info.Instant,
+      },
+      MSSP_Info: { MSSP_ID: checked.MSSP_Info.MSSP_ID },
+      MobileUser: checked.MobileUser,
+      MessagingMode: checked.MessagingMode,
+      SignatureProfile: checked.SignatureProfile,
+      TimeOut: checked.TimeOut,
+      DataToBeSigned: checked.DataToBeSigned,
+      AdditionalServices: checked.AdditionalServices.map(storedService),
+    }),
+
+    request: (checked) => {
+      const profile = profiles.get(checked.SignatureProfile);
+      if (profile === undefined) throw new Error('A profile that was checked is not known');
+      return {
+        caller: callerOf(checked),
+        msisdn: msisdnOf(checked.MobileUser),
+        messagingMode: checked.MessagingMode,
+        profile,
+        timeoutSeconds: Number(checked.TimeOut),
+        data: dataOf(checked.DataToBeSigned),
+        services: Object.assign({}, ...checked.AdditionalServices.map(serviceOf)) as AdditionalServices,
+      };
+    },
+  };
+};

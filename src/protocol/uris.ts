@@ -1,0 +1,41 @@
+/**
+ * The URIs by which requests name signature profiles and additional services.
+ *
+ * There are few of them, so all accepted spellings are listed once and a request is a single lookup. URIs are compared
+ * as text, without decoding or folding of case: they are names, not addresses (RFC 3986 section 6.2.1).
+ *
+ * Source: interface sections 2.1 and 2.2.
+ */
+import { type ProfileUri, profileNames, type ServiceName } from './requests.ts';
+
+/** `validate` is ETSI's own service (TS 102 204), so its authority is no dialect. */
+const validateUri = 'http://uri.etsi.org/TS102204/v1.1.2#validate';
+
+const servicePaths = {
+  userLang: 'TS102204/v1.0.0#userLang',
+  geofencing: 'as#geofencing',
+  app2app: 'as#app2app',
+  subscriberInfo: 'as#subscriberInfo',
+} as const satisfies Partial<Record<ServiceName, string>>;
+
+const serviceNames = Object.keys(servicePaths) as (keyof typeof servicePaths)[];
+
+/** The URI of a profile, in the dialect that it carries. */
+export const profileUriText = ({ authority, name }: ProfileUri): string => `http://${authority}/${name}`;
+
+/** Every accepted profile URI with its meaning, authority by authority. */
+export const profilesByUri = (authorities: readonly string[]): ReadonlyMap<string, ProfileUri> =>
+  new Map(
+    authorities.flatMap((authority) =>
+      profileNames.map((name) => [profileUriText({ authority, name }), { authority, name }] as const),
+    ),
+  );
+
+/** Every accepted service URI with its meaning, authority by authority. */
+export const servicesByUri = (authorities: readonly string[]): ReadonlyMap<string, ServiceName> =>
+  new Map<string, ServiceName>([
+    ...authorities.flatMap((authority) =>
+      serviceNames.map((name) => [`http://${authority}/${servicePaths[name]}`, name] as const),
+    ),
+    [validateUri, 'validate'],
+  ]);

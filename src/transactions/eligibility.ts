@@ -1,0 +1,76 @@
+/**
+ * Whom to ask for a request, and what already stands against asking.
+ *
+ * There are two kinds of obstacle, and the AP sees them at different times. What is wrong with the request (no such
+ * number, no device for the profile) is answered when it is submitted. What is wrong with the user or the device (PIN
+ * blocked, suspended, outside the fence) is an outcome of the transaction and shows through status.
+ *
+ * Both are looked at again by the worker: other services add jobs without asking HTTP, and users change.
+ */
+import type { LocationError, LocationReport } from '../../machines/outcome.ts';
+import { type Checked, type Fault, fault, isFaultCode, ok, refuse } from '../protocol/fault.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
+import { locationReport, violatesPolicy } from '../registry/geofencing.ts';
+import { chooseMethod, type Method, sscdFault } from '../registry/profile-selection.ts';
+import type { Location, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
+
+export interface Eligible {
+  readonly subscriber: Subscriber | undefined;
+  readonly chosen: Method;
+}
+
+/** Faults that the user or the device causes, by the numbering of the fault table. */
+const isOfTheDevice = (code: number): boolean => code >= 200 && code < 900;
+
+/** The fault that a test number answers everything with. */
+export const testFault = (subscriber: Subscriber | undefined): Fault | undefined => {
+  const always = subscriber?.alwaysFaults;
+  if (always === undefined) return undefined;
+  return fault(isFaultCode(always.code) ? always.code : 900, always.detail);
+};
+
+/** @returns Whom to ask, or what is wrong with the request. */
+export const eligibility = (
+  request: SignatureRequest,
+  subscribers: SubscriberRegistry,
+): Checked<Eligible> => {
+  const subscriber = subscribers.find(request.msisdn.number);
+  const always = testFault(subscriber);
+  if (always !== undefined && !isOfTheDevice(always.code)) return { ok: false, fault: always };
+  const chosen = chooseMethod(subscriber, request.profile.name);
+  if (!chosen.ok) return chosen;
+  if (request.services.app2app !== undefined && chosen.value.method !== 'app') return refuse(109);
+  return ok({ subscriber, chosen: chosen.value });
+};
+
+/** @returns Why the user cannot be asked now, although the request is in order. */
+export const obstacleTo = (
+  request: SignatureRequest,
+  { subscriber, chosen }: Eligible,
+): Fault | undefined => {
+  const always = testFault(subscriber);
+  if (always !== undefined) return always;
+  const unusable = chosen.sscd === undefined ? undefined : sscdFault(chosen.sscd);
+  if (unusable !== undefined) return unusable;
+  const policy = request.services.geofencing?.policy;
+  return violatesPolicy(locationOf(subscriber, chosen), policy) ? fault(450) : undefined;
+};
+
+const locationOf = (subscriber: Subscriber | undefined, { method }: Method): Location | undefined => {
+  if (method === 'sim') return subscriber?.location.sim;
+  return method === 'app' ? subscriber?.location.app : undefined;
+};
+
+/** What the additional services of a request add to its outcome. */
+export const servicesOf = (
+  request: SignatureRequest,
+  { subscriber, chosen }: Eligible,
+  now: number,
+): { geofencing?: LocationReport | LocationError; subscriberNetwork?: string } => ({
+  ...(request.services.geofencing !== undefined && {
+    geofencing: locationReport(locationOf(subscriber, chosen), new Date(now)),
+  }),
+  ...(request.services.subscriberInfo !== undefined && {
+    subscriberNetwork: `${subscriber?.carrier?.mcc ?? '000'}${subscriber?.carrier?.mnc ?? '00'}`,
+  }),
+});

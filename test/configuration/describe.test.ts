@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { describeConfiguration, fillTable, keyTable } from '../../src/configuration/describe.ts';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import { environmentSchema } from '../../src/environment.ts';
+
+const document = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+
+describe('docs/configuration.md', () => {
+  it('holds the table of keys as the schema describes them', () => {
+    expect(document).toContain(describeConfiguration());
+    expect(fillTable(document, 'configuration', describeConfiguration())).toBe(document);
+  });
+
+  it('holds the table of environment variables', () => {
+    expect(document).toContain(keyTable(environmentSchema));
+    expect(fillTable(document, 'environment', keyTable(environmentSchema))).toBe(document);
+  });
+
+  it('shows a configuration that is accepted', () => {
+    const example = /```json\n(.*?)```/s.exec(document)?.[1] ?? '';
+    expect(parseConfiguration(example)).toMatchObject({ ok: true });
+  });
+});
+
+describe('the table of keys', () => {
+  it('says of every key what it means', () => {
+    const rows = describeConfiguration().trim().split('\n').slice(2);
+    expect(rows.length).toBeGreaterThan(60);
+    expect(rows.filter((row) => row.endsWith('|  |'))).toEqual([]);
+  });
+
+  it('is put between its marks and nowhere else', () => {
+    const before = 'a\n<!-- table: one -->\nold\n<!-- end -->\nb\n<!-- table: two -->\n<!-- end -->\n';
+    expect(fillTable(before, 'one', 'new\n')).toBe(before.replace('old', 'new'));
+    expect(fillTable(before, 'three', 'new\n')).toBe(before);
+  });
+});

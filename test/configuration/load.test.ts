@@ -1,0 +1,296 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfiguration, parseConfiguration } from '../../src/configuration/load.ts';
+import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
+
+const passwordHash = `$scrypt$ln=15,r=8,p=3$${'A'.repeat(22)}$${'B'.repeat(43)}`;
+const sscd = {
+  state: 'REGISTERED',
+  suspended: true,
+  pin: { blocked: true },
+  certificate: { algorithm: 'RSA', state: 'INACTIVE', expired: true },
+  device: { kind: 'simulated', sign: { fault: 401 }, receipt: 'cancels' },
+};
+
+/** Every key there is, each with a value that differs from its default. */
+const full = {
+  sandbox: true,
+  applicationProviders: [
+    {
+      id: 'mid://bank.example',
+      passwordHash,
+      dtbsPrefix: 'Bank: ',
+      profiles: ['STK-LoA4'],
+      services: ['geofencing'],
+      rateLimit: { requests: 10, perSeconds: 1 },
+      clientCertificateFingerprints: ['AB:'.repeat(31).concat('AB')],
+    },
+  ],
+  subscribers: [
+    {
+      msisdn: '+41790000000',
+      through: '41790000009',
+      language: 'fr',
+      sim: sscd,
+      apps: [{ device: { kind: 'robot', thinkSeconds: 2 } }],
+      carrier: { mcc: '228', mnc: '02', network: 'Example' },
+      location: {
+        sim: {
+          kind: 'fix',
+          country: 'CH',
+          accuracyMeters: 5,
+          deviceConfidence: 1,
+          locationConfidence: 0.5,
+          ageSeconds: 60,
+        },
+        app: { kind: 'error', errorCode: '105', errorMessage: 'Off' },
+      },
+      autoActivation: true,
+      recoveryCodeCreated: true,
+    },
+  ],
+  protocol: { authorities: ['mid.example.com'], minTimeoutSeconds: 10, maxTimeoutSeconds: 100 },
+  retention: { signedDays: 1, failedDays: 2 },
+  workers: { concurrency: 10, lockSeconds: 5, stalledCheckSeconds: 3 },
+  queue: { shards: 4, prefix: 'mss' },
+  http: { maxBodyBytes: 10_000, requestTimeoutSeconds: 20, headersTimeoutSeconds: 6 },
+  tls: { certFile: 'cert.pem', keyFile: 'key.pem', clientCaFile: 'ca.pem' },
+  trustedProxy: { addresses: ['10.0.0.0/8', '::1', 'fd00::/8'], clientCertificateHeader: 'X-Cert' },
+  appScheme: 'paraph',
+  otp: { gateway: { kind: 'webhook', url: 'https://sms.example/send' } },
+};
+
+const problems = (input: unknown): readonly string[] => {
+  const loaded = parseConfiguration(JSON.stringify(input));
+  return loaded.ok ? [] : loaded.problems;
+};
+
+const value = (input: unknown) => {
+  const loaded = parseConfiguration(JSON.stringify(input));
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
+  return loaded.value;
+};
+
+describe('a configuration', () => {
+  it('has a default for every key', () => {
+    expect(value({})).toEqual({
+      sandbox: false,
+      applicationProviders: [],
+      subscribers: [],
+      protocol: {
+        authorities: ['mid.vendor.ch', 'mss.vendor.fi', 'mid.swisscom.ch', 'mss.ficom.fi'],
+        minTimeoutSeconds: 1,
+        maxTimeoutSeconds: 300,
+      },
+      retention: { signedDays: 7, failedDays: 30 },
+      workers: { concurrency: 50, lockSeconds: 2, stalledCheckSeconds: 1 },
+      queue: { shards: 1, prefix: 'paraph' },
+      http: { maxBodyBytes: 65_536, requestTimeoutSeconds: 10, headersTimeoutSeconds: 5 },
+      appScheme: 'mobileid',
+      otp: { gateway: { kind: 'outbox' } },
+    });
+  });
+
+  it('keeps every value that is given', () => {
+    const { applicationProviders, subscribers, ...plain } = value(full);
+    const { applicationProviders: _providers, subscribers: _subscribers, ...given } = full;
+    expect(plain).toEqual(given);
+    expect(applicationProviders).toEqual([
+      { ...full.applicationProviders[0], clientCertificateFingerprints: ['ab'.repeat(32)] },
+    ]);
+    expect(createSubscriberRegistry({ subscribers, sandbox: false }).find('41790000004')).toEqual({
+      msisdn: '41790000004',
+      language: 'fr',
+      sim: {
+        kind: 'sim',
+        id: 'sim',
+        state: 'REGISTERED',
+        suspended: true,
+        pinBlocked: true,
+        algorithm: 'RSA',
+        certificateState: 'INACTIVE',
+        certificateExpired: true,
+        device: { kind: 'simulated', sign: { fault: 401 }, receipt: 'cancels' },
+      },
+      apps: [
+        {
+          kind: 'app',
+          id: 'app-0',
+          state: 'ACTIVE',
+          suspended: false,
+          pinBlocked: false,
+          algorithm: 'EC',
+          certificateState: 'ACTIVE',
+          certificateExpired: false,
+          device: { kind: 'robot', thinkSeconds: 2 },
+        },
+      ],
+      carrier: { mcc: '228', mnc: '02', network: 'Example' },
+      location: {
+        sim: {
+          country: 'CH',
+          accuracyMeters: 5,
+          deviceConfidence: 1,
+          locationConfidence: 0.5,
+          ageSeconds: 60,
+        },
+        app: { errorCode: '105', errorMessage: 'Off' },
+      },
+      autoActivation: true,
+      recoveryCodeCreated: true,
+      alwaysFaults: undefined,
+    });
+  });
+
+  it('takes an empty SIM for a healthy robot with an EC key', () => {
+    const [template] = value({ subscribers: [{ msisdn: '41790000001', sim: {} }] }).subscribers;
+    expect(template?.subscriber.sim).toMatchObject({
+      state: 'ACTIVE',
+      algorithm: 'EC',
+      device: { kind: 'robot' },
+    });
+  });
+
+  it('writes an unknown carrier as the interface does', () => {
+    const [template] = value({ subscribers: [{ msisdn: '41790000001', carrier: {} }] }).subscribers;
+    expect(template?.subscriber.carrier).toEqual({ mcc: '000', mnc: '00', network: 'Unknown network' });
+  });
+
+  it('is a sandbox without a file, and with one only if that says so', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'paraph-'));
+    try {
+      const path = join(directory, 'configuration.json');
+      await writeFile(path, '{}');
+      expect(await loadConfiguration(undefined)).toMatchObject({ ok: true, value: { sandbox: true } });
+      expect(await loadConfiguration(path)).toMatchObject({ ok: true, value: { sandbox: false } });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('is not a sandbox because its file is missing', async () => {
+    expect(await loadConfiguration('/nonexistent/configuration.json')).toEqual({
+      ok: false,
+      problems: ['configuration: the file cannot be read (ENOENT)'],
+    });
+  });
+});
+
+describe('a problem', () => {
+  it('with the text itself gives the place, where it is known, and quotes nothing', () => {
+    for (const text of ['{\n  "appScheme": hunter2\n}', 'hunter2', '{"tls": {', '']) {
+      const loaded = parseConfiguration(text);
+      expect(loaded).toMatchObject({
+        ok: false,
+        problems: [expect.stringMatching(/^configuration: not valid JSON/)],
+      });
+      expect(JSON.stringify(loaded)).not.toContain('hunter2');
+    }
+  });
+
+  it.each([
+    ['an unknown key', { sandboxed: true }, ['sandboxed: unknown key']],
+    ['an unknown key further in', { http: { maxBody: 1 } }, ['http.maxBody: unknown key']],
+    [
+      'an unknown key in a list',
+      { subscribers: [{ msisdn: '41790000001', sim: { pin: { code: 1 } } }] },
+      ['subscribers[0].sim.pin.code: unknown key'],
+    ],
+    [
+      'two applications of one name',
+      { applicationProviders: [{ id: 'a' }, { id: 'b' }, { id: 'a' }] },
+      ['applicationProviders[2].id: is the same as applicationProviders[0].id'],
+    ],
+    [
+      'a number in two entries',
+      {
+        subscribers: [
+          { msisdn: '41790000000' },
+          { msisdn: '41790000005' },
+          { msisdn: '41790000001', through: '41790000009' },
+        ],
+      },
+      ['subscribers[2].msisdn: overlaps subscribers[1]'],
+    ],
+    [
+      'a range that ends before it begins',
+      { subscribers: [{ msisdn: '41790000009', through: '41790000001' }] },
+      ['subscribers[0].through: must have as many digits as msisdn and not be less'],
+    ],
+    [
+      'a range over numbers of different length',
+      { subscribers: [{ msisdn: '41790000009', through: '417900000010' }] },
+      ['subscribers[0].through: must have as many digits as msisdn and not be less'],
+    ],
+    [
+      'bounds in the wrong order',
+      { protocol: { minTimeoutSeconds: 20, maxTimeoutSeconds: 10 } },
+      ['protocol.maxTimeoutSeconds: must not be less than minTimeoutSeconds'],
+    ],
+    [
+      'a code that is no fault',
+      {
+        subscribers: [
+          { msisdn: '41790000001', sim: { device: { kind: 'simulated', sign: { fault: 999 } } } },
+        ],
+      },
+      ['subscribers[0].sim.device.sign.fault: must be a code of the fault table'],
+    ],
+    [
+      'a password where its stored form belongs',
+      { applicationProviders: [{ id: 'a', passwordHash: 'hunter2' }] },
+      [
+        'applicationProviders[0].passwordHash: must be a stored password of the form $scrypt$ln=…,r=…,p=…$salt$hash',
+      ],
+    ],
+  ])('with %s names the path', (_, input, expected) => {
+    expect(problems(input)).toEqual(expected);
+  });
+
+  it('is reported for every bad key at once', () => {
+    expect(problems({ appScheme: '', queue: { shards: 0 }, http: { x: 1 } })).toHaveLength(3);
+  });
+
+  it('with the whole is reported too', () => {
+    for (const input of [null, [], 'text', 1])
+      expect(problems(input)).toEqual([expect.stringMatching(/^configuration: /)]);
+  });
+
+  it('names the key, or one above it, and never the value, whichever key is bad', () => {
+    const leaves: { readonly path: string; readonly set: (to: unknown) => unknown }[] = [];
+    const visit = (node: unknown, path: string, set: (to: unknown) => unknown): void => {
+      if (typeof node !== 'object' || node === null) {
+        leaves.push({ path, set });
+        return;
+      }
+      for (const [key, child] of Object.entries(node)) {
+        const isList = Array.isArray(node);
+        const childPath = isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+        const replaced = (to: unknown) =>
+          isList
+            ? node.map((element, index) => (index === Number(key) ? to : element))
+            : { ...node, [key]: to };
+        visit(child, childPath, (to) => set(replaced(to)));
+      }
+    };
+    visit(full, '', (to) => to);
+
+    // Free text takes any string, so a value that no key takes is tried as well.
+    for (const wrong of ['hunter2 \u0000', ['hunter2'], { hunter: 'hunter2' }]) {
+      for (const { path, set } of leaves) {
+        const found = problems(set(wrong));
+        if (typeof wrong !== 'string') expect(found, path).not.toEqual([]);
+        for (const problem of found) {
+          expect(problem).not.toContain('hunter2');
+          // A bad discriminator is reported at its key, a bad alternative of a union at the union's.
+          expect(
+            path.startsWith(problem.split(': ')[0]?.replace(/\.hunter$/, '') ?? '?'),
+            `${path} / ${problem}`,
+          ).toBe(true);
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { readElement } from '../../src/pki/ber.ts';
+import { attachCertificates, signCms } from '../../src/pki/cms.ts';
+import { createKeyCustody } from '../../src/pki/custody.ts';
+import type { KeyCustody, KeyOwner, UserKey } from '../../src/pki/ports.ts';
+import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
+
+/** What the tests of this room share: a custody at a fixed time, and a signature that the live service made. */
+export const now = Date.parse('2026-03-01T12:00:00Z');
+export const masterKey = Buffer.alloc(32, 7);
+
+export const newCustody = (store = createMemoryCustodyStore()): KeyCustody =>
+  createKeyCustody({ store, masterKey, now: () => now });
+
+export const owner = (change: Partial<KeyOwner> = {}): KeyOwner => ({
+  msisdn: '41700092501',
+  sscdId: 'sim',
+  algorithm: 'EC',
+  expired: false,
+  ...change,
+});
+
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** The signature as it is handed out: with the user's chain. */
+export const signComplete = async (key: UserKey, text: string): Promise<Uint8Array> =>
+  attachCertificates(await signCms({ content: utf8(text), key }), key.chain.certificates);
+
+const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/pki/${name}`, import.meta.url));
+
+/** BER, over `Test: Sign in from Postman?`, by an EC key under RSASSA-PSS authorities. */
+export const realSignature: Uint8Array = fixture('real-signature.cms.der');
+export const realSubjectNames: readonly string[] = JSON.parse(fixture('real-subject-names.json').toString());
+/** User, issuing authority, root. */
+export const realCertificates: readonly Uint8Array[] = (
+  readElement(realSignature)?.children[1]?.children[0]?.children[3]?.children ?? []
+).map(({ bytes }) => bytes);
+export const duringRealSignature = new Date('2024-07-02T12:00:00Z');

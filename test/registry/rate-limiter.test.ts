@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
+import { testRedis } from '../support/redis.ts';
+
+const { client, prefix } = testRedis();
+
+/** So slow a refill that the time a test takes gives back nothing that counts. */
+const three = { requests: 3, perSeconds: 86_400 };
+
+const takeTimes = async (count: number, take: () => Promise<boolean>): Promise<readonly boolean[]> => {
+  const taken: boolean[] = [];
+  for (let index = 0; index < count; index += 1) taken.push(await take());
+  return taken;
+};
+
+describe('the rate limiter', () => {
+  it('lets a full bucket through and then refuses', async () => {
+    const { take } = createRateLimiter({ redis: client(), prefix });
+    expect(await takeTimes(5, () => take('full', three))).toEqual([true, true, true, false, false]);
+  });
+
+  it('counts each key by itself', async () => {
+    const { take } = createRateLimiter({ redis: client(), prefix });
+    await takeTimes(3, () => take('one', three));
+    expect(await take('one', three)).toBe(false);
+    expect(await take('other', three)).toBe(true);
+  });
+
+  it('is shared by all processes, and exact when they ask at the same time', async () => {
+    const limiters = [client(), client()].map((redis) => createRateLimiter({ redis, prefix }));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => limiters.map(({ take }) => take('shared', three))).flat(),
+    );
+    expect(answers.filter((taken) => taken)).toHaveLength(3);
+  });
+
+  it('refills evenly: after a third of the time there is a third of the tokens', async () => {
+    const redis = client();
+    const { take } = createRateLimiter({ redis, prefix });
+    await takeTimes(3, () => take('refill', three));
+    // Instead of waiting, the bucket is made to look as if it had been touched a third of a day and a minute ago.
+    await redis.hincrby(`${prefix}:rate:refill`, 'at', -(28_800 + 60) * 1_000_000);
+    expect(await takeTimes(2, () => take('refill', three))).toEqual([true, false]);
+  });
+
+  it('never holds more than its size, however long nobody asked', async () => {
+    const redis = client();
+    const { take } = createRateLimiter({ redis, prefix });
+    await take('idle', three);
+    await redis.hincrby(`${prefix}:rate:idle`, 'at', -30 * 86_400 * 1_000_000);
+    expect(await takeTimes(4, () => take('idle', three))).toEqual([true, true, true, false]);
+  });
+
+  it('leaves no key behind once the bucket must be full again', async () => {
+    const redis = client();
+    await createRateLimiter({ redis, prefix }).take('gone', three);
+    const ttlMs = await redis.pttl(`${prefix}:rate:gone`);
+    expect(ttlMs).toBeGreaterThan(0);
+    expect(ttlMs).toBeLessThanOrEqual(86_400_000);
+  });
+});
