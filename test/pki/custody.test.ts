@@ -143,7 +143,7 @@ describe('the key custody', () => {
 });
 
 describe('the records of the custody', () => {
-  it('show no private key and no serialNumber before it is in a certificate', async () => {
+  it('show no private key', async () => {
     const store = createMemoryCustodyStore();
     const custody = newCustody(store);
     const keys = [

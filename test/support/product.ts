@@ -1,0 +1,95 @@
+/**
+ * The whole product inside a test file: real queues and workers on the run's Redis under the file's own prefix, HTTP by
+ * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
+ */
+import { randomBytes } from 'node:crypto';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import type { Configuration } from '../../src/configuration/schema.ts';
+import { createLogger, createStepLog } from '../../src/logger.ts';
+import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
+import { type Core, openCore } from '../../src/product/core.ts';
+import { startWorkerSide, type WorkerSide } from '../../src/product/worker-side.ts';
+import type { TestRedis } from './redis.ts';
+
+/** Parsed JSON whose shape a test knows. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reaches into answers; a wrong path fails it.
+export type Json = any;
+
+export interface TestProduct {
+  readonly core: Core;
+  readonly api: ApiSide;
+  readonly configuration: Configuration;
+  /** Everything that was logged, line by line. */
+  readonly logged: readonly string[];
+  /** POSTs to a path of the signature interface and reads the JSON of the answer. */
+  post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
+  /** Ends the workers; open transactions stay where they are. */
+  stopWorkers(): Promise<void>;
+  startWorkers(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestProductOptions {
+  /** Overrides of the configuration file; the sandbox with its test users is on unless it says otherwise. */
+  readonly configuration?: Record<string, unknown>;
+  readonly workers?: boolean;
+  /** Two products with one master key and one prefix are two processes of one service. */
+  readonly masterKey?: Uint8Array;
+  readonly redisUrl?: string;
+}
+
+export const configurationWith = (overrides: Record<string, unknown> = {}): Configuration => {
+  const loaded = parseConfiguration(JSON.stringify({ sandbox: true, ...overrides }));
+  if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+  return loaded.value;
+};
+
+export const startTestProduct = async (
+  redis: TestRedis,
+  { configuration: overrides = {}, workers = true, masterKey, redisUrl }: TestProductOptions = {},
+): Promise<TestProduct> => {
+  const configuration = configurationWith({
+    ...overrides,
+    queue: { prefix: redis.prefix.slice(-32), ...(overrides.queue as object | undefined) },
+  });
+  const logged: string[] = [];
+  const logger = createLogger('debug', { write: (line) => void logged.push(line) });
+  const core = openCore({
+    configuration,
+    redisUrl: redisUrl ?? redis.url,
+    masterKey: masterKey ?? randomBytes(32),
+    now: Date.now,
+    logger,
+    onError: createStepLog(logger, Date.now).trouble,
+  });
+  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core) : undefined;
+  const api = await openApiSide(core);
+  return {
+    core,
+    api,
+    configuration,
+    logged,
+    post: async (path, body) => {
+      const response = await api.fetch(
+        new Request(`http://test${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        }),
+      );
+      return { status: response.status, body: await response.json() };
+    },
+    stopWorkers: async () => {
+      await workerSide?.close();
+      workerSide = undefined;
+    },
+    startWorkers: async () => {
+      workerSide ??= await startWorkerSide(core);
+    },
+    stop: async () => {
+      await api.close();
+      await workerSide?.close();
+      await core.close();
+    },
+  };
+};
