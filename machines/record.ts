@@ -53,7 +53,11 @@ const runThrough = (
   events: readonly SignatureEvent[],
 ): SignatureRecord => {
   actor.start();
-  for (const event of events) actor.send(event);
+  for (const event of events) {
+    // XState warns about events to an actor in its final state; to us they are like any unexpected event.
+    if (actor.getSnapshot().status !== 'active') break;
+    actor.send(event);
+  }
   const { value, context } = actor.getSnapshot();
   actor.stop();
   const { attempt, deadline, outcome, fault, receipt, history } = context;

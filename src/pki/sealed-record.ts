@@ -9,7 +9,7 @@ import { CompactEncrypt, compactDecrypt, errors } from 'jose';
  *
  * Sources: RFC 7516, RFC 7517 section 7, RFC 7518 4.5 and 5.3.
  */
-export interface Sealed {
+interface Sealed {
   readonly name: string;
   readonly payload: unknown;
   /** Base64url SHA-256 of the certificate, where there is one. */

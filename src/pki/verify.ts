@@ -1,9 +1,10 @@
 import { hash, type KeyObject, verify } from 'node:crypto';
-import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
+import { dotted, member, octets } from './ber.ts';
 import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { onlyAttribute } from './distinguished-name.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
+import { algorithmOf, onlyValue, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
 
 /**
  * Verifies a mobile signature: that this user signed exactly these bytes.
@@ -17,7 +18,7 @@ import { objectIdentifiers } from './object-identifiers.ts';
  *
  * Sources: RFC 5652 section 5, RFC 5753, RFC 5754; interface section 2.1 (MSS_Signature).
  */
-export type VerificationFailure =
+type VerificationFailure =
   /** Not a CMS signature of this form; `part` says where the reading ended. */
   | { readonly reason: 'MALFORMED'; readonly part: string }
   | { readonly reason: 'UNSUPPORTED_ALGORITHM' }
@@ -31,7 +32,7 @@ export type VerificationFailure =
   | { readonly reason: 'BAD_SIGNATURE' }
   | PathFailure;
 
-export interface Signer {
+interface Signer {
   /** Of the subject, `MIDCHE…`: who signed. Not the certificate's own number. */
   readonly serialNumber: string;
   readonly commonName: string;
@@ -50,94 +51,10 @@ const id = objectIdentifiers;
 // Enough for any chain, and a bound for what a hostile signature can make us open.
 const maxCertificates = 10;
 
-interface SignedData {
-  readonly digestAlgorithms: Element;
-  readonly encapsulated: Element;
-  readonly certificates: readonly Element[];
-  readonly signers: readonly Element[];
-}
-
-const readSignedData = (cms: Uint8Array): SignedData | undefined => {
-  const contentInfo = readElement(cms);
-  if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
-  if (dotted(contentInfo.children[0]) !== id.signedData) return undefined;
-  const signedData = onlyMember(member(contentInfo, 1, tags.context(0)), tags.sequence);
-  const [version, digestAlgorithms, encapsulated, ...rest] = signedData?.children ?? [];
-  const signers = rest.at(-1);
-  const optional = rest.slice(0, -1);
-  const certificates = optional.find(({ tag }) => tag === tags.context(0));
-  // [1] are revocation lists: allowed to be there, not looked at.
-  const optionalTags = optional.map(({ tag }) => tag).join();
-  if (
-    !['', `${tags.context(0)}`, `${tags.context(1)}`, `${tags.context(0)},${tags.context(1)}`].includes(
-      optionalTags,
-    )
-  )
-    return undefined;
-  return smallNumber(version) === 1 &&
-    digestAlgorithms?.tag === tags.set &&
-    encapsulated?.tag === tags.sequence &&
-    signers?.tag === tags.set
-    ? {
-        digestAlgorithms,
-        encapsulated,
-        certificates: certificates?.children ?? [],
-        signers: signers.children,
-      }
-    : undefined;
-};
-
-interface SignerInfo {
-  readonly issuer: Element;
-  readonly serialNumber: Element;
-  readonly digestAlgorithm: Element;
-  readonly attributes: Element;
-  readonly signatureAlgorithm: Element;
-  readonly signature: Uint8Array;
-}
-
-const readSignerInfo = (element: Element): SignerInfo | undefined => {
-  const [version, identifier, digestAlgorithm, attributes, signatureAlgorithm, value, unsigned, ...more] =
-    element.children;
-  const issuer = member(identifier, 0, tags.sequence);
-  const serialNumber = member(identifier, 1, tags.integer);
-  const signature = octets(value);
-  return element.tag === tags.sequence &&
-    smallNumber(version) === 1 &&
-    identifier?.tag === tags.sequence &&
-    issuer !== undefined &&
-    serialNumber !== undefined &&
-    digestAlgorithm?.tag === tags.sequence &&
-    // RFC 5652 5.3: DER even where the rest is BER, since the signature is over these very bytes.
-    attributes?.tag === tags.context(0) &&
-    attributes.definite &&
-    signatureAlgorithm?.tag === tags.sequence &&
-    signature !== undefined &&
-    (unsigned === undefined || unsigned.tag === tags.context(1)) &&
-    more.length === 0
-    ? { issuer, serialNumber, digestAlgorithm, attributes, signatureAlgorithm, signature }
-    : undefined;
-};
-
-/** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
-const algorithmOf = (element: Element): string | undefined => {
-  const [type, parameters, ...more] = element.children;
-  const isPlain =
-    parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0);
-  return isPlain && more.length === 0 ? dotted(type) : undefined;
-};
-
 const signatureFits = (algorithm: string | undefined, key: KeyObject): boolean =>
   key.asymmetricKeyType === 'ec'
     ? algorithm === id.ecdsaWithSha256
     : algorithm === id.rsaEncryption || algorithm === id.sha256WithRsa;
-
-/** The one value of an attribute that must be there once with one value (RFC 5652 11.1, 11.2). */
-const onlyValue = (attributes: Element, type: string): Element | undefined => {
-  const found = attributes.children.filter((attribute) => dotted(attribute.children[0]) === type);
-  const values = found.length === 1 ? member(found[0], 1, tags.set)?.children : undefined;
-  return values?.length === 1 ? values[0] : undefined;
-};
 
 const equal = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
 
@@ -192,11 +109,7 @@ export const verifySignature = (
     return refused({ reason: 'NOT_ONE_SIGNER', signers: signers.length });
   const signerInfo = readSignerInfo(signerElement);
   if (signerInfo === undefined) return malformed('SignerInfo');
-  if (
-    ![...digestAlgorithms.children, signerInfo.digestAlgorithm].every(
-      (each) => algorithmOf(each) === id.sha256,
-    )
-  )
+  if (![...digestAlgorithms, signerInfo.digestAlgorithm].every((each) => algorithmOf(each) === id.sha256))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
 
   if (dotted(encapsulated.children[0]) !== id.data || encapsulated.children.length > 2)

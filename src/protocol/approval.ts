@@ -11,7 +11,7 @@ import type { Objection } from './objections.ts';
 
 export const approvalMimeType = 'application/vnd.mobileid.txn-approval';
 
-export interface Approval {
+interface Approval {
   /** Shown above the rows; not signed. */
   readonly title: string;
   /** The array of pairs as compact JSON, members in the order in which they came. */

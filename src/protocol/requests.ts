@@ -48,6 +48,10 @@ export type MessagingMode = 'synch' | 'asynch';
 /** EC is P-256, RSA is 2048 bits. */
 export type KeyAlgorithm = 'EC' | 'RSA';
 
+/**
+ * Of an approval, `text` is the title that is shown above the rows and `dtbd` the array of pairs as compact JSON; only
+ * `dtbd` is signed.
+ */
 export type DataToBeSigned =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'transaction-approval'; readonly text: string; readonly dtbd: string };
@@ -92,7 +96,7 @@ export interface ReceiptRequest {
   readonly msspTransId: string;
   readonly msisdn: Msisdn;
   readonly message: string;
-  /** Present when the request carried Status: the answer then carries the ReceiptResponseExtension. */
+  /** Present when the request carried a ReceiptRequestExtension: the answer then carries one too. */
   readonly extension: { readonly language: string } | undefined;
 }
 

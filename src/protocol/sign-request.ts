@@ -15,7 +15,7 @@ import { profilesByUri, servicesByUri } from './uris.ts';
 type CheckedService = CheckedSignatureReq['AdditionalServices'][number];
 type CheckedPolicy = NonNullable<CheckedService['GeoFencingRequest']>;
 
-export interface StoredService {
+interface StoredService {
   readonly Description: string;
   readonly UserLang?: { readonly Value: string };
   readonly App2App?: { readonly RedirectUri: string };
@@ -36,7 +36,7 @@ export interface MssSignatureReq {
   readonly AdditionalServices: readonly StoredService[];
 }
 
-export interface SignRequestReader {
+interface SignRequestReader {
   stored(checked: CheckedSignatureReq): MssSignatureReq;
   request(checked: CheckedSignatureReq): SignatureRequest;
 }

@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson, problemOfJson, toCanonicalJson } from '../../src/protocol/json.ts';
 
+// The same cases at each run.
+fc.configureGlobal({ seed: 20240702 });
+
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (levels: number): string => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 

@@ -99,21 +99,11 @@ describe.each(rows(required))('%s: %s', (operation, path) => {
       expect(parseAs(operation, changed(samples[operation], path, ''))).toEqual(missing);
   });
 
-  it.each([1, true, [], ['x'], { x: 1 }])('is wrong when it is %j', (value) => {
-    const result = parseAs(operation, changed(samples[operation], path, value));
-    expect(result.ok).toBe(path.endsWith('AdditionalServices') && Array.isArray(value) && value.length === 0);
-    // An object in place of an object is not wrong itself; what it should hold is missing.
-    if (!result.ok) {
-      expect([101, 102]).toContain(result.fault.code);
-      expect(result.fault.detail.startsWith(path)).toBe(true);
-    }
-  });
-});
-
-describe.each(rows(required))('%s: %s', (operation, path) => {
-  it('is a fault 101 when a number stands in its place', () => {
-    const result = parseAs(operation, changed(samples[operation], path, 1));
-    expect(result).toMatchObject({ ok: false, fault: { code: 101 } });
+  it.each([1, true, ['x']])('is a fault 101 when it is %j', (value) => {
+    expect(parseAs(operation, changed(samples[operation], path, value))).toMatchObject({
+      ok: false,
+      fault: { code: 101, detail: expect.stringMatching(`^${path.replaceAll(/[[\]]/g, '.')}`) },
+    });
   });
 });
 

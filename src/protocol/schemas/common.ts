@@ -32,8 +32,11 @@ export const instantSchema = text().check(checkInstant).meta({
   example: '2024-07-02T08:06:55.134Z',
 });
 
-/** Absolute: a scheme, and no white space or control character anywhere (RFC 3986 section 4.3). */
-export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}]+$/u;
+/**
+ * Absolute: a scheme and characters of RFC 3986 section 2. No white space and no control character, which a browser
+ * would silently drop; a forbidden scheme could hide behind one.
+ */
+export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
 export const msspIdSchema = z
   .object({ URI: text().regex(absoluteUri, { error: 'must be an absolute URI' }) })

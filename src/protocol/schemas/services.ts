@@ -6,21 +6,18 @@
 import { z } from 'zod';
 import { objectTo } from '../objections.ts';
 import type { ServiceName } from '../requests.ts';
-import { text } from './common.ts';
+import { absoluteUri, text } from './common.ts';
 
 /** RFC 5646 section 2.1 without its rarities: `en`, `DE`, `fr-CH`. Clients send any case. */
 const languageTag = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
 
-// RFC 3986 characters only: a browser strips white space and controls, which would let a forbidden scheme through.
-const uriReference = /^([A-Za-z][A-Za-z0-9+.-]*):[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
-
 /** Schemes that a phone would run or read instead of going back to the calling app. */
 const forbiddenSchemes: ReadonlySet<string> = new Set(['javascript', 'data', 'vbscript', 'file']);
 
-const isRedirectUri = (uri: string): boolean => {
-  const scheme = uriReference.exec(uri)?.[1];
-  return scheme !== undefined && !forbiddenSchemes.has(scheme.toLowerCase());
-};
+const leadsBack = (uri: string): boolean =>
+  !forbiddenSchemes.has(uri.slice(0, uri.indexOf(':')).toLowerCase());
+
+const redirectUriWords = 'must be an absolute URI that leads back to an app';
 
 const decimal = /^\d{1,9}(\.\d{1,9})?$/;
 
@@ -78,13 +75,13 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
         .meta({ description: 'With userLang.', example: { Value: 'en' } }),
       App2App: z
         .object({
-          RedirectUri: text().refine(isRedirectUri, {
-            error: 'must be an absolute URI that leads back to an app',
-          }),
+          RedirectUri: text()
+            .regex(absoluteUri, { error: redirectUriWords })
+            .refine(leadsBack, { error: redirectUriWords }),
         })
         .nullish()
         .meta({ description: 'With app2app.', example: { RedirectUri: 'myapp://app.open#token=ABCD' } }),
-      GeoFencingRequest: geoFencingRequestSchema.nullish().meta({ description: 'With geofencing.' }),
+      GeoFencingRequest: geoFencingRequestSchema.nullish(),
     })
     .check((payload) => {
       const name = services.get(payload.value.Description);

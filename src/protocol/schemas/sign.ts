@@ -45,15 +45,18 @@ const dataToBeSignedSchema = z
     example: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Ltd: sign in?' },
   });
 
+const seconds = /^\d{1,9}$/;
+
 const timeOutSchema = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules) => {
   const words = `must be a number of seconds from ${minTimeoutSeconds} to ${maxTimeoutSeconds}`;
   return text()
     .check((payload) => {
-      const seconds = /^\d{1,9}$/.test(payload.value) ? Number(payload.value) : Number.NaN;
-      if (seconds >= minTimeoutSeconds && seconds <= maxTimeoutSeconds) return;
+      const timeout = seconds.test(payload.value) ? Number(payload.value) : Number.NaN;
+      if (timeout >= minTimeoutSeconds && timeout <= maxTimeoutSeconds) return;
       objectTo(payload, { code: 101, words });
     })
     .meta({
+      pattern: seconds.source,
       description: `Seconds that the user has: ${minTimeoutSeconds} to ${maxTimeoutSeconds}.`,
       example: '80',
     });
@@ -109,7 +112,7 @@ export type CheckedSignatureReq = z.output<ReturnType<typeof signatureRequestSch
 
 export const mssSignatureSchema = z.object({ Base64Signature: z.string().meta({ format: 'byte' }) }).meta({
   id: 'MSS_Signature',
-  description: 'CMS SignedData (RFC 5652).',
+  description: 'CMS SignedData (RFC 5652). Never in the sign response of asynch mode.',
   example: { Base64Signature: 'MIAG…' },
 });
 
@@ -127,7 +130,7 @@ const mssSignatureRespSchema = z
     AP_Info: apInfoAnswerSchema,
     MSSP_Info: msspInfoAnswerSchema,
     MSSP_TransID: msspTransIdSchema,
-    MSS_Signature: mssSignatureSchema.optional().meta({ description: 'Never in asynch mode.' }),
+    MSS_Signature: mssSignatureSchema.optional(),
     MajorVersion: z.enum(['1']),
     MinorVersion: z.enum(['1']),
     MobileUser: mobileUserAnswerSchema,

@@ -1,0 +1,90 @@
+import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
+import { tags } from './der.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
+
+/**
+ * Takes a CMS signature apart, without judging it.
+ *
+ * Only the form that mobile signatures have is read: SignedData version 1, signers named by issuer and serial number,
+ * signed attributes present. Version 1 follows from `id-data` content and that way of naming (RFC 5652 5.1, 5.3).
+ *
+ * Source: RFC 5652 section 5.
+ */
+export interface SignedData {
+  readonly digestAlgorithms: readonly Element[];
+  readonly encapsulated: Element;
+  readonly certificates: readonly Element[];
+  readonly signers: readonly Element[];
+}
+
+/** @returns Undefined for anything that is not one ContentInfo with a SignedData of version 1. */
+export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
+  const contentInfo = readElement(cms);
+  if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
+  if (dotted(contentInfo.children[0]) !== objectIdentifiers.signedData) return undefined;
+  const signedData = onlyMember(member(contentInfo, 1, tags.context(0)), tags.sequence);
+  const digestAlgorithms = member(signedData, 1, tags.set);
+  const encapsulated = member(signedData, 2, tags.sequence);
+  const certificates = member(signedData, 3, tags.context(0));
+  // Revocation lists may be there; they are not looked at.
+  const lists = member(signedData, certificates === undefined ? 3 : 4, tags.context(1));
+  const place = 3 + [certificates, lists].filter((field) => field !== undefined).length;
+  const signers = member(signedData, place, tags.set);
+  if (smallNumber(signedData?.children[0]) !== 1 || signedData?.children.length !== place + 1)
+    return undefined;
+  if (digestAlgorithms === undefined || encapsulated === undefined || signers === undefined) return undefined;
+  return {
+    digestAlgorithms: digestAlgorithms.children,
+    encapsulated,
+    certificates: certificates?.children ?? [],
+    signers: signers.children,
+  };
+};
+
+export interface SignerInfo {
+  readonly issuer: Element;
+  readonly serialNumber: Element;
+  readonly digestAlgorithm: Element;
+  readonly attributes: Element;
+  readonly signatureAlgorithm: Element;
+  readonly signature: Uint8Array;
+}
+
+/** @returns Undefined for another form of SignerInfo. */
+export const readSignerInfo = (element: Element): SignerInfo | undefined => {
+  const [version, identifier, digestAlgorithm, attributes, signatureAlgorithm, value, unsigned, ...more] =
+    element.children;
+  const issuer = member(identifier, 0, tags.sequence);
+  const serialNumber = member(identifier, 1, tags.integer);
+  const signature = octets(value);
+  return element.tag === tags.sequence &&
+    smallNumber(version) === 1 &&
+    identifier?.tag === tags.sequence &&
+    issuer !== undefined &&
+    serialNumber !== undefined &&
+    digestAlgorithm?.tag === tags.sequence &&
+    // RFC 5652 5.3: DER even where the rest is BER, since the signature is over these very bytes.
+    attributes?.tag === tags.context(0) &&
+    attributes.definite &&
+    signatureAlgorithm?.tag === tags.sequence &&
+    signature !== undefined &&
+    (unsigned === undefined || unsigned.tag === tags.context(1)) &&
+    more.length === 0
+    ? { issuer, serialNumber, digestAlgorithm, attributes, signatureAlgorithm, signature }
+    : undefined;
+};
+
+/** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
+export const algorithmOf = (element: Element): string | undefined => {
+  const [type, parameters, ...more] = element.children;
+  const isPlain =
+    parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0);
+  return element.tag === tags.sequence && isPlain && more.length === 0 ? dotted(type) : undefined;
+};
+
+/** The one value of an attribute that must be there once with one value (RFC 5652 11.1, 11.2). */
+export const onlyValue = (attributes: Element, type: string): Element | undefined => {
+  const found = attributes.children.filter((attribute) => dotted(attribute.children[0]) === type);
+  const values = found.length === 1 ? member(found[0], 1, tags.set)?.children : undefined;
+  return values?.length === 1 ? values[0] : undefined;
+};

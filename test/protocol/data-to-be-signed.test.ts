@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { protocol, signWith } from './samples.ts';
+
+const dataOf = (body: unknown) => {
+  const parsed = protocol.parseSign(body);
+  return parsed.ok ? parsed.value.request.data : undefined;
+};
+const faultOf = (body: unknown) => {
+  const parsed = protocol.parseSign(body);
+  return parsed.ok ? undefined : parsed.fault;
+};
+
+describe('DataToBeSigned', () => {
+  const data = 'DataToBeSigned.Data';
+
+  it.each(['x'.repeat(239), '€'.repeat(239), 'ж'.repeat(119), '😀'.repeat(59)])(
+    'may be long up to its limit',
+    (text) => {
+      expect(dataOf(signWith({ [data]: text }))).toEqual({ kind: 'text', text });
+    },
+  );
+
+  it.each([
+    ['240 GSM characters', 'x'.repeat(240), 'may have 239 characters of the GSM 03.38 alphabet at most'],
+    [
+      '120 others',
+      'ж'.repeat(120),
+      'may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
+    ],
+    [
+      'a GSM text with one other',
+      `${'x'.repeat(119)}ç`,
+      'may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
+    ],
+  ])('of %s is a fault 103', (_, text, words) => {
+    expect(faultOf(signWith({ [data]: text }))).toEqual({
+      code: 103,
+      detail: `MSS_SignatureReq.DataToBeSigned.Data ${words}`,
+    });
+  });
+
+  it.each([
+    ['DataToBeSigned.Encoding', 'ISO-8859-1', 'must be UTF-8'],
+    ['DataToBeSigned.Encoding', 'BASE64', 'must be UTF-8'],
+    ['DataToBeSigned.MimeType', 'text/html', 'is not supported'],
+    ['DataToBeSigned.MimeType', 'application/vnd.vendor.txn-approval', 'is not supported'],
+  ])('with another %s is a fault 107', (member, value, words) => {
+    expect(faultOf(signWith({ [member]: value }))).toEqual({
+      code: 107,
+      detail: `MSS_SignatureReq.${member} ${words}`,
+    });
+  });
+});

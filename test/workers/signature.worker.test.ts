@@ -1,0 +1,404 @@
+/**
+ * The durable workflow on real queues: sleep and wake, first writer wins, crashes, replays.
+ */
+import { createServer } from 'node:http';
+import { type Job, Worker } from 'bullmq';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { fault } from '../../src/protocol/fault.ts';
+import type { SignatureJobData } from '../../src/transactions/contract.ts';
+import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+const redis = testRedis();
+const cancelled = { kind: 'fault', fault: fault(401) } as const;
+
+/** People whose phones never answer by themselves: the tests answer for them. */
+const people = { first: 41_760_000_000, last: 41_760_001_999 };
+let nextPerson = people.first;
+const somebody = (): string => `+${nextPerson++}`;
+
+const configuration = {
+  subscribers: [
+    {
+      msisdn: String(people.first),
+      through: String(people.last),
+      sim: { device: { kind: 'simulated', sign: 'never-answers' } },
+    },
+    { msisdn: '41770000001', sim: { device: { kind: 'robot', thinkSeconds: 1 } } },
+  ],
+  workers: { concurrency: 4, lockSeconds: 1, stalledCheckSeconds: 0.5 },
+};
+
+let product: TestProduct;
+let shards: readonly Shard[];
+let at: QueueAt;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, { configuration });
+  shards = openShards({
+    redis: product.core.blocking,
+    prefix: product.configuration.queue.prefix,
+    shards: 1,
+    onError: () => undefined,
+  });
+  const [only] = shards;
+  if (only === undefined) throw new Error('there is no shard');
+  at = only.signatures;
+});
+
+afterAll(async () => {
+  await closeShards(shards);
+  await product.stop();
+});
+
+const submit = async (options: Parameters<typeof signRequest>[0]): Promise<string> => {
+  const answer = await product.post('/rest/service/sign', signRequest({ mode: 'asynch', ...options }));
+  return answer.body.MSS_SignatureResp.MSSP_TransID;
+};
+
+const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
+
+const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
+
+const asked = (id: string) =>
+  until(async () => expect(await at.queue.getJobState(id)).toBe('delayed')).then(() => id);
+
+const failedWith = (id: string, code: number) =>
+  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
+
+const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
+
+const recordOf = async (id: string): Promise<SignatureRecord> => {
+  const job = await at.home.read(id);
+  const data = job?.data as SignatureJobData | undefined;
+  const record = (job?.returnValue ?? data?.transaction) as SignatureRecord | undefined;
+  if (record === undefined) throw new Error('the job has no record');
+  return record;
+};
+
+describe('while a person thinks', () => {
+  it('holds no worker slot, so others are served', async () => {
+    const waiting = await Promise.all(Array.from({ length: 20 }, () => submit({ msisdn: somebody() })));
+    await Promise.all(waiting.map(asked));
+    const robot = await product.post('/rest/service/sign', signRequest());
+    expect(robot.status).toBe(200);
+    expect(await at.queue.getActiveCount()).toBe(0);
+    for (const id of waiting) await product.api.transactions.answer(id, 1, cancelled);
+    await Promise.all(waiting.map((id) => failedWith(id, 401)));
+  });
+
+  it('sleeps through the time a robot takes to think', async () => {
+    const id = await submit({ msisdn: '+41770000001' });
+    await asked(id);
+    await signed(id);
+    const { history } = await recordOf(id);
+    const [, pending, end] = history;
+    expect((end?.at ?? 0) - (pending?.at ?? 0)).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('keeps the transaction going when the synchronous caller hangs up', async () => {
+    const caller = new AbortController();
+    const request = signRequest({ msisdn: '+41770000001' });
+    const answer = Promise.resolve(
+      product.api.fetch(
+        new Request('http://test/rest/service/sign', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(request),
+          signal: caller.signal,
+        }),
+      ),
+    ).catch(() => undefined);
+    const id = await until(async () => {
+      const [job] = await at.queue.getDelayed();
+      expect(job?.data.MSS_SignatureReq.AP_Info.AP_TransID).toBe(request.MSS_SignatureReq.AP_Info.AP_TransID);
+      return job?.id ?? '';
+    });
+    caller.abort();
+    await signed(id);
+    await answer;
+  });
+});
+
+describe('an answer from elsewhere', () => {
+  it('wakes the transaction and ends it', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('accepted');
+    await failedWith(id, 401);
+  });
+
+  it('stands against every later one', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    const results = await Promise.all(
+      [401, 402, 403, 404].map((code) =>
+        product.api.transactions.answer(id, 1, { kind: 'fault', fault: fault(code as 401) }),
+      ),
+    );
+    expect(results.filter((result) => result === 'accepted')).toHaveLength(1);
+    const winner = [401, 402, 403, 404][results.indexOf('accepted')] ?? 0;
+    await failedWith(id, winner);
+    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('finished');
+  });
+
+  it('is not taken before the device was asked, for another attempt, or for an unknown transaction', async () => {
+    const { answer } = product.api.transactions;
+    await product.stopWorkers();
+    const id = await submit({ msisdn: somebody() });
+    expect(await answer(id, 1, cancelled)).toBe('not-pending');
+    await product.startWorkers();
+    await asked(id);
+    expect(await answer(id, 2, cancelled)).toBe('not-pending');
+    expect(await answer('H00aaaaaaaaaaaaaaaaa', 1, cancelled)).toBe('unknown');
+    expect(await answer('nonsense', 1, cancelled)).toBe('unknown');
+    expect(await answer(id, 1, cancelled)).toBe('accepted');
+  });
+
+  it('is found even when it came while the job was falling asleep', async () => {
+    // The decision is there before the worker looks, and nobody wakes the job.
+    const id = await asked(await submit({ msisdn: somebody(), timeoutSeconds: 60 }));
+    await at.home.decide(id, 1, cancelled);
+    const job = await at.queue.getJob(id);
+    await job?.promote();
+    await failedWith(id, 401);
+  });
+
+  it('gives the AP a signature that was made elsewhere', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
+    await until(async () =>
+      expect(await stateOf(id)).toMatchObject({ kind: 'signed', signed: { signature: 'TUlJQg==' } }),
+    );
+  });
+});
+
+describe('the deadline', () => {
+  it('ends a transaction that nobody answered with fault 208', async () => {
+    const id = await submit({ msisdn: somebody(), timeoutSeconds: 1 });
+    await failedWith(id, 208);
+    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('finished');
+    const { history } = await recordOf(id);
+    expect(history.map(({ state }) => state)).toEqual(['submitted', 'pending', 'failed']);
+  });
+
+  it('yields to an answer that was written first', async () => {
+    const id = await asked(await submit({ msisdn: somebody(), timeoutSeconds: 1 }));
+    await at.home.decide(id, 1, cancelled);
+    await failedWith(id, 401);
+  });
+
+  it('expires a transaction that no worker could take in time, without asking anybody', async () => {
+    await product.stopWorkers();
+    const id = await submit({ timeoutSeconds: 1 });
+    await until(async () =>
+      expect(Date.now()).toBeGreaterThan(((await at.home.read(id))?.timestamp ?? 0) + 1000),
+    );
+    await product.startWorkers();
+    await failedWith(id, 208);
+    expect((await recordOf(id)).history.map(({ state }) => state)).toEqual(['submitted', 'failed']);
+  });
+
+  it('answers a synchronous caller with fault 208', async () => {
+    const answer = await product.post(
+      '/rest/service/sign',
+      signRequest({ msisdn: somebody(), timeoutSeconds: 1 }),
+    );
+    expect(answer.body.Fault.Code.SubCode.Value).toBe('_208');
+  });
+});
+
+describe('a replay', () => {
+  it('begins the next attempt of the same transaction', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await product.api.transactions.answer(id, 1, cancelled);
+    await failedWith(id, 401);
+
+    expect(await product.api.transactions.replay(id)).toBe('replayed');
+    const status = await product.post('/rest/service/status', statusRequest(id));
+    expect(status.body.MSS_StatusResp.Status.StatusCode.Value).toBe('504');
+    await asked(id);
+    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('not-pending');
+    expect(await product.api.transactions.answer(id, 2, { kind: 'signature', cms: 'TUlJQg==' })).toBe(
+      'accepted',
+    );
+    await signed(id);
+    const { attempt, history } = await recordOf(id);
+    expect(attempt).toBe(2);
+    expect(history.map(({ state, attempt: number }) => `${state} ${number}`)).toEqual([
+      'submitted 1',
+      'pending 1',
+      'failed 1',
+      'submitted 2',
+      'pending 2',
+      'signed 2',
+    ]);
+  });
+
+  it('is what the dashboard does when it retries the job', async () => {
+    const id = await submit({ msisdn: somebody(), timeoutSeconds: 1 });
+    await failedWith(id, 208);
+    await (await at.queue.getJob(id))?.retry();
+    await failedWith(id, 208);
+    await until(async () => expect((await recordOf(id)).attempt).toBe(2));
+  });
+
+  it('is refused for what was signed, is open, or is unknown', async () => {
+    const done = await submit({});
+    await signed(done);
+    const open = await asked(await submit({ msisdn: somebody() }));
+    expect(await product.api.transactions.replay(done)).toBe('not-failed');
+    expect(await product.api.transactions.replay(open)).toBe('not-failed');
+    expect(await product.api.transactions.replay('H00aaaaaaaaaaaaaaaaa')).toBe('unknown');
+    await product.api.transactions.answer(open, 1, cancelled);
+  });
+
+  it('of one failure runs once however many ask for it', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await product.api.transactions.answer(id, 1, cancelled);
+    await failedWith(id, 401);
+    const results = await Promise.all(Array.from({ length: 5 }, () => product.api.transactions.replay(id)));
+    expect(results.filter((result) => result === 'replayed')).toHaveLength(1);
+    await asked(id);
+    expect((await recordOf(id)).attempt).toBe(2);
+    await product.api.transactions.answer(id, 2, cancelled);
+  });
+});
+
+describe('a crash', () => {
+  /** Takes the next job as a worker would, and then does nothing with it, as one that was killed. */
+  const takeAndDie = async (): Promise<void> => {
+    let taken: () => void = () => undefined;
+    const took = new Promise<void>((resolve) => {
+      taken = resolve;
+    });
+    const doomed = new Worker(
+      at.queue.name,
+      () => {
+        taken();
+        return new Promise(() => undefined);
+      },
+      {
+        connection: redis.connection,
+        prefix: shards[0]?.prefix ?? '',
+        lockDuration: 1000,
+        skipLockRenewal: true,
+        skipStalledCheck: true,
+      },
+    );
+    doomed.on('error', () => undefined);
+    await took;
+    await doomed.close(true);
+  };
+
+  it('of the worker leaves its job to another within a few seconds', async () => {
+    await product.stopWorkers();
+    const id = await submit({});
+    await takeAndDie();
+    expect(await at.queue.getJobState(id)).toBe('active');
+    await product.startWorkers();
+    await signed(id);
+  });
+
+  it('between the record and the failure fails again with the same fault, without a new attempt', async () => {
+    await product.stopWorkers();
+    const id = await submit({ msisdn: somebody() });
+    const job = await at.queue.getJob(id);
+    const history = [{ state: 'submitted', attempt: 1, at: 1 }] as const;
+    const record = {
+      version: 1,
+      state: 'failed',
+      attempt: 1,
+      deadline: 2,
+      fault: fault(402),
+      history,
+    } as const;
+    await job?.updateData({ ...job.data, transaction: record });
+    await product.startWorkers();
+    await failedWith(id, 402);
+    expect((await recordOf(id)).attempt).toBe(1);
+  });
+
+  it('of all workers loses nothing: what was open goes on', async () => {
+    const open = await Promise.all(Array.from({ length: 10 }, () => submit({ msisdn: somebody() })));
+    await Promise.all(open.map(asked));
+    await product.stopWorkers();
+    for (const id of open) expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('accepted');
+    const late = await Promise.all(Array.from({ length: 10 }, () => submit({})));
+    await product.startWorkers();
+    await Promise.all(open.map((id) => failedWith(id, 401)));
+    await Promise.all(late.map(signed));
+  });
+
+  it('of a paused worker cannot write an old record over a newer one', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    const before = await at.home.read(id);
+    expect(await at.home.save(id, 'a token that has lost its lock', { MSS_SignatureReq: 'old' })).toBe(false);
+    expect((await at.home.read(id))?.data).toEqual(before?.data);
+    await product.api.transactions.answer(id, 1, cancelled);
+  });
+});
+
+describe('a transport that is down', () => {
+  const otp = { profile: 'http://mid.vendor.ch/MID/v1/OtpProfileText', msisdn: '+41791234567' };
+
+  it('is tried again until it delivers', async () => {
+    let calls = 0;
+    const gateway = createServer((_, response) => {
+      calls += 1;
+      response.statusCode = calls < 3 ? 503 : 204;
+      response.end();
+    });
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+    const { port } = gateway.address() as { port: number };
+    const other = testRedisProduct(`http://127.0.0.1:${port}/send`);
+    const service = await other;
+    try {
+      const answer = await service.post('/rest/service/sign', signRequest(otp));
+      expect(answer.status).toBe(200);
+      expect(calls).toBe(3);
+    } finally {
+      await service.stop();
+      gateway.closeAllConnections();
+      await new Promise((resolve) => gateway.close(resolve));
+    }
+  });
+
+  it('is fault 209 when it stays down until the deadline', async () => {
+    const service = await testRedisProduct('http://127.0.0.1:9/nobody-listens');
+    try {
+      const answer = await service.post('/rest/service/sign', signRequest({ ...otp, timeoutSeconds: 1 }));
+      expect(answer.body.Fault).toMatchObject({
+        Code: { SubCode: { Value: '_209' } },
+        Reason: 'OTA_ERROR',
+      });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  const testRedisProduct = (url: string): Promise<TestProduct> =>
+    startTestProduct(
+      { ...redis, prefix: `${redis.prefix.slice(-20)}-otp` },
+      { configuration: { otp: { gateway: { kind: 'webhook', url } } } },
+    );
+});
+
+describe('many synchronous callers', () => {
+  it('wait on one subscription and all learn their end', async () => {
+    const connections = async () =>
+      Number(/connected_clients:(\d+)/.exec(await redis.client().info('clients'))?.[1]);
+    const before = await connections();
+    const callers = Array.from({ length: 1000 }, () =>
+      product.post('/rest/service/sign', signRequest({ msisdn: somebody() })),
+    );
+    await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000));
+    const waiting: Job[] = await at.queue.getDelayed();
+    // `connections` itself opens one each time.
+    expect((await connections()) - before).toBeLessThanOrEqual(2);
+    await Promise.all(waiting.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)));
+    const answers = await Promise.all(callers);
+    expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);
+  }, 30_000);
+});
