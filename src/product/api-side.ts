@@ -20,6 +20,7 @@ export interface ApiSide {
   ) => Response | Promise<Response>;
   readonly transactions: Transactions;
   /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
+  endWaiting(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,6 +64,7 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
       receipt: createReceipt({ ...common, receipts }),
       profile: createProfile({ ...common, custody, authorities: configuration.protocol.authorities }),
     },
+    trust: () => custody.trust(),
     evidenceOf: createEvidence(trustedProxy),
     limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
     ready: async () => {
@@ -71,11 +73,15 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     now,
     log: createHttpLog(core.logger, now),
   });
+  const endWaiting = async (): Promise<void> => {
+    await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
+  };
   return {
     fetch: (request, bindings) => app.fetch(request, bindings ?? {}),
     transactions,
+    endWaiting,
     close: async () => {
-      await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
+      await endWaiting();
       await closeShards(shards);
     },
   };

@@ -50,28 +50,31 @@ export const startProduct = async (
   options: CoreOptions,
   parts: { readonly api?: Pick<Environment, 'host' | 'port'>; readonly workers: boolean },
 ): Promise<Product> => {
-  const core = openCore(options);
   const { http, tls } = options.configuration;
-  // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
-  await core.custodyOver(core.blocking).trust();
-  const workers = parts.workers ? await startWorkerSide(core) : undefined;
-  const api = parts.api === undefined ? undefined : await openApiSide(core);
-  const server =
-    api === undefined || parts.api === undefined
-      ? undefined
-      : await listen({
-          fetch: api.fetch,
-          ...parts.api,
-          requestTimeoutMs: http.requestTimeoutSeconds * 1000,
-          headersTimeoutMs: http.headersTimeoutSeconds * 1000,
-          tls,
-        });
-  return {
-    url: server?.url,
-    stop: async () => {
-      if (server !== undefined && api !== undefined) await drain(server, api.close);
-      await workers?.close();
-      await core.close();
-    },
+  const ends: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
   };
+  try {
+    const core = openCore(options);
+    ends.push(core.close);
+    // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
+    await core.custodyOver(core.blocking).trust();
+    if (parts.workers) ends.push((await startWorkerSide(core)).close);
+    if (parts.api === undefined) return { url: undefined, stop };
+    const api = await openApiSide(core);
+    ends.push(api.close);
+    const server = await listen({
+      fetch: api.fetch,
+      ...parts.api,
+      requestTimeoutMs: http.requestTimeoutSeconds * 1000,
+      headersTimeoutMs: http.headersTimeoutSeconds * 1000,
+      tls,
+    });
+    ends.push(() => drain(server, api.endWaiting));
+    return { url: server.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 };

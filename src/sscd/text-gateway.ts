@@ -26,8 +26,7 @@ const outboxKey = (prefix: string, msisdn: string): string => `${prefix}:outbox:
 export const createOutbox = (redis: RedisClient, prefix: string): TextGateway => ({
   send: async (message) => {
     const key = outboxKey(prefix, message.msisdn);
-    await redis.hset(key, message.id, JSON.stringify(message));
-    await redis.expire(key, outboxSeconds);
+    await redis.multi().hset(key, message.id, JSON.stringify(message)).expire(key, outboxSeconds).exec();
     return { kind: 'sent' };
   },
 });

@@ -21,6 +21,7 @@ export interface Endings {
    * @param until Milliseconds since the epoch.
    */
   wait(id: string, until: number): { readonly ended: Promise<Ending | undefined>; cancel(): void };
+  /** Resolves every wait with undefined and stops listening. Safe to call again. */
   close(): Promise<void>;
 }
 

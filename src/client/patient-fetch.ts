@@ -1,0 +1,52 @@
+/**
+ * A `fetch` that waits.
+ *
+ * The built-in one gives up when an answer has not begun after 300 seconds, which cannot be changed without another
+ * package, and a synchronous signature begins its answer when a person has acted. Here the caller's signal is the only
+ * clock. Each call has a connection of its own: one that was kept open may be closed by the service at the moment of
+ * the next call, and a signature request cannot simply be sent again.
+ *
+ * Redirects are not followed: bodies carry passwords.
+ */
+import { Buffer } from 'node:buffer';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+interface FetchInit {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  readonly redirect: 'manual';
+}
+
+/** The part of `fetch` that is used here, so that the built-in one fits, too. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
+
+/** A profile with many Apps has some 100 kB; what is larger is no answer of a signature service. */
+const maxAnswerBytes = 4 * 1024 * 1024;
+
+const readAll = async (answer: IncomingMessage): Promise<Response> => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength;
+    if (length > maxAnswerBytes) throw new Error('the answer is too long');
+    chunks.push(chunk);
+  }
+  const status = answer.statusCode ?? 500;
+  // With these there is no body, and `Response` insists on that.
+  const body = [204, 205, 304].includes(status) ? null : Buffer.concat(chunks, length);
+  return new Response(body, { status });
+};
+
+/** @throws (rejects) As `fetch` does: when there is no answer, or the signal aborts. */
+export const patientFetch: Fetch = (url, { method, headers, body, signal }) =>
+  new Promise((resolve, reject) => {
+    const send = url.startsWith('https:') ? requestHttps : requestHttp;
+    const request = send(url, { method, headers, signal, agent: false }, (answer) => {
+      readAll(answer).then(resolve, reject);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });

@@ -1,0 +1,32 @@
+/**
+ * Asks for a transaction until it has ended.
+ *
+ * The first pauses are short, because robots and quick thumbs are common; they grow to three seconds, which nobody
+ * notices who has waited for as long. A service that is away for a moment is asked again: the transaction goes on
+ * without it.
+ */
+import type { Reply, Standing } from './reply.ts';
+
+/** @param asked How often the status was asked for before: 0, 1, 2 … */
+export const pollPauseMs = (asked: number): number => Math.min(200 * 1.5 ** asked, 3000);
+
+export interface Polling {
+  readonly ask: () => Promise<Reply<Standing>>;
+  /** After this nobody is asked again; milliseconds since the epoch. */
+  readonly until: number;
+  readonly now: () => number;
+  /** Resolves after the time, or at once when there is a reason not to go on; the next `ask` will know it. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** @returns How it ended, or what was answered last before time was up: `outstanding`, or `unreachable`. */
+export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promise<Reply<Standing>> => {
+  for (let asked = 0; ; asked += 1) {
+    const reply = await ask();
+    const isOpen =
+      reply.kind === 'unreachable' || (reply.kind === 'answered' && reply.value.state === 'outstanding');
+    const left = until - now();
+    if (!isOpen || left <= 0) return reply;
+    await pause(Math.min(pollPauseMs(asked), left));
+  }
+};

@@ -1,0 +1,189 @@
+/** Several requests at a time: on one SIM, on one App, to a robot; and the same request twice. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changed } from '../protocol/samples.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
+
+/** Somebody who lets the phone ring. */
+const silent = { device: { kind: 'simulated', sign: 'never-answers' } };
+const thinking = '41790000001';
+const appUser = '41790000002';
+/** Each test has a SIM of its own: the screens of the others are busy. */
+const silentSims = { msisdn: '41790001000', through: '41790001099', sim: silent };
+let taken = 0;
+const silentSim = (): string => `417900010${String(taken++).padStart(2, '0')}`;
+
+const redis = testRedis();
+let product: TestProduct;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, {
+    configuration: {
+      subscribers: [
+        silentSims,
+        { msisdn: thinking, sim: { device: { kind: 'robot', thinkSeconds: 0.3 } } },
+        { msisdn: appUser, apps: [silent] },
+      ],
+    },
+  });
+});
+afterAll(() => product.stop());
+
+/** Until the prompt is on the phone, the phone is not busy. */
+const shown = async (msspTransId: string): Promise<void> => {
+  const isShown = () =>
+    product.logged.some((line) => line.includes(msspTransId) && line.includes('device asked'));
+  await expect.poll(isShown, { interval: 10 }).toBe(true);
+};
+
+const outstanding = async (msspTransId: string): Promise<void> => {
+  const { body } = await status(product, msspTransId);
+  expect(body.MSS_StatusResp.Status.StatusMessage).toBe('OUTSTANDING_TRANSACTION');
+};
+
+describe('a SIM', () => {
+  it('that shows a prompt makes a second request fault 406 at once', async () => {
+    const msisdn = silentSim();
+    const first = await accepted(product, { msisdn });
+    await shown(first);
+    expectFault(await sign(product, { msisdn }), 406, 'Signature request already in progress.');
+    await outstanding(first);
+  });
+
+  it('that is busy shows through status in asynch mode', async () => {
+    const msisdn = silentSim();
+    const first = await accepted(product, { msisdn });
+    await shown(first);
+    expectFault(await ended(product, await accepted(product, { msisdn: `+${msisdn}` })), 406);
+    await outstanding(first);
+  });
+
+  it('is busy only until its prompt has lapsed', async () => {
+    const msisdn = silentSim();
+    expectFault(await ended(product, await accepted(product, { msisdn, timeoutSeconds: 1 })), 208);
+    const next = await accepted(product, { msisdn });
+    await shown(next);
+    await outstanding(next);
+  });
+
+  it('does not keep another one, nor one-time passwords, from being served', async () => {
+    const msisdn = silentSim();
+    await shown(await accepted(product, { msisdn }));
+    await shown(await accepted(product, { msisdn: silentSim() }));
+    const profile = 'http://mid.vendor.ch/MID/v1/OtpProfileText';
+    expect((await sign(product, { msisdn, profile })).status).toBe(200);
+  });
+});
+
+describe('an App', () => {
+  it('shows the second request, and the first ends 401', async () => {
+    const first = await accepted(product, { msisdn: appUser });
+    await shown(first);
+    const second = await accepted(product, { msisdn: appUser });
+    expectFault(await ended(product, first), 401, 'User cancelled the request');
+    await shown(second);
+    await outstanding(second);
+  });
+
+  it('tells the synchronous caller of the first at once', async () => {
+    const request = signRequest({ msisdn: appUser, timeoutSeconds: 120 });
+    const first = send(product, '/rest/service/sign', request);
+    // The same request in asynch mode would be another; the log alone says that this one is on the screen.
+    const asked = () => product.logged.filter((line) => line.includes('device asked')).length;
+    const before = asked();
+    await expect.poll(asked).toBeGreaterThan(before);
+    await accepted(product, { msisdn: appUser });
+    expectFault(await first, 401);
+  });
+});
+
+describe('a robot', () => {
+  it('serves any number of requests at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => sign(product, { msisdn: thinking, text: `Sign ${index}?` })),
+    );
+    await Promise.all(answers.map((answer, index) => expectSignature(product, answer, `Sign ${index}?`)));
+    const ids = answers.map(({ body }) => body.MSS_SignatureResp.MSSP_TransID);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('the same request sent twice', () => {
+  it('while the first is open is one transaction, whose signature both callers get', async () => {
+    const request = signRequest({ msisdn: thinking });
+    const answers = await Promise.all([1, 2, 3].map(() => send(product, '/rest/service/sign', request)));
+    const responses = answers.map(({ body }) => body.MSS_SignatureResp);
+    expect(new Set(responses.map(({ MSSP_TransID }) => MSSP_TransID)).size).toBe(1);
+    expect(new Set(responses.map(({ MSS_Signature }) => MSS_Signature.Base64Signature)).size).toBe(1);
+  });
+
+  it('is one prompt on the phone, not a busy SIM', async () => {
+    const request = signRequest({ msisdn: silentSim(), mode: 'asynch' });
+    const first = await send(product, '/rest/service/sign', request);
+    const { MSSP_TransID } = first.body.MSS_SignatureResp;
+    await shown(MSSP_TransID);
+    const second = await send(product, '/rest/service', request);
+    expect(second.body.MSS_SignatureResp.MSSP_TransID).toBe(MSSP_TransID);
+    await outstanding(MSSP_TransID);
+  });
+
+  it('with an App gets the same AuthUri', async () => {
+    const service = {
+      Description: 'http://mid.vendor.ch/as#app2app',
+      App2App: { RedirectUri: 'myapp://back' },
+    };
+    const request = signRequest({ msisdn: appUser, mode: 'asynch', services: [service] });
+    const responses = await Promise.all(
+      [1, 2].map(async () => (await send(product, '/rest/service/sign', request)).body.MSS_SignatureResp),
+    );
+    expect(responses[0].ServiceResponses).toEqual(responses[1].ServiceResponses);
+  });
+
+  it.each([
+    ['signed', '41700092501'],
+    ['failed', '41000092401'],
+  ])('after the first has %s is a new transaction', async (_how, msisdn) => {
+    const request = signRequest({ msisdn, mode: 'asynch' });
+    const ids: string[] = [];
+    for (const _time of [1, 2]) {
+      const { body } = await send(product, '/rest/service/sign', request);
+      ids.push(body.MSS_SignatureResp.MSSP_TransID);
+      await ended(product, body.MSS_SignatureResp.MSSP_TransID);
+    }
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it.each([
+    ['AP_Info.AP_TransID', 'OTHER-1'],
+    ['AP_Info.Instant', '2024-07-02T08:06:55.134Z'],
+    ['AP_Info.AP_ID', 'http://other.example'],
+    ['DataToBeSigned.Data', 'Something else?'],
+  ])('but for another %s is another transaction', async (member, value) => {
+    const request = signRequest({ msisdn: thinking, mode: 'asynch' });
+    const ids = await Promise.all(
+      [request, changed(request, `MSS_SignatureReq.${member}`, value)].map(async (body) => {
+        const answer = await send(product, '/rest/service/sign', body);
+        return answer.body.MSS_SignatureResp.MSSP_TransID;
+      }),
+    );
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it('written differently, with the Instant in another zone and members in another order, is still the same', async () => {
+    const request = signRequest({ msisdn: thinking, mode: 'asynch' });
+    const { AP_Info, ...rest } = request.MSS_SignatureReq;
+    const Instant = AP_Info.Instant.replace('Z', '+00:00');
+    const again = {
+      MSS_SignatureReq: { ...rest, Unknown: 1, AP_Info: { ...AP_Info, Instant, AP_PWD: 'x' } },
+    };
+    const ids = await Promise.all(
+      [request, again].map(async (body) => {
+        const answer = await send(product, '/rest/service/sign', body);
+        return answer.body.MSS_SignatureResp.MSSP_TransID;
+      }),
+    );
+    expect(ids[0]).toBe(ids[1]);
+  });
+});

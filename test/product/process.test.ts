@@ -1,0 +1,177 @@
+/**
+ * The product as its operator meets it: a process that starts, is killed in the middle of everything, and starts again.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+let data = '';
+const running = new Set<ChildProcess>();
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'paraph-process-'));
+});
+
+afterEach(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await vi.waitFor(async () => expect(await redisPid()).toBeUndefined(), { timeout: 10_000 });
+  rmSync(data, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+const start = async (environment: Record<string, string> = {}): Promise<Started> => {
+  const { REDIS_URL: _, ...inherited } = process.env;
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: { ...inherited, PORT: '0', PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const found = /ready at (http:\S+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('close', () => reject(new Error(output)));
+  });
+  const url = await ready;
+  return { child, url };
+};
+
+/** The process id of the private Redis, as it says itself. */
+const redisPid = async (): Promise<number | undefined> => {
+  const client = new Redis({
+    path: join(data, 'redis', 'redis.sock'),
+    lazyConnect: true,
+    retryStrategy: () => null,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return Number(/process_id:(\d+)/.exec(await client.info('server'))?.[1]);
+  } catch {
+    return undefined;
+  } finally {
+    client.disconnect();
+  }
+};
+
+const post = async (url: string, path: string, body: object) => {
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return JSON.parse(await response.text());
+};
+
+const submit = async (url: string, options: Parameters<typeof signRequest>[0]): Promise<string> =>
+  (await post(url, '/rest/service/sign', signRequest({ ...options, mode: 'asynch' }))).MSS_SignatureResp
+    .MSSP_TransID;
+
+const hasEnded = async (url: string, id: string): Promise<boolean> => {
+  const answer = await post(url, '/rest/service/status', statusRequest(id));
+  return (
+    answer.Fault?.Reason === 'EXPIRED_TRANSACTION' || answer.MSS_StatusResp?.Status.StatusCode.Value === '500'
+  );
+};
+
+describe('the embedded product', () => {
+  it.each([
+    ['the process', false],
+    ['the process and its Redis', true],
+  ])(
+    'ends all open transactions after %s was killed with -9',
+    async (_, withRedis) => {
+      const first = await start();
+      const silent = Array.from({ length: 10 }, () =>
+        // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
+        submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 3 }),
+      );
+      const robots = Array.from({ length: 40 }, () => submit(first.url, {}));
+      const ids = await Promise.all([...silent, ...robots]);
+      const pid = await redisPid();
+      first.child.kill('SIGKILL');
+      if (withRedis && pid !== undefined) process.kill(pid, 'SIGKILL');
+      await once(first.child, 'exit');
+
+      const second = await start();
+      await vi.waitFor(
+        async () => {
+          const answers = await Promise.all(
+            ids.map((id) => post(second.url, '/rest/service/status', statusRequest(id))),
+          );
+          const values = answers.map(
+            (answer) => answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault.Code.SubCode.Value,
+          );
+          expect(values.every((value) => ['500', '_208', '_406'].includes(value))).toBe(true);
+          expect(values.filter((value) => value === '500')).toHaveLength(40);
+          expect(values.filter((value) => value !== '500')).toHaveLength(10);
+          expect(values).toContain('_208');
+        },
+        { timeout: 15_000, interval: 200 },
+      );
+    },
+    40_000,
+  );
+
+  it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was', async () => {
+    const first = await start();
+    const id = await submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 5 });
+    const waiting = post(first.url, '/rest/service/sign', signRequest({ msisdn: '+41700092506' }));
+    expect((await waiting).MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
+    first.child.kill('SIGINT');
+    const [code] = await once(first.child, 'exit');
+    expect(code).toBe(0);
+    expect(await redisPid()).toBeUndefined();
+
+    const second = await start();
+    await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), {
+      timeout: 15_000,
+      interval: 100,
+    });
+  }, 40_000);
+
+  it('keeps its keys: a signature of the first start verifies under the root of the second', async () => {
+    const rootOf = async (url: string) => {
+      const answer = await post(url, '/rest/service/sign', signRequest());
+      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0
+        ? await (await fetch(`${url}/pki/root.pem`)).text()
+        : '';
+    };
+    const first = await start();
+    const root = await rootOf(first.url);
+    first.child.kill('SIGTERM');
+    await once(first.child, 'exit');
+    const second = await start();
+    expect(await rootOf(second.url)).toBe(root);
+    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+  }, 40_000);
+
+  it('says in one sentence why it cannot start', async () => {
+    const first = await start();
+    await expect(start()).rejects.toThrow(/Another Paraph .* already uses the data directory/);
+    const { port } = new URL(first.url);
+    const other = mkdtempSync(join(tmpdir(), 'paraph-process-'));
+    await expect(start({ PORT: port, PARAPH_DATA: other })).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken`,
+    );
+    rmSync(other, { recursive: true, force: true });
+    await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
+  }, 60_000);
+});

@@ -1,0 +1,115 @@
+/**
+ * What every signing device promises, whatever it is. A new device is added to devices.test.ts and runs through this.
+ */
+import { describe, expect, it } from 'vitest';
+import { attachCertificates } from '../../src/pki/cms.ts';
+import type { KeyCustody } from '../../src/pki/ports.ts';
+import { verifySignature } from '../../src/pki/verify.ts';
+import { bytesToSign, type DataToBeSigned } from '../../src/protocol/requests.ts';
+import type { Sscd, Subscriber } from '../../src/registry/subscriber.ts';
+import type { Prompt, ReceiptPrompt, SigningDevice } from '../../src/sscd/device.ts';
+
+export interface DeviceUnderTest {
+  readonly device: SigningDevice;
+  readonly custody: KeyCustody;
+  readonly subscriber: Subscriber | undefined;
+  readonly sscd: Sscd | undefined;
+}
+
+const texts: readonly DataToBeSigned[] = [
+  { kind: 'text', text: 'Sign in to Example?' },
+  { kind: 'text', text: 'Größe: 5 €, naïve 漢字 😀' },
+  { kind: 'transaction-approval', text: '{}', dtbd: '[{"key":"Amount","value":"CHF 10"}]' },
+];
+
+let transactions = 0;
+
+export const describeDevice = (name: string, make: () => DeviceUnderTest): void => {
+  const promptFor = ({ subscriber, sscd }: DeviceUnderTest, data: DataToBeSigned): Prompt => ({
+    transactionId: `H00transaction${++transactions}`,
+    attempt: 1,
+    msisdn: subscriber?.msisdn ?? '41791234567',
+    subscriber,
+    sscd,
+    data,
+    language: 'en',
+    promptedAt: 1_000_000,
+    now: 1_000_000,
+    deadline: 1_060_000,
+  });
+
+  /** Asks as the worker does: again at the time the device names, until it answers or leaves it to others. */
+  const askOn = async (device: SigningDevice, first: Prompt) => {
+    let prompt = first;
+    for (let asked = 0; asked < 10; asked += 1) {
+      const result = await device.prompt(prompt);
+      if (result.kind !== 'awaiting' || result.askAgainAt === undefined) return result;
+      expect(result.askAgainAt).toBeGreaterThan(prompt.now);
+      prompt = { ...prompt, now: result.askAgainAt };
+    }
+    throw new Error('The device asks to be asked again for ever');
+  };
+
+  describe(name, () => {
+    it('answers in plain data that survives storage', async () => {
+      const subject = make();
+      for (const data of texts) {
+        const result = await askOn(subject.device, promptFor(subject, data));
+        expect(JSON.parse(JSON.stringify(result))).toEqual(result);
+      }
+    });
+
+    it('signs exactly the bytes it was shown, or nothing', async () => {
+      const subject = make();
+      const { custody, device } = subject;
+      for (const data of texts) {
+        const result = await askOn(device, promptFor(subject, data));
+        if (result.kind !== 'answered' || result.answer.kind !== 'signature') continue;
+        const { cms, certificates } = result.answer;
+        const chain = certificates === undefined ? undefined : await custody.chain(certificates);
+        const bytes = Buffer.from(cms, 'base64');
+        const complete = chain === undefined ? bytes : attachCertificates(bytes, chain.certificates);
+        const verified = verifySignature(complete, bytesToSign(data), { trust: await custody.trust() });
+        expect(verified).toMatchObject({ ok: true });
+      }
+    });
+
+    it('gives the same kind of answer however often the same attempt is put to it', async () => {
+      const subject = make();
+      const prompt = promptFor(subject, { kind: 'text', text: 'Sign in?' });
+      const kinds = new Set<string>();
+      for (let times = 0; times < 3; times += 1) {
+        const result = await askOn(subject.device, prompt);
+        kinds.add(result.kind === 'answered' ? result.answer.kind : result.kind);
+      }
+      expect(kinds.size).toBe(1);
+    });
+
+    it('serves requests of many transactions at once', async () => {
+      const subject = make();
+      const results = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          askOn(subject.device, promptFor(subject, { kind: 'text', text: 'Sign in?' })),
+        ),
+      );
+      expect(new Set(results.map(({ kind }) => kind)).size).toBe(1);
+    });
+
+    it('says what becomes of a receipt, now or when it lapses', async () => {
+      const subject = make();
+      const prompt: ReceiptPrompt = {
+        transactionId: `H00transaction${++transactions}`,
+        msisdn: subject.subscriber?.msisdn ?? '41791234567',
+        subscriber: subject.subscriber,
+        sscd: subject.sscd,
+        message: 'Signed in.',
+        language: 'en',
+        deadline: 1_060_000,
+      };
+      const result = await subject.device.receipt(prompt);
+      const says =
+        result.kind === 'answered' ? result.receipt : result.kind === 'awaiting' ? result.lapsesAs : '';
+      expect(['accepted', 'cancelled', 'timeout', 'unanswered']).toContain(says);
+    });
+  });
+};

@@ -1,0 +1,77 @@
+/** What becomes of a job whose step throws something unexpected, on a real queue. */
+import { Queue, QueueEvents, Worker } from 'bullmq';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fault } from '../../src/protocol/fault.ts';
+import { guardStep } from '../../workers/guard.ts';
+import { fail } from '../../workers/rest.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const options = { connection: redis.connection, prefix: `{${redis.prefix}}` };
+let queue: Queue;
+let events: QueueEvents;
+
+beforeAll(async () => {
+  queue = new Queue('guarded', options);
+  events = new QueueEvents('guarded', options);
+  await events.waitUntilReady();
+});
+
+afterAll(async () => {
+  await events.close();
+  await queue.close();
+});
+
+const run = async (step: (run: number) => string, lifeMs: number) => {
+  const troubles: string[] = [];
+  let runs = 0;
+  const log = {
+    asked: () => undefined,
+    signed: () => undefined,
+    failed: () => undefined,
+    unreachable: () => undefined,
+    receipted: () => undefined,
+    trouble: (error: Error) => void troubles.push(error.message),
+  };
+  const worker = new Worker(
+    'guarded',
+    guardStep<object, string>({
+      step: async () => step(++runs),
+      deadlineOf: (job) => job.timestamp + lifeMs,
+      now: Date.now,
+      log,
+    }),
+    options,
+  );
+  const job = await queue.add('job', {});
+  const result = await job.waitUntilFinished(events).catch((error: Error) => error.message);
+  const stored = await queue.getJob(job.id ?? '');
+  await worker.close();
+  return { result, troubles, runs, attemptsMade: stored?.attemptsMade };
+};
+
+describe('a step that throws', () => {
+  it('is run again until it succeeds, and BullMQ counts one run', async () => {
+    const { result, troubles, attemptsMade } = await run((times) => {
+      if (times < 3) throw new Error(`broken ${times}`);
+      return 'done';
+    }, 60_000);
+    expect(result).toBe('done');
+    expect(troubles).toEqual(['broken 1', 'broken 2']);
+    expect(attemptsMade).toBe(1);
+  });
+
+  it('is an internal error when it still throws at the deadline, and the reason tells nothing of the inside', async () => {
+    const { result, runs } = await run(() => {
+      throw new Error('secret detail');
+    }, 500);
+    expect(result).toBe('_900 INTERNAL_ERROR: Unknown Error');
+    expect(runs).toBeGreaterThan(1);
+  });
+
+  it('is not run again for a failure that it decided itself', async () => {
+    const { result, runs } = await run(() => fail(fault(401)), 60_000);
+    expect(result).toBe('_401 USER_CANCEL: User cancelled the request');
+    expect(runs).toBe(1);
+  });
+});
