@@ -50,7 +50,7 @@ export async function provideRedis(environment, say) {
   const byHand = `set REDIS_URL, or install Redis (${process.platform === 'darwin' ? 'brew install redis' : 'for example: apt-get install redis-server'})`;
   if (process.platform === 'win32')
     return { problem: 'The private Redis needs Linux or macOS: set REDIS_URL.' };
-  if (environment.PARAPH_NO_DOWNLOAD)
+  if (!['', '0', 'false'].includes(environment.PARAPH_NO_DOWNLOAD ?? ''))
     return { problem: `There is ${found}, and PARAPH_NO_DOWNLOAD forbids fetching one: ${byHand}.` };
   if (!findOnPath(environment.PATH ?? '', ['apt-get']) || !findOnPath(environment.PATH ?? '', ['dpkg-deb'])) {
     return { problem: `There is ${found}: ${byHand}.` };

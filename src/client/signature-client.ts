@@ -7,7 +7,7 @@
 import { Buffer } from 'node:buffer';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
-import { type Checked, ok } from '../protocol/fault.ts';
+import type { Checked } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { Operation } from '../protocol/parse.ts';
 import {
@@ -48,8 +48,11 @@ export interface SignatureClient {
   statusAtEnd(msspTransId: string, until: number): Promise<Reply<Standing>>;
   receipt(options: ReceiptOptions): Promise<Reply<Reaction>>;
   profile(msisdn: string): Promise<Reply<ProfileAnswer>>;
-  /** PEM of the roots that the service says its signatures end in: as trustworthy as the connection. */
-  rootCertificates(): Promise<Reply<string>>;
+  /**
+   * PEM of the roots that the service says its signatures end in: as trustworthy as the connection. Undefined when the
+   * service does not offer them, which the interface does not ask of it.
+   */
+  rootCertificates(): Promise<Reply<string | undefined>>;
 }
 
 /** For answers that need nobody's thumbs. */
@@ -130,7 +133,7 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
     return raw.kind === 'answered' ? readAnswer(raw.value, read) : raw;
   };
 
-  const status = (msspTransId: string): Promise<Reply<Standing>> =>
+  const statusOf = (msspTransId: string): Promise<Reply<Standing>> =>
     call(
       'status',
       writeStatusRequest(options, msspTransId, now()),
@@ -139,7 +142,7 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
     );
 
   return {
-    status,
+    status: statusOf,
     sign: (request) =>
       call(
         'sign',
@@ -149,7 +152,7 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
       ),
     statusAtEnd: (msspTransId, until) =>
       pollUntilEnded({
-        ask: () => status(msspTransId),
+        ask: () => statusOf(msspTransId),
         until,
         now,
         pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
@@ -171,8 +174,10 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
     rootCertificates: async () => {
       const raw = await exchange('/pki/root.pem', promptMs);
       if (raw.kind !== 'answered') return raw;
-      if (raw.value.status !== 200) return notTheInterface(raw.value.status);
-      return { kind: 'answered', value: Buffer.from(raw.value.bytes).toString('latin1') };
+      const { status, bytes } = raw.value;
+      if (status === 404) return { kind: 'answered', value: undefined };
+      if (status !== 200) return notTheInterface(status);
+      return { kind: 'answered', value: Buffer.from(bytes).toString('latin1') };
     },
   };
 };

@@ -7,20 +7,19 @@ import { receiptRequest, statusRequest } from '../support/requests.ts';
 import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
 
 const redis = testRedis();
-const [product, forgetful] = [{} as TestProduct, {} as TestProduct];
+let product: TestProduct;
+/** The same with a retention so short that a test can outlast it. */
+let forgetful: TestProduct;
 const halfASecond = 0.5 / 86_400;
 
 beforeAll(async () => {
-  Object.assign(product, await startTestProduct(redis));
-  Object.assign(
-    forgetful,
-    await startTestProduct(redis, {
-      configuration: {
-        retention: { signedDays: halfASecond, failedDays: halfASecond },
-        queue: { prefix: `f-${redis.prefix.slice(-30)}` },
-      },
-    }),
-  );
+  product = await startTestProduct(redis);
+  forgetful = await startTestProduct(redis, {
+    configuration: {
+      retention: { signedDays: halfASecond, failedDays: halfASecond },
+      queue: { prefix: `f-${redis.prefix.slice(-30)}` },
+    },
+  });
 });
 afterAll(() => Promise.all([product.stop(), forgetful.stop()]));
 

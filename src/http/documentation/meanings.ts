@@ -85,8 +85,7 @@ export const meaningsByPath: Readonly<Record<string, string>> = {
   'ProfileStatus.StatusCode.Value': 'Always 100.',
   'ProfileStatus.StatusDetail': 'There if Params asked for anything.',
   'ProfileQueryExtension.MobileUser': 'With `aastatus` or `rcstatus`.',
-  'ProfileQueryExtension.MobileUser.AutoActivation':
-    'Whether the App activates itself after a change of phone.',
+  'ProfileQueryExtension.MobileUser.AutoActivation': 'Whether the account activates itself.',
   'ProfileQueryExtension.MobileUser.RecoveryCodeCreated': 'Whether there is a recovery code.',
   'ProfileQueryExtension.Sscds': 'With `sscds`: the devices that can sign.',
   'ProfileQueryExtension.Sscds.App': 'Absent when the person has no App.',

@@ -1,0 +1,25 @@
+# One image for `paraph api`, `paraph worker` and every other command of the CLI. Redis is somebody else's container.
+FROM node:24-slim AS build
+WORKDIR /paraph
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY machines ./machines
+COPY workers ./workers
+RUN npm run build && npm prune --omit=dev
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /paraph
+COPY --from=build /paraph/package.json ./
+COPY --from=build /paraph/node_modules ./node_modules
+COPY --from=build /paraph/dist ./dist
+# An unprivileged user that the base image brings; nothing in /paraph is writable for it.
+USER node
+EXPOSE 8080
+# No curl in the image; 127.0.0.1 is served whichever address HOST names, as long as it is a wildcard.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "dist/src/cli/paraph.js"]
+CMD ["api"]

@@ -1,0 +1,120 @@
+/**
+ * The options that all commands share which talk to a running service, and the client that comes of them.
+ *
+ * The application's password comes from the environment: an argument can be read by every user of the machine (`ps`)
+ * and stays in the shell's history.
+ */
+import type { Command } from 'commander';
+import type { Reply } from '../client/reply.ts';
+import { createSignatureClient, type SignatureClient } from '../client/signature-client.ts';
+import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
+
+export interface ConnectionFlags {
+  readonly url?: string;
+  readonly apId?: string;
+  readonly apPasswordEnv?: string;
+}
+
+export interface Connection {
+  readonly client: SignatureClient;
+  /** Where the service is, without anything secret. */
+  readonly url: string;
+  /** The command that shows how a transaction ends, as the same caller at the same service. */
+  resume(msspTransId: string): string;
+}
+
+const defaultUrl = 'http://127.0.0.1:8080';
+/** A sandbox accepts any. The same for all commands: a transaction is shown only to the AP that began it. */
+const defaultApId = 'mid://paraph.example';
+const passwordVariable = 'PARAPH_AP_PWD';
+
+export const addConnectionOptions = (command: Command): Command =>
+  command
+    .option('--url <url>', `base URL of the service (default: PARAPH_URL, else ${defaultUrl})`)
+    .option('--ap-id <id>', `AP_ID of the caller (default: PARAPH_AP_ID, else ${defaultApId})`)
+    .option(
+      '--ap-password-env <name>',
+      `environment variable that holds the AP_PWD (default: ${passwordVariable}, if it is set)`,
+    )
+    .option('--json', 'print one JSON document');
+
+const parseUrl = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // The value may hold a password, so it is not repeated.
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new UsageProblem('--url (or PARAPH_URL) must be an http or https URL.');
+  }
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new UsageProblem('--url (or PARAPH_URL) must have no user, query or fragment.');
+  }
+  return url;
+};
+
+const readPassword = (context: CliContext, name: string | undefined): string | undefined => {
+  const password = variable(context, name ?? passwordVariable);
+  // What was given may be the password itself, by mistake.
+  if (name !== undefined && password === undefined) {
+    throw new UsageProblem('The environment variable that --ap-password-env names is not set.');
+  }
+  return password;
+};
+
+const isLoopback = ({ hostname }: URL): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+
+/** @throws UsageProblem */
+export const connect = (context: CliContext, flags: ConnectionFlags): Connection => {
+  const parsed = parseUrl(flags.url ?? variable(context, 'PARAPH_URL') ?? defaultUrl);
+  const url = parsed.href.replace(/\/+$/, '');
+  const apPassword = readPassword(context, flags.apPasswordEnv);
+  if (apPassword !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed)) {
+    context.stderr.write('paraph: AP_PWD is sent without encryption, because the URL is not https.\n');
+  }
+  const client = createSignatureClient({
+    url,
+    apId: flags.apId ?? variable(context, 'PARAPH_AP_ID') ?? defaultApId,
+    apPassword,
+    fetch: context.fetch,
+    now: context.now,
+    signal: context.signal,
+  });
+  const repeated = [
+    ...(flags.url === undefined ? [] : ['--url', flags.url]),
+    ...(flags.apId === undefined ? [] : ['--ap-id', flags.apId]),
+    ...(flags.apPasswordEnv === undefined ? [] : ['--ap-password-env', flags.apPasswordEnv]),
+  ];
+  return {
+    client,
+    url,
+    resume: (msspTransId) => ['paraph status', msspTransId, '--wait', ...repeated].join(' '),
+  };
+};
+
+/**
+ * What to say when a call was not answered with 200.
+ *
+ * @param goesOn Said on Ctrl-C: what became of what was sent.
+ * @param known  Members for the JSON that are known already.
+ */
+export const failureReport = (
+  { url }: Connection,
+  reply: Exclude<Reply<unknown>, { kind: 'answered' }>,
+  goesOn: string,
+  known: object = {},
+): Report => {
+  switch (reply.kind) {
+    case 'fault': {
+      const { code, reason, detail } = reply.fault;
+      const problem = `Fault ${code} ${reason}: ${detail}`;
+      return { outcome: 'fault', document: { ...known, fault: reply.fault }, problem };
+    }
+    case 'unreachable':
+      return {
+        outcome: 'unreachable',
+        document: known,
+        problem: `No signature service at ${url}: ${reply.cause}.`,
+      };
+    case 'aborted':
+      return { outcome: 'interrupted', document: known, problem: goesOn };
+  }
+};

@@ -1,0 +1,49 @@
+/**
+ * What a command has of the world. The executable hands in the process's own; a test hands in its own.
+ */
+import type { Fetch } from '../client/patient-fetch.ts';
+import type { Outcome } from './exit-codes.ts';
+
+export interface Output {
+  write(text: string): unknown;
+  /** True for a terminal. */
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export interface Input extends AsyncIterable<string | Uint8Array> {
+  readonly isTTY?: boolean;
+  /** Only on a terminal: keys come one by one and are not echoed. */
+  setRawMode?(raw: boolean): unknown;
+}
+
+export interface CliContext {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdin: Input;
+  /** Environment variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly fetch: Fetch;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** What a command came to. It is printed in one place, for a person or, with `--json`, for a script. */
+export interface Report {
+  readonly outcome: Outcome;
+  /** The members of the JSON beside `outcome`. */
+  readonly document: object;
+  /** For a person, on stdout: whole lines. */
+  readonly text?: string;
+  /** One sentence for a person, on stderr; in the JSON, too. */
+  readonly problem?: string;
+}
+
+/** Not to be confused with a failure: the command was never begun. Thrown, because option parsers can do nothing else. */
+export class UsageProblem extends Error {}
+
+/** An environment variable; empty counts as unset. */
+export const variable = ({ env }: Pick<CliContext, 'env'>, name: string): string | undefined =>
+  env[name] || undefined;

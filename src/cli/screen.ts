@@ -1,0 +1,72 @@
+/**
+ * Text for a terminal: wrapped, coloured where somebody sees it, and without control characters.
+ *
+ * What a service sends (a fault's detail, a text message) is printed here, and a terminal obeys escape sequences. So
+ * every value goes through `printable`.
+ */
+import type { CliContext, Output } from './context.ts';
+
+/** Control and format characters, the latter because they can reverse what is read. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+export const printable = (text: string): string => text.replace(unprintable, '\u{fffd}');
+
+export interface Palette {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+}
+
+const paint =
+  (isOn: boolean, on: number, off: number) =>
+  (text: string): string =>
+    isOn ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+
+/** A terminal that understands more than lines. */
+export const isCapable = (output: Output, { env }: Pick<CliContext, 'env'>): boolean =>
+  output.isTTY === true && env.TERM !== 'dumb';
+
+/** Source: no-color.org. */
+export const paletteFor = (output: Output, context: Pick<CliContext, 'env'>): Palette => {
+  const isOn = isCapable(output, context) && !context.env.NO_COLOR;
+  return {
+    bold: paint(isOn, 1, 22),
+    dim: paint(isOn, 2, 22),
+    red: paint(isOn, 31, 39),
+    green: paint(isOn, 32, 39),
+  };
+};
+
+export const widthOf = ({ columns = 80 }: Output): number => Math.max(columns, 40);
+
+/** Lines of at most `width` characters. A longer word (an address, a hash) has a line of its own and is not broken. */
+const wrap = (text: string, width: number): readonly string[] => {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+};
+
+export type Field = readonly [label: string, value: string | undefined];
+
+/**
+ * Labels and values below each other, values wrapped in their column. Fields without a value are left out.
+ */
+export const formatFields = (fields: readonly Field[], width: number, { dim }: Palette): string => {
+  const present = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
+  const column = Math.max(0, ...present.map(([label]) => label.length)) + 4;
+  return present
+    .flatMap(([label, value]) =>
+      wrap(printable(value), width - column).map((line, index) =>
+        index === 0 ? `  ${dim(label)}${' '.repeat(column - 2 - label.length)}${line}` : `${' '.repeat(column)}${line}`,
+      ),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+};
