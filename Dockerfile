@@ -10,7 +10,8 @@ COPY workers ./workers
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim
-ENV NODE_ENV=production
+# The program's own default, 127.0.0.1, could not be reached from outside the container.
+ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /paraph
 COPY --from=build /paraph/package.json ./
 COPY --from=build /paraph/node_modules ./node_modules
@@ -18,8 +19,8 @@ COPY --from=build /paraph/dist ./dist
 # An unprivileged user that the base image brings; nothing in /paraph is writable for it.
 USER node
 EXPOSE 8080
-# No curl in the image; 127.0.0.1 is served whichever address HOST names, as long as it is a wildcard.
+# By Node, because the image has no curl.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/src/cli/paraph.js"]
 CMD ["api"]

@@ -1,0 +1,56 @@
+/** `paraph receipt`: shows a user, on the phone that signed, what became of the signature. */
+import type { Command } from 'commander';
+import type { Reaction } from '../client/reply.ts';
+import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
+import type { CliContext, Report } from './context.ts';
+import { whileWaiting } from './progress.ts';
+import { paletteFor } from './screen.ts';
+
+interface ReceiptFlags extends ConnectionFlags {
+  readonly lang?: string;
+}
+
+const words: Readonly<Record<Reaction, string>> = {
+  accepted: 'The user has accepted the receipt.',
+  cancelled: 'The user has cancelled the receipt.',
+  timeout: 'The user has seen the receipt and done nothing.',
+  unanswered: 'The receipt was never answered.',
+  unknown: 'The receipt was sent; the service does not say what the user did.',
+};
+
+const receipt = async (
+  context: CliContext,
+  msspTransId: string,
+  msisdn: string,
+  text: string,
+  flags: ReceiptFlags,
+): Promise<Report> => {
+  const connection = connect(context, flags);
+  const reply = await whileWaiting(context, `waiting for ${msisdn}`, undefined, () =>
+    connection.client.receipt({ msspTransId, msisdn, text, language: flags.lang }),
+  );
+  if (reply.kind !== 'answered') {
+    const goesOn = 'Interrupted; the receipt goes on, and stays on the phone for its time.';
+    return failureReport(connection, reply, goesOn, { msspTransId });
+  }
+  const paint = paletteFor(context.stdout, context)[reply.value === 'accepted' ? 'green' : 'bold'];
+  return {
+    outcome: 'ok',
+    document: { msspTransId, msisdn, receipt: reply.value },
+    text: `${paint(words[reply.value])}\n`,
+  };
+};
+
+export const addReceipt = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  const command = program
+    .command('receipt')
+    .description('show the user a receipt for a signature')
+    .argument('<MSSP_TransID>', 'the transaction that was signed')
+    .argument('<msisdn>', 'mobile number that signed')
+    .argument('<text>', 'what the user is to read')
+    .option('--lang <code>', 'language of the screens: en, de, fr, it …');
+  addConnectionOptions(command).action(
+    async (msspTransId: string, msisdn: string, text: string, flags: ReceiptFlags) =>
+      done(await receipt(context, msspTransId, msisdn, text, flags)),
+  );
+};

@@ -1,0 +1,151 @@
+/** `paraph sign`: asks a mobile user to sign a text, waits, and verifies what comes back. */
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { profileUriOf } from '../client/wire-requests.ts';
+import { profileNames } from '../protocol/requests.ts';
+import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
+import { type CliContext, type Report, UsageProblem } from './context.ts';
+import { outstandingReport } from './outstanding.ts';
+import { whileWaiting } from './progress.ts';
+import { deliveredReport, signatureReport } from './signature-report.ts';
+import { obtainTrust } from './trust.ts';
+
+interface SignFlags extends ConnectionFlags {
+  readonly profile: string;
+  readonly timeout: number;
+  readonly asynch?: true;
+  readonly lang?: string;
+  readonly geofencing?: true;
+  readonly validate?: true;
+  readonly subscriberInfo?: true;
+  readonly out?: string;
+  readonly trust?: string;
+}
+
+const shortProfiles = {
+  any: 'Any-LoA4',
+  sim: 'STK-LoA4',
+  app: 'Device-LoA4',
+  ec: 'MID/v1/AuthProfile1.ECC',
+  rsa: 'MID/v1/AuthProfile1.RSA',
+  geofencing: 'Any-Geofencing-LoA4',
+  'otp-text': 'MID/v1/OtpProfileText',
+  'otp-flash': 'MID/v1/OtpProfileFlash',
+} as const satisfies Record<string, (typeof profileNames)[number]>;
+
+const isShort = (text: string): text is keyof typeof shortProfiles => Object.hasOwn(shortProfiles, text);
+
+/** A short name, a name as the interface has it, or the whole URI in any dialect. */
+const parseProfile = (text: string): string => {
+  if (isShort(text)) return profileUriOf(shortProfiles[text]);
+  const name = profileNames.find((known) => known === text);
+  if (name !== undefined) return profileUriOf(name);
+  if (/^https?:\/\/\S+$/.test(text)) return text;
+  throw new UsageProblem(`--profile must be one of ${Object.keys(shortProfiles).join(', ')}, or a URI.`);
+};
+
+/** The service has bounds of its own; this one only keeps out what is no time at all. */
+export const parseSeconds = (text: string): number => {
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (seconds < 1 || seconds > 3600) {
+    throw new UsageProblem('--timeout must be a number of seconds from 1 to 3600.');
+  }
+  return seconds;
+};
+
+/** Asked before a person is asked: a signature with nowhere to go would be a pity. */
+export const checkWritable = async (out: string | undefined): Promise<void> => {
+  if (out === undefined) return;
+  await access(dirname(out), constants.W_OK).catch(() => {
+    throw new UsageProblem('The directory of the file that --out names does not exist or is not writable.');
+  });
+};
+
+/** What the service may take to end a transaction after its deadline. */
+const graceMs = 15_000;
+
+const isOneTimePassword = (profile: string): boolean => profile.includes('/OtpProfile');
+
+const sign = async (context: CliContext, msisdn: string, text: string, flags: SignFlags): Promise<Report> => {
+  const connection = connect(context, flags);
+  const { client } = connection;
+  const profile = parseProfile(flags.profile);
+  await checkWritable(flags.out);
+  const obtained = isOneTimePassword(profile) ? undefined : await obtainTrust(connection, flags.trust);
+  if (obtained !== undefined && obtained.kind !== 'answered') {
+    return failureReport(connection, obtained, 'Interrupted; nothing was sent to be signed.');
+  }
+
+  const seconds = flags.timeout;
+  const waiting = `waiting for ${msisdn}`;
+  const until = context.now() + seconds * 1000 + graceMs;
+  const submit = () =>
+    client.sign({
+      msisdn,
+      text,
+      mode: flags.asynch ? 'asynch' : 'synch',
+      profile,
+      timeoutSeconds: seconds,
+      language: flags.lang,
+      geofencing: flags.geofencing === true,
+      subscriberInfo: flags.subscriberInfo === true,
+      validate: flags.validate === true,
+    });
+  const submitted = await whileWaiting(context, waiting, seconds, submit);
+  if (submitted.kind !== 'answered') {
+    const goesOn = `Interrupted; the transaction goes on, and the phone may ask for up to ${seconds} s. Its end cannot be asked for: only --asynch tells the MSSP_TransID in time.`;
+    return failureReport(connection, submitted, goesOn);
+  }
+
+  const { msspTransId } = submitted.value;
+  const ended = { msspTransId, msisdn, profile: submitted.value.profile };
+  let { standing } = submitted.value;
+  if (flags.asynch) {
+    const polled = await whileWaiting(context, waiting, seconds, () => client.statusAtEnd(msspTransId, until));
+    if (polled.kind !== 'answered') {
+      const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
+      return failureReport(connection, polled, goesOn, ended);
+    }
+    standing = polled.value;
+  }
+  switch (standing.state) {
+    case 'outstanding':
+      return outstandingReport(connection, ended);
+    case 'delivered':
+      return deliveredReport(context, ended, standing.services);
+    case 'signed':
+      return signatureReport(
+        context,
+        ended,
+        standing,
+        obtained && { text, trust: obtained.value },
+        flags.out,
+      );
+  }
+};
+
+export const addSign = (
+  program: Command,
+  context: CliContext,
+  done: (report: Report) => void,
+): void => {
+  const command = program
+    .command('sign')
+    .description('ask a mobile user to sign a text, and verify the signature')
+    .argument('<msisdn>', 'mobile number, such as +41700092501')
+    .argument('<text>', 'what the user is to sign (put -- before a text that begins with a dash)')
+    .option('--profile <name>', `how to sign: ${Object.keys(shortProfiles).join(', ')}, or a URI`, 'any')
+    .option('--timeout <seconds>', 'time that the user has', parseSeconds, 60)
+    .option('--asynch', 'submit, then ask for the status until the end')
+    .option('--lang <code>', 'language of the screens: en, de, fr, it …')
+    .option('--geofencing', 'ask where the phone is')
+    .option('--validate', 'have the service verify the signature, too')
+    .option('--subscriber-info', 'ask for the network of the subscriber')
+    .option('--out <file>', 'write the signature (CMS, DER) to a file')
+    .option('--trust <file>', "trust the root certificates in this PEM file, not the service's own");
+  addConnectionOptions(command).action(async (msisdn: string, text: string, flags: SignFlags) =>
+    done(await sign(context, msisdn, text, flags)),
+  );
+};

@@ -1,0 +1,199 @@
+/**
+ * A transaction that has ended well, verified here: who signed what, by which method, and on whose word we believe it.
+ */
+import { Buffer } from 'node:buffer';
+import { X509Certificate } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import type { LocationAnswer, ServiceAnswers, Standing } from '../client/reply.ts';
+import { type Verification, verifySignature } from '../pki/verify.ts';
+import type { CliContext, Report } from './context.ts';
+import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
+import { type Trust, trustDocument, trustFields } from './trust.ts';
+
+type Refusal = Extract<Verification, { ok: false }>['reason'];
+type Signer = Extract<Verification, { ok: true }>['signer'];
+
+const refusals: Readonly<Record<Refusal, string>> = {
+  MALFORMED: 'it is no CMS signature of the form that is accepted',
+  UNSUPPORTED_ALGORITHM: 'its algorithm is not accepted',
+  NOT_ONE_SIGNER: 'it does not have exactly one signer',
+  NO_CONTENT: 'it does not hold what was signed',
+  CONTENT_MISMATCH: 'something else was signed than this text',
+  NO_SIGNER_CERTIFICATE: "the signer's certificate is not in it",
+  NO_SERIAL_NUMBER: "the signer's certificate does not say who signed",
+  NO_COMMON_NAME: "the signer's certificate does not name the signer",
+  DIGEST_MISMATCH: 'it belongs to other data',
+  BAD_SIGNATURE: "it was not made with the signer's key",
+  UNTRUSTED_CHAIN: 'its certificates do not end in a trusted root',
+  CERTIFICATE_EXPIRED: 'a certificate has expired',
+  CERTIFICATE_NOT_YET_VALID: 'a certificate is not valid yet',
+  WRONG_PURPOSE: 'a certificate is for another purpose',
+};
+
+const methods: Readonly<Record<string, string>> = {
+  'STK-LoA4': 'SIM',
+  'Device-LoA4': 'App',
+  OtpProfileText: 'text message',
+  OtpProfileFlash: 'flash message',
+};
+
+const methodOf = (profile: string | undefined): string | undefined => {
+  if (profile === undefined) return undefined;
+  const name = profile.slice(profile.lastIndexOf('/') + 1);
+  return Object.hasOwn(methods, name) ? `${methods[name]} (${profile})` : profile;
+};
+
+const keyOf = ({ certificate }: Signer): string => {
+  const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(certificate).publicKey;
+  if (asymmetricKeyType === 'rsa') return `RSA, ${asymmetricKeyDetails?.modulusLength} bits`;
+  const curve = asymmetricKeyDetails?.namedCurve;
+  return `EC ${curve === 'prime256v1' ? 'P-256' : curve}`;
+};
+
+const locationText = (location: LocationAnswer): string =>
+  [
+    location.country,
+    location.accuracyMeters && `within ${location.accuracyMeters} m`,
+    location.timestamp,
+    location.deviceConfidence && `trust in device ${location.deviceConfidence}`,
+    location.locationConfidence && `in location ${location.locationConfidence}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+const serviceFields = ({ geofencing, subscriberNetwork }: ServiceAnswers): readonly Field[] => [
+  [
+    'location',
+    geofencing &&
+      ('errorCode' in geofencing
+        ? `none: ${geofencing.errorCode} ${geofencing.errorMessage}`
+        : locationText(geofencing)),
+  ],
+  ['network', subscriberNetwork],
+];
+
+export interface Ended {
+  readonly msspTransId: string;
+  /** Undefined where the command does not know it. */
+  readonly msisdn?: string;
+  readonly profile?: string;
+}
+
+const documentOf = ({ msspTransId, msisdn, profile }: Ended, services: ServiceAnswers): object => ({
+  msspTransId,
+  ...(msisdn !== undefined && { msisdn }),
+  ...(profile !== undefined && { profile }),
+  ...(Object.keys(services).length > 0 && { services }),
+});
+
+const layOut = (context: CliContext, title: string, fields: readonly Field[]): string => {
+  const palette = paletteFor(context.stdout, context);
+  return `${title}\n\n${formatFields(fields, widthOf(context.stdout), palette)}`;
+};
+
+const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] => [
+  ['phone', msisdn],
+  ['method', methodOf(profile)],
+  ['MSSP_TransID', msspTransId],
+];
+
+/** A one-time password was sent: nobody has signed anything. */
+export const deliveredReport = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
+  const { green } = paletteFor(context.stdout, context);
+  return {
+    outcome: 'ok',
+    document: { ...documentOf(ended, services), delivered: true },
+    text: layOut(context, green('Delivered; this is not a signature.'), [
+      ...endedFields(ended),
+      ['status', '100 REQUEST_OK'],
+      ...serviceFields(services),
+    ]),
+  };
+};
+
+/** @returns A problem, in words, when the file cannot be written: the signature is still in the report. */
+const save = async (signature: Uint8Array, out: string | undefined): Promise<string | undefined> => {
+  if (out === undefined) return undefined;
+  try {
+    await writeFile(out, signature);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    return `The signature could not be written to the file that --out names${code}.`;
+  }
+};
+
+/**
+ * Verifies, writes the file of `--out`, and says what there is to say.
+ *
+ * @param check The text that was sent and whom to trust. Undefined when the text is not known: then nothing is verified,
+ *   and that is what the report says.
+ */
+export const signatureReport = async (
+  context: CliContext,
+  ended: Ended,
+  { signature, validated, services }: Extract<Standing, { state: 'signed' }>,
+  check: { readonly text: string; readonly trust: Trust } | undefined,
+  out: string | undefined,
+): Promise<Report> => {
+  const { green, red, bold } = paletteFor(context.stdout, context);
+  const notSaved = await save(signature, out);
+  const document = {
+    ...documentOf(ended, services),
+    ...(check !== undefined && { text: check.text }),
+    status: validated ? 502 : 500,
+    signature: Buffer.from(signature).toString('base64'),
+  };
+  const status = validated
+    ? '502 VALID_SIGNATURE: the service has verified it, too'
+    : '500 SIGNATURE';
+  const fields = (verdict: string, ...more: readonly Field[]): readonly Field[] => [
+    ['text', check?.text],
+    ...endedFields(ended),
+    ['status', status],
+    ...serviceFields(services),
+    ['signature', verdict],
+    ...more,
+    ['file', notSaved === undefined ? out : undefined],
+  ];
+
+  if (check === undefined) {
+    return {
+      outcome: notSaved === undefined ? 'ok' : 'unexpected',
+      document: { ...document, verified: false },
+      text: layOut(context, bold('Signed; not verified here.'), fields('not verified: give the text with --text')),
+      ...(notSaved !== undefined && { problem: notSaved }),
+    };
+  }
+  const { text, trust } = check;
+  const verification = verifySignature(signature, text, {
+    trust: trust.certificates,
+    at: new Date(context.now()),
+  });
+  if (!verification.ok) {
+    return {
+      outcome: 'unverified',
+      document: { ...document, verified: false, reason: verification.reason, trust: trustDocument(trust) },
+      text: layOut(context, red('Not verified: do not rely on this signature.'), fields('NOT VERIFIED', ...trustFields(trust))),
+      problem: `The signature did not verify: ${refusals[verification.reason]}.`,
+    };
+  }
+  const { signer } = verification;
+  return {
+    outcome: notSaved === undefined ? 'ok' : 'unexpected',
+    document: {
+      ...document,
+      verified: true,
+      signer: {
+        serialNumber: signer.serialNumber,
+        commonName: signer.commonName,
+        certificate: Buffer.from(signer.certificate).toString('base64'),
+      },
+      trust: trustDocument(trust),
+    },
+    text: layOut(context, green(`Signed by ${bold(signer.serialNumber)}`), [
+      ...fields('verified', ['key', keyOf(signer)], ...trustFields(trust)),
+    ]),
+    ...(notSaved !== undefined && { problem: notSaved }),
+  };
+};

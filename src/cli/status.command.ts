@@ -1,0 +1,69 @@
+/** `paraph status`: how a transaction stands, or with `--wait` how it ends. */
+import type { Command } from 'commander';
+import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
+import { type CliContext, type Report, UsageProblem } from './context.ts';
+import { outstandingReport } from './outstanding.ts';
+import { whileWaiting } from './progress.ts';
+import { checkWritable, parseSeconds } from './sign.command.ts';
+import { deliveredReport, signatureReport } from './signature-report.ts';
+import { obtainTrust } from './trust.ts';
+
+interface StatusFlags extends ConnectionFlags {
+  readonly wait?: true;
+  readonly timeout: number;
+  readonly text?: string;
+  readonly out?: string;
+  readonly trust?: string;
+}
+
+const status = async (context: CliContext, msspTransId: string, flags: StatusFlags): Promise<Report> => {
+  const connection = connect(context, flags);
+  const { client } = connection;
+  const { text } = flags;
+  if (flags.trust !== undefined && text === undefined) {
+    throw new UsageProblem('--trust needs --text: a signature is verified against the text that was signed.');
+  }
+  await checkWritable(flags.out);
+  const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
+  const obtained = text === undefined ? undefined : await obtainTrust(connection, flags.trust);
+  if (obtained !== undefined && obtained.kind !== 'answered') {
+    return failureReport(connection, obtained, goesOn);
+  }
+
+  const until = context.now() + (flags.wait ? flags.timeout * 1000 : 0);
+  const ask = () => (flags.wait ? client.statusAtEnd(msspTransId, until) : client.status(msspTransId));
+  const reply = await whileWaiting(
+    context,
+    `waiting for ${msspTransId}`,
+    flags.wait ? flags.timeout : undefined,
+    ask,
+  );
+  if (reply.kind !== 'answered') return failureReport(connection, reply, goesOn, { msspTransId });
+  const standing = reply.value;
+  switch (standing.state) {
+    case 'outstanding':
+      return outstandingReport(connection, { msspTransId });
+    case 'delivered':
+      return deliveredReport(context, { msspTransId }, standing.services);
+    case 'signed': {
+      const check =
+        text === undefined || obtained === undefined ? undefined : { text, trust: obtained.value };
+      return signatureReport(context, { msspTransId }, standing, check, flags.out);
+    }
+  }
+};
+
+export const addStatus = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  const command = program
+    .command('status')
+    .description('show how an asynchronous transaction stands')
+    .argument('<MSSP_TransID>', 'as paraph sign printed it')
+    .option('--wait', 'wait until it has ended')
+    .option('--timeout <seconds>', 'how long to wait at most', parseSeconds, 300)
+    .option('--text <text>', 'what was to be signed: the signature is verified against it')
+    .option('--out <file>', 'write the signature (CMS, DER) to a file')
+    .option('--trust <file>', "trust the root certificates in this PEM file, not the service's own");
+  addConnectionOptions(command).action(async (msspTransId: string, flags: StatusFlags) =>
+    done(await status(context, msspTransId, flags)),
+  );
+};

@@ -1,0 +1,65 @@
+/** What a fresh clone is promised, as far as it can be held without a network. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { provideRedis } from '../../scripts/redis-binary.mjs';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ optionalDependencies: z.record(z.string(), z.string()).optional() }),
+  ),
+});
+
+it('locks the packages of every platform, without which npm ci refuses to install on any', () => {
+  const { packages } = lockSchema.parse(JSON.parse(readFileSync(`${project}/package-lock.json`, 'utf8')));
+  const paths = Object.keys(packages);
+  const wanted = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
+  expect(wanted.length).toBeGreaterThan(0);
+  expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
+});
+
+/** A directory for PATH with programs of our own making. */
+function directoryWith(programs: Readonly<Record<string, string>>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'paraph-path-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(join(directory, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(directory, name), 0o755);
+  }
+  return directory;
+}
+
+const neverSays = (line: string) => {
+  throw new Error(`announced a download: ${line}`);
+};
+
+it('takes the redis-server that the environment names, then the one on the PATH', async () => {
+  const directory = directoryWith({ 'redis-server': 'echo "Redis server v=7.2.5 sha=0"' });
+  const onPath = { PATH: directory };
+  expect(await provideRedis({ ...onPath, PARAPH_REDIS_SERVER: '/named' }, neverSays)).toEqual({
+    command: '/named',
+  });
+  expect(await provideRedis(onPath, neverSays)).toEqual({ command: join(directory, 'redis-server') });
+});
+
+it('takes a valkey-server too', async () => {
+  const directory = directoryWith({ 'valkey-server': 'echo "Valkey server v=8.1.1 sha=0"' });
+  expect(await provideRedis({ PATH: directory }, neverSays)).toEqual({
+    command: join(directory, 'valkey-server'),
+  });
+});
+
+it('says in one sentence what is wrong with the Node that runs it', () => {
+  const pretend = 'Object.defineProperty(process.versions, "node", { value: "20.18.3" });';
+  const script = `${pretend} import(${JSON.stringify(`${project}/scripts/start.mjs`)})`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toBe(`Paraph needs Node 20.19 or newer; this is 20.18.3 (${process.execPath}).\n`);
+});
