@@ -81,10 +81,10 @@ async function fetchPackages(/** @type {(line: string) => void} */ say) {
     mkdirSync(directory, { recursive: true });
   }
   try {
-    const withSystemLists = await download(work, aptConfiguration(state, '/var/lib/apt/lists'));
+    const withSystemLists = await download(work, await aptConfiguration(state, '/var/lib/apt/lists'));
     if (withSystemLists) {
-      say('reading the package lists (kept in the cache folder too)');
-      const configuration = aptConfiguration(state, join(state, 'lists'));
+      say('reading the package lists first');
+      const configuration = await aptConfiguration(state, join(state, 'lists'));
       // One unreachable third-party source makes this fail although the lists that matter came: the download decides.
       await apt(work, configuration, ['update']);
       const withOwnLists = await download(work, configuration);
@@ -138,18 +138,19 @@ function apt(
  * Writes the system's apt configuration (proxies, sources, trust) without its hooks and with our own paths for writing.
  * APT_CONFIG is read first, and pointing `Dir::Etc::parts` and `main` at nothing keeps the original from being read again.
  *
- * @returns {string} The file for APT_CONFIG.
+ * @returns {Promise<string>} The file for APT_CONFIG.
  */
-function aptConfiguration(/** @type {string} */ state, /** @type {string} */ lists) {
-  const dump = spawnSync('apt-config', ['dump'], { encoding: 'utf8' }).stdout ?? '';
+async function aptConfiguration(/** @type {string} */ state, /** @type {string} */ lists) {
+  const { output: dump } = await run('apt-config', ['dump'], { output: 'kept' });
   const hooks =
-    /^(APT::Update::|DPkg::|Dir::State|Dir::Cache|Dir::Etc::(main|parts)|Acquire::IndexTargets::(?!deb::Packages))/i;
+    /^(APT::Update::|DPkg::|Dir::State|Dir::Cache|Dir::Log|Dir::Etc::(main|parts)|Acquire::IndexTargets::(?!deb::Packages))/i;
   const own = {
     'Dir::Etc::main': '/dev/null',
     'Dir::Etc::parts': '/dev/null',
     'Dir::State': state,
     'Dir::State::lists': lists,
     'Dir::State::status': '/var/lib/dpkg/status',
+    'Dir::Log': state,
     'Dir::Cache': join(state, 'cache'),
     'Dir::Cache::pkgcache': '',
     'Dir::Cache::srcpkgcache': '',

@@ -25,8 +25,6 @@ import('./setup.mjs').then((setup) =>
     await setup.ensurePackages();
     await setup.ensureBuilt();
     await setup.ensureRedis(process.env.REDIS_URL);
-    // Ctrl-C comes twice, from the terminal and handed on by npm: whoever listens `once` may not die of the second.
-    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
     await import('../dist/src/main.js');
   }),
 );

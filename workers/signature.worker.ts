@@ -23,7 +23,7 @@ import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
-import type { SignatureJobData } from '../src/transactions/contract.ts';
+import { type SignatureJobData, signatureRecordSchema } from '../src/transactions/contract.ts';
 import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
 import type { Decision } from '../src/transactions/job-home.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
@@ -83,7 +83,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     saveOrStop(home, run.job, run.token, { ...run.job.data, ...changes }, awaiting);
 
   /** Where the job stands as it is taken. */
-  const recordOf = (job: Run['job'], request: SignatureRequest): SignatureRecord => {
+  const recordOf = async (job: Run['job'], request: SignatureRequest): Promise<SignatureRecord> => {
     const stored = job.data.transaction;
     if (stored === undefined) {
       return begin({ submittedAt: job.timestamp, timeoutSeconds: request.timeoutSeconds });
@@ -91,6 +91,8 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     // BullMQ counts how often the job has failed. An attempt that has been counted is over, so the job runs again
     // because somebody replays it; one that has not was cut off, perhaps between its record and its end.
     if (stored.attempt > job.attemptsMade) return stored;
+    // Some tools run completed jobs again. What a person signed stands, and is found where it was decided.
+    if ((await home.decision(idOf(job), stored.attempt))?.kind === 'signature') return stored;
     const time = now();
     const failed = advance(stored, { type: 'FAULTED', at: time, attempt: stored.attempt, fault: fault(900) });
     return advance(failed, { type: 'REPLAY', at: time, deadline: time + request.timeoutSeconds * 1000 });
@@ -256,7 +258,11 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       return fail(parsed.fault);
     }
     const request = parsed.value;
-    const record = recordOf(job, request);
+    const { transaction } = job.data;
+    if (transaction !== undefined && !signatureRecordSchema.safeParse(transaction).success) {
+      return fail(fault(101, 'transaction is not the record of a signature'));
+    }
+    const record = await recordOf(job, request);
     const run: Run = { job, id, token, request, record, asked: record.state === 'pending' };
 
     if (record.state === 'failed' && record.fault !== undefined) return fail(record.fault);

@@ -2,6 +2,7 @@
  * What a command has of the world. The executable hands in the process's own; a test hands in its own.
  */
 import type { Fetch } from '../client/patient-fetch.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
 import type { Outcome } from './exit-codes.ts';
 
 export interface Output {
@@ -47,3 +48,16 @@ export class UsageProblem extends Error {}
 /** An environment variable; empty counts as unset. */
 export const variable = ({ env }: Pick<CliContext, 'env'>, name: string): string | undefined =>
   env[name] || undefined;
+
+/**
+ * The environment as the product reads it.
+ *
+ * @throws UsageProblem That names the variables which are not usable.
+ */
+export const environmentOf = ({ env }: Pick<CliContext, 'env'>): Environment => {
+  try {
+    return readEnvironment(env);
+  } catch (error) {
+    throw new UsageProblem(`${error instanceof Error ? error.message : String(error)}.`);
+  }
+};

@@ -64,7 +64,9 @@ export const formatFields = (fields: readonly Field[], width: number, { dim }: P
   return present
     .flatMap(([label, value]) =>
       wrap(printable(value), width - column).map((line, index) =>
-        index === 0 ? `  ${dim(label)}${' '.repeat(column - 2 - label.length)}${line}` : `${' '.repeat(column)}${line}`,
+        index === 0
+          ? `  ${dim(label)}${' '.repeat(column - 2 - label.length)}${line}`
+          : `${' '.repeat(column)}${line}`,
       ),
     )
     .map((line) => `${line}\n`)

@@ -103,7 +103,9 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   const ended = { msspTransId, msisdn, profile: submitted.value.profile };
   let { standing } = submitted.value;
   if (flags.asynch) {
-    const polled = await whileWaiting(context, waiting, seconds, () => client.statusAtEnd(msspTransId, until));
+    const polled = await whileWaiting(context, waiting, seconds, () =>
+      client.statusAtEnd(msspTransId, until),
+    );
     if (polled.kind !== 'answered') {
       const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
       return failureReport(connection, polled, goesOn, ended);
@@ -126,11 +128,7 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   }
 };
 
-export const addSign = (
-  program: Command,
-  context: CliContext,
-  done: (report: Report) => void,
-): void => {
+export const addSign = (program: Command, context: CliContext, done: (report: Report) => void): void => {
   const command = program
     .command('sign')
     .description('ask a mobile user to sign a text, and verify the signature')

@@ -144,9 +144,7 @@ export const signatureReport = async (
     status: validated ? 502 : 500,
     signature: Buffer.from(signature).toString('base64'),
   };
-  const status = validated
-    ? '502 VALID_SIGNATURE: the service has verified it, too'
-    : '500 SIGNATURE';
+  const status = validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE';
   const fields = (verdict: string, ...more: readonly Field[]): readonly Field[] => [
     ['text', check?.text],
     ...endedFields(ended),
@@ -161,7 +159,11 @@ export const signatureReport = async (
     return {
       outcome: notSaved === undefined ? 'ok' : 'unexpected',
       document: { ...document, verified: false },
-      text: layOut(context, bold('Signed; not verified here.'), fields('not verified: give the text with --text')),
+      text: layOut(
+        context,
+        bold('Signed; not verified here.'),
+        fields('not verified: give the text with --text'),
+      ),
       ...(notSaved !== undefined && { problem: notSaved }),
     };
   }
@@ -174,7 +176,11 @@ export const signatureReport = async (
     return {
       outcome: 'unverified',
       document: { ...document, verified: false, reason: verification.reason, trust: trustDocument(trust) },
-      text: layOut(context, red('Not verified: do not rely on this signature.'), fields('NOT VERIFIED', ...trustFields(trust))),
+      text: layOut(
+        context,
+        red('Not verified: do not rely on this signature.'),
+        fields('NOT VERIFIED', ...trustFields(trust)),
+      ),
       problem: `The signature did not verify: ${refusals[verification.reason]}.`,
     };
   }

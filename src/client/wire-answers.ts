@@ -6,12 +6,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { type Checked, ok, refuse } from '../protocol/fault.ts';
-import type {
-  MssProfileResp,
-  MssReceiptResp,
-  MssSignatureResp,
-  MssStatusResp,
-} from '../protocol/schemas.ts';
+import type { MssProfileResp, MssReceiptResp, MssSignatureResp, MssStatusResp } from '../protocol/schemas.ts';
 import type { ProfileAnswer, Reaction, ServiceAnswers, SscdAnswer, Standing, Submitted } from './reply.ts';
 
 const servicesOf = (responses: MssStatusResp['ServiceResponses'] = []): ServiceAnswers => {
@@ -38,14 +33,20 @@ const servicesOf = (responses: MssStatusResp['ServiceResponses'] = []): ServiceA
 
 /** @returns Refuses what claims to be signed and has no signature; the detail is never shown. */
 const standingOf = (
-  { MSS_Signature, ServiceResponses, Status }: Pick<MssStatusResp, keyof MssStatusResp & keyof MssSignatureResp>,
+  {
+    MSS_Signature,
+    ServiceResponses,
+    Status,
+  }: Pick<MssStatusResp, keyof MssStatusResp & keyof MssSignatureResp>,
   withoutSignature: 'outstanding' | 'delivered',
 ): Checked<Standing> => {
   const code = Status.StatusCode.Value;
   const services = servicesOf(ServiceResponses);
   if (code === '504') return ok({ state: 'outstanding' });
   if (code === '100') {
-    return ok(withoutSignature === 'outstanding' ? { state: 'outstanding' } : { state: 'delivered', services });
+    return ok(
+      withoutSignature === 'outstanding' ? { state: 'outstanding' } : { state: 'delivered', services },
+    );
   }
   if ((code !== '500' && code !== '502') || MSS_Signature === undefined) return refuse(900);
   const signature = Buffer.from(MSS_Signature.Base64Signature, 'base64');
@@ -76,9 +77,7 @@ export const readReaction = ({ Status }: MssReceiptResp): Checked<Reaction> => {
 };
 
 type WireSscd = NonNullable<
-  NonNullable<
-    NonNullable<MssProfileResp['Status']['StatusDetail']>['ProfileQueryExtension']['Sscds']
-  >['Sim']
+  NonNullable<NonNullable<MssProfileResp['Status']['StatusDetail']>['ProfileQueryExtension']['Sscds']>['Sim']
 >;
 
 const readSscd = (sscd: WireSscd): SscdAnswer => ({

@@ -169,8 +169,11 @@ function spawnGuard(
  * Where the socket lives: beside the data, or, because a socket's path may be no longer than 103 bytes on macOS and 107
  * on Linux, in a private directory under the system's temporary one, named by the data directory so that the next start
  * finds what this one left.
+ *
+ * @param directory The subdirectory `redis` of a data directory, as a real path.
+ * @throws When the private directory cannot be created or belongs to somebody else.
  */
-function socketPathFor(directory: string): string {
+export function socketPathFor(directory: string): string {
   const beside = join(directory, 'redis.sock');
   if (Buffer.byteLength(beside) <= 100) return beside;
   const name = `paraph-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`;

@@ -1,6 +1,6 @@
 /** All of HTTP: the signature interface, its description, the root of its certificates, and health. */
 import { Hono } from 'hono';
-import { createDocumentationRoutes } from './documentation.route.ts';
+import { createDocumentationRoutes, type DocumentationFacts } from './documentation.route.ts';
 import { createHealthRoutes } from './health.route.ts';
 import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
@@ -8,6 +8,7 @@ import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.
 export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   /** @throws When the service cannot do its work now. */
   readonly ready: () => Promise<void>;
+  readonly documentation: DocumentationFacts;
 }
 
 export const createApp = (options: AppOptions) => {
@@ -15,6 +16,6 @@ export const createApp = (options: AppOptions) => {
   app.route('/', createServiceRoutes(options));
   app.route('/', createPkiRoutes(options));
   app.route('/', createHealthRoutes(options.ready));
-  app.route('/', createDocumentationRoutes());
+  app.route('/', createDocumentationRoutes(options.documentation));
   return app;
 };

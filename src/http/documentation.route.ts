@@ -1,3 +1,68 @@
-import { Hono } from 'hono';
+/**
+ * The reference for people at `/docs` and for machines at `/openapi.json`.
+ *
+ * Both are made at the first request and kept: the generator takes longer to load than the rest of HTTP together, and a
+ * start should not wait for what may never be read. The page has no script and loads nothing, and its policy says so
+ * (CSP Level 3, section 2.3.1): the one style sheet is named by its hash.
+ */
+import { hash } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { etag } from 'hono/etag';
+import type { DocumentationFacts } from './documentation/page.ts';
 
-export const createDocumentationRoutes = (): Hono => new Hono();
+export type { DocumentationFacts } from './documentation/page.ts';
+
+interface Documentation {
+  readonly openApi: string;
+  readonly page: string;
+  readonly styleHash: string;
+}
+
+const build = async (facts: DocumentationFacts): Promise<Documentation> => {
+  const [{ buildOpenApiDocument }, { renderPage }, { stylesheet }, { productVersion }] = await Promise.all([
+    import('./openapi.ts'),
+    import('./documentation/page.ts'),
+    import('./documentation/stylesheet.ts'),
+    import('./documentation/product-version.ts'),
+  ]);
+  const document = buildOpenApiDocument(facts.rules, productVersion());
+  return {
+    openApi: JSON.stringify(document),
+    page: String(await renderPage(document, facts)),
+    styleHash: hash('sha256', stylesheet, 'base64'),
+  };
+};
+
+const secure = (c: Context, contentSecurityPolicy: string): void => {
+  c.header('Content-Security-Policy', contentSecurityPolicy);
+  c.header('X-Content-Type-Options', 'nosniff');
+  c.header('Referrer-Policy', 'no-referrer');
+  // Kept by browsers, but asked about each time: a new version of the service may describe another interface.
+  c.header('Cache-Control', 'no-cache');
+};
+
+const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
+  let built: Promise<Documentation> | undefined;
+  const documentation = (): Promise<Documentation> => {
+    built ??= build(facts);
+    return built;
+  };
+  const routes = new Hono();
+  routes.use('/docs', etag());
+  routes.use('/openapi.json', etag());
+  routes.get('/', (c) => c.redirect('/docs'));
+  routes.get('/docs/', (c) => c.redirect('/docs'));
+  routes.get('/docs', async (c) => {
+    const { page, styleHash } = await documentation();
+    secure(c, `${nothing}; style-src 'sha256-${styleHash}'`);
+    return c.html(page);
+  });
+  routes.get('/openapi.json', async (c) => {
+    const { openApi } = await documentation();
+    secure(c, nothing);
+    return c.body(openApi, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
+  });
+  return routes;
+};

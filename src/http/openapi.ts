@@ -79,7 +79,10 @@ const serviceRoute = (
     summary: 'All four operations at one address',
     description: `The one member of the body (${names.join(', ')}) says which operation is meant. Everything else is as at the operation’s own address.`,
     request: {
-      body: { required: true, content: json(oneOf(described.map(({ request }) => request)), pick('requests')) },
+      body: {
+        required: true,
+        content: json(oneOf(described.map(({ request }) => request)), pick('requests')),
+      },
     },
     responses: {
       200: {
@@ -94,13 +97,11 @@ const serviceRoute = (
 const health = (status: string, id: string, description: string) =>
   z.object({ status: z.literal(status) }).meta({ id, description, example: { status } });
 
-const unavailable = z
-  .object({ status: z.literal('unavailable'), reasons: z.array(z.string()) })
-  .meta({
-    id: 'Unavailable',
-    description: 'The service cannot do its work now, and why.',
-    example: { status: 'unavailable', reasons: ['Redis does not answer'] },
-  });
+const unavailable = z.object({ status: z.literal('unavailable'), reasons: z.array(z.string()) }).meta({
+  id: 'Unavailable',
+  description: 'The service cannot do its work now, and why.',
+  example: { status: 'unavailable', reasons: ['Redis does not answer'] },
+});
 
 const machineRoutes: readonly Route[] = [
   {
@@ -120,8 +121,28 @@ const machineRoutes: readonly Route[] = [
     tags: ['health'],
     summary: 'Can it do its work?',
     responses: {
-      200: { description: 'It can.', content: json(health('ready', 'Ready', 'The service can do its work.')) },
+      200: {
+        description: 'It can.',
+        content: json(health('ready', 'Ready', 'The service can do its work.')),
+      },
       503: { description: 'It cannot, for the reasons given.', content: json(unavailable) },
+    },
+  },
+  {
+    method: 'get',
+    path: '/pki/root.pem',
+    operationId: 'root',
+    tags: ['description'],
+    summary: 'The root certificates that signatures are checked against',
+    responses: {
+      200: {
+        description: 'PEM, one after the other. Compare the fingerprint by another way before you rely on it.',
+        content: { 'application/x-pem-file': { schema: { type: 'string' } } },
+      },
+      503: {
+        description: 'The keys are out of reach.',
+        content: { 'text/plain': { schema: { type: 'string' } } },
+      },
     },
   },
   {

@@ -11,6 +11,8 @@ import { type Fault, faultTable } from '../protocol/fault.ts';
 import type { Caller, ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
 
+export const answerType = 'application/json;charset=UTF-8';
+
 const soapEnvelope = 'http://www.w3.org/2003/05/soap-envelope';
 const ts102204 = 'http://uri.etsi.org/TS102204/v1.1.2#';
 

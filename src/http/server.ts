@@ -2,16 +2,18 @@
  * Listens, and stops listening without cutting anybody off.
  *
  * Senders that dawdle are ended by the server's own clocks. What it refuses before a request is complete (malformed
- * HTTP, headers that never end) never reaches a route, so the Fault is written to the socket here.
+ * HTTP, headers that never end) never reaches a route, so the Fault is written to the socket here. What Node and the
+ * adapter would answer on their own with an empty body (no Host, a Host that is none, an unknown Expect) is either
+ * served, because no route asks for it, or a Fault like any other.
  */
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import { fault } from '../protocol/fault.ts';
-import { presentFault } from './present.ts';
+import { answerType, presentFault } from './present.ts';
 
 export interface ServerOptions {
   readonly fetch: (request: Request, bindings: { incoming: IncomingMessage }) => Response | Promise<Response>;
@@ -45,6 +47,15 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: NonNullable<ServerOptio
   }),
 });
 
+/** What the adapter cannot make a request of, above all a Host that is none; anything else is a bug of a route. */
+const refuseRequest = (error: unknown): Response =>
+  new Response(
+    JSON.stringify(
+      presentFault(error instanceof RequestError ? fault(101, 'The request is not valid HTTP') : fault(900)),
+    ),
+    { status: 500, headers: { 'content-type': answerType } },
+  );
+
 const refuseConnection = (error: Error, socket: Duplex): void => {
   if (!socket.writable) return;
   const late = 'code' in error && error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -54,7 +65,7 @@ const refuseConnection = (error: Error, socket: Duplex): void => {
   socket.end(
     [
       `HTTP/1.1 ${late ? '408 Request Timeout' : '400 Bad Request'}`,
-      'Content-Type: application/json;charset=UTF-8',
+      `Content-Type: ${answerType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',
       '',
@@ -71,19 +82,25 @@ const urlOf = (server: Server, host: string, secure: boolean): string => {
 /** @throws When the address is taken, or a TLS file cannot be read. */
 export const listen = async (options: ServerOptions): Promise<RunningServer> => {
   const { host, port, tls } = options;
+  // A body that is late is answered by its route; this is for what never becomes a request.
+  const requestTimeout = options.requestTimeoutMs + 1000;
   const serverOptions = {
-    // A body that is late is answered by its route; this is for what never becomes a request.
-    requestTimeout: options.requestTimeoutMs + 1000,
-    headersTimeout: options.headersTimeoutMs,
+    requestTimeout,
+    // Node throws when headers may take longer than the request that they belong to.
+    headersTimeout: Math.min(options.headersTimeoutMs, requestTimeout),
     connectionsCheckingInterval: 1000,
+    requireHostHeader: false,
     ...(tls !== undefined && tlsOptions(tls)),
   };
-  const server = createAdaptorServer({
-    fetch: (request, bindings) => options.fetch(request, bindings as { incoming: IncomingMessage }),
-    createServer: (tls === undefined ? createHttpServer : createHttpsServer) as typeof createHttpServer,
-    serverOptions,
-  }) as Server;
+  const serve = getRequestListener(
+    (request, bindings) => options.fetch(request, bindings as { incoming: IncomingMessage }),
+    { hostname: 'localhost', errorHandler: refuseRequest },
+  );
+  const server: Server =
+    tls === undefined ? createHttpServer(serverOptions, serve) : createHttpsServer(serverOptions, serve);
   server.on('clientError', refuseConnection);
+  // RFC 9110 section 10.1.1 lets a server ignore what it is expected to do and does not know.
+  server.on('checkExpectation', serve);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

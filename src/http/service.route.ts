@@ -12,16 +12,14 @@ import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
 import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
-import { presentFault } from './present.ts';
-
-const contentType = 'application/json;charset=UTF-8';
+import { answerType, presentFault } from './present.ts';
 
 interface Bindings {
   readonly incoming?: IncomingMessage;
 }
 
 const respond = (status: number, body: object, headers: Record<string, string> = {}): Response =>
-  new Response(JSON.stringify(body), { status, headers: { 'content-type': contentType, ...headers } });
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
 
 export interface ServiceRoutesOptions {
   readonly protocol: Protocol;

@@ -70,6 +70,12 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     ready: async () => {
       await commands.ping();
     },
+    documentation: {
+      rules: configuration.protocol,
+      sandbox: configuration.sandbox,
+      maxBodyBytes: http.maxBodyBytes,
+      retention,
+    },
     now,
     log: createHttpLog(core.logger, now),
   });

@@ -7,11 +7,8 @@
  */
 import { QueueEvents } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
-
-export type Ending =
-  | { readonly kind: 'completed'; readonly returnValue: unknown }
-  | { readonly kind: 'failed'; readonly failedReason: string };
 
 export interface Endings {
   /**
@@ -75,17 +72,10 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
   events.on('failed', ({ jobId, failedReason }) => settle(jobId, { kind: 'failed', failedReason }));
 
   const lookUp = async (ids: readonly string[]): Promise<void> => {
-    const found = await Promise.all(ids.map((id) => at.home.read(id)));
-    for (const [index, job] of found.entries()) {
-      const id = ids[index];
-      if (id === undefined || job?.finishedOn === undefined) continue;
-      settle(
-        id,
-        job.failedReason === undefined
-          ? { kind: 'completed', returnValue: job.returnValue }
-          : { kind: 'failed', failedReason: job.failedReason },
-      );
-    }
+    const found = await Promise.all(
+      ids.map(async (id) => [id, endingOf(await at.home.readEnd(id))] as const),
+    );
+    for (const [id, ending] of found) if (ending !== undefined) settle(id, ending);
   };
 
   let lookingUp = false;

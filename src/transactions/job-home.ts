@@ -32,13 +32,16 @@ export type Decision =
  */
 export type AnswerResult = 'accepted' | 'decided' | 'not-pending' | 'finished' | 'unknown';
 
-export interface StoredJob {
-  readonly data: unknown;
-  readonly timestamp: number;
+export interface StoredEnd {
   /** Milliseconds since the epoch; undefined while the job is open. */
   readonly finishedOn: number | undefined;
   readonly returnValue: unknown;
   readonly failedReason: string | undefined;
+}
+
+export interface StoredJob extends StoredEnd {
+  readonly data: unknown;
+  readonly timestamp: number;
 }
 
 export interface JobHome {
@@ -49,6 +52,8 @@ export interface JobHome {
   decide(id: string, attempt: number, decision: Decision): Promise<Decision>;
   decision(id: string, attempt: number): Promise<Decision | undefined>;
   read(id: string): Promise<StoredJob | undefined>;
+  /** How a job ended, without its data. An unknown job looks like an open one. */
+  readEnd(id: string): Promise<StoredEnd>;
   /** Replaces the return value of a completed job. @returns False when the job is not, or no longer, completed. */
   amend(id: string, returnValue: unknown): Promise<boolean>;
 }
@@ -80,6 +85,14 @@ return 1`;
 /** BullMQ's error when a job that is to be promoted is not asleep: somebody woke it already, or it never slept. */
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
+
+const endFields = ['finishedOn', 'returnvalue', 'failedReason'] as const;
+
+const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (string | null)[]): StoredEnd => ({
+  finishedOn: finishedOn == null ? undefined : Number(finishedOn),
+  returnValue: returnValue == null ? undefined : JSON.parse(returnValue),
+  failedReason: failedReason ?? undefined,
+});
 
 export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
   const keyOf = (id: string): string => queue.toKey(id);
@@ -122,23 +135,12 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,
 
     read: async (id) => {
-      const [data, timestamp, finishedOn, returnValue, failedReason] = await redis.hmget(
-        keyOf(id),
-        'data',
-        'timestamp',
-        'finishedOn',
-        'returnvalue',
-        'failedReason',
-      );
+      const [data, timestamp, ...end] = await redis.hmget(keyOf(id), 'data', 'timestamp', ...endFields);
       if (typeof data !== 'string') return undefined;
-      return {
-        data: JSON.parse(data),
-        timestamp: Number(timestamp),
-        finishedOn: finishedOn == null ? undefined : Number(finishedOn),
-        returnValue: returnValue == null ? undefined : JSON.parse(returnValue),
-        failedReason: failedReason ?? undefined,
-      };
+      return { data: JSON.parse(data), timestamp: Number(timestamp), ...storedEnd(end) };
     },
+
+    readEnd: async (id) => storedEnd(await redis.hmget(keyOf(id), ...endFields)),
   };
 };
 

@@ -4,8 +4,7 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, parseFaultLine } from '../protocol/fault.ts';
-import type { Ending } from './endings.ts';
-import type { StoredJob } from './job-home.ts';
+import type { Ending } from './ending.ts';
 import type { SignedView, TransactionState } from './view.ts';
 
 /** The signature as the AP gets it: with the certificates that storage left out. */
@@ -35,11 +34,4 @@ export const stateOfEnding = async (ending: Ending, custody: KeyCustody): Promis
   return outcome === undefined
     ? { kind: 'failed', fault: fault(900) }
     : { kind: 'signed', signed: await signedView(outcome, custody) };
-};
-
-export const endingOf = (job: StoredJob): Ending | undefined => {
-  if (job.finishedOn === undefined) return undefined;
-  return job.failedReason === undefined
-    ? { kind: 'completed', returnValue: job.returnValue }
-    : { kind: 'failed', failedReason: job.failedReason };
 };

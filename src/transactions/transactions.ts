@@ -13,9 +13,10 @@ import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
+import { endingOf } from './ending.ts';
 import type { Endings } from './endings.ts';
 import { fingerprintOf, newMsspTransId } from './ids.ts';
-import { endingOf, stateOfEnding } from './outcomes.ts';
+import { stateOfEnding } from './outcomes.ts';
 import type { Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
 

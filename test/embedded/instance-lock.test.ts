@@ -13,7 +13,9 @@ function newDataDir(): string {
 
 /** Holders that have started and wait for the word. */
 async function startHolders(dataDir: string, count: number) {
-  const holders = Array.from({ length: count }, () => startProcess('lock-holder.ts', dataDir));
+  const holders = Array.from({ length: count }, () =>
+    startProcess(new URL('./lock-holder.ts', import.meta.url), dataDir),
+  );
   onTestFinished(async () => {
     for (const holder of holders) {
       try {

@@ -16,9 +16,9 @@ export interface OtherProcess {
   readonly ended: Promise<void>;
 }
 
-/** Runs a TypeScript file of this room with Node, as the head of a process group of its own. */
-export function startProcess(file: string, ...processArguments: readonly string[]): OtherProcess {
-  const path = fileURLToPath(new URL(file, import.meta.url));
+/** Runs a TypeScript file with Node, as the head of a process group of its own. */
+export function startProcess(file: URL, ...processArguments: readonly string[]): OtherProcess {
+  const path = fileURLToPath(file);
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
     process.execPath,
     ['--import', 'tsx', path, ...processArguments],

@@ -20,7 +20,7 @@ import {
 import type { Json, TestProduct } from '../support/product.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
 
-export const contentType = 'application/json;charset=UTF-8';
+const contentType = 'application/json;charset=UTF-8';
 
 export interface WireAnswer {
   readonly status: number;

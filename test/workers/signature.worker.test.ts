@@ -254,6 +254,15 @@ describe('a replay', () => {
     await product.api.transactions.answer(open, 1, cancelled);
   });
 
+  it('of a signed transaction, by a tool that does not ask, prompts nobody again', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
+    await signed(id);
+    await (await at.queue.getJob(id))?.retry('completed');
+    await signed(id);
+    expect(await recordOf(id)).toMatchObject({ attempt: 1, outcome: { cms: 'TUlJQg==' } });
+  });
+
   it('of one failure runs once however many ask for it', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
     await product.api.transactions.answer(id, 1, cancelled);

@@ -24,7 +24,8 @@ const value = (json: unknown, depth: number): unknown => {
   if (typeof json === 'object' && json !== null) {
     const members = Object.entries(json);
     const lines = members.map(
-      ([name, member]) => html`<span class="name">${JSON.stringify(name)}</span>: ${value(member, depth + 1)}`,
+      ([name, member]) =>
+        html`<span class="name">${JSON.stringify(name)}</span>: ${value(member, depth + 1)}`,
     );
     return lines.length === 0 ? '{}' : joined(lines, depth, '{', '}');
   }

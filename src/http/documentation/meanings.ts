@@ -77,8 +77,7 @@ export const meaningsByPath: Readonly<Record<string, string>> = {
     '`true` if the phone showed it, whatever the person did then.',
   'ReceiptRespStatus.StatusDetail.ReceiptResponseExtension.ClientAck': 'Always `false`.',
   'ReceiptRespStatus.StatusDetail.ReceiptResponseExtension.NetworkAck': 'Always `false`.',
-  'ReceiptRespStatus.StatusDetail.ReceiptResponseExtension.ReceiptMessagingMode':
-    'Receipts are synchronous.',
+  'ReceiptRespStatus.StatusDetail.ReceiptResponseExtension.ReceiptMessagingMode': 'Receipts are synchronous.',
   'ReceiptRespStatus.StatusDetail.ReceiptResponseExtension.FaultMessage':
     'In words, unless the person accepted.',
 
@@ -116,7 +115,8 @@ const withMeanings = (node: SchemaNode, path: string): SchemaNode => ({
     properties: Object.fromEntries(
       Object.entries(node.properties).map(([name, member]) => {
         const at = `${path}.${name}`;
-        const meaning = meaningsByPath[at] ?? (member.$ref === undefined ? meaningsByMember[name] : undefined);
+        const meaning =
+          meaningsByPath[at] ?? (member.$ref === undefined ? meaningsByMember[name] : undefined);
         const described = member.description === undefined && meaning !== undefined;
         return [name, withMeanings({ ...member, ...(described && { description: meaning }) }, at)];
       }),

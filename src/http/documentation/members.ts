@@ -4,7 +4,14 @@
  * Objects that occur in one place are unfolded there, with paths. Those that occur in several (AP_Info, Status …) have a
  * table of their own and are linked to, or every table would begin with the same ten rows.
  */
-import { componentOf, nodesIn, type OpenApiDocument, referenceOf, resolve, type SchemaNode } from './schema-node.ts';
+import {
+  componentOf,
+  nodesIn,
+  type OpenApiDocument,
+  referenceOf,
+  resolve,
+  type SchemaNode,
+} from './schema-node.ts';
 
 export interface MemberRow {
   /** `AdditionalServices[].UserLang.Value` */

@@ -3,7 +3,13 @@ import { jsonBlock } from './code-block.ts';
 import { type Html, heading, paragraphs, words } from './markup.ts';
 import { memberRows } from './members.ts';
 import { membersTable, type Side } from './members-table.ts';
-import { componentOf, type MediaType, type OpenApiDocument, type OperationNode, referenceOf } from './schema-node.ts';
+import {
+  componentOf,
+  type MediaType,
+  type OpenApiDocument,
+  type OperationNode,
+  referenceOf,
+} from './schema-node.ts';
 
 /** The first of several examples is open; the others are a click or a key away, without a script. */
 const exampleList = (title: string, status: string, { examples = {} }: MediaType): Html =>

@@ -1,0 +1,137 @@
+/**
+ * The `paraph` command, apart from the process it runs in.
+ *
+ * A command makes a report or throws; this file alone prints and chooses the exit code. With `--json` stdout gets one
+ * JSON document, whatever happened. Without it stdout gets the result, and stderr at most one sentence: never a stack,
+ * and never the value of an argument, which may be a password in the wrong place.
+ */
+import { Command, CommanderError } from 'commander';
+import { patientFetch } from '../client/patient-fetch.ts';
+import { StartProblem } from '../product/launch.ts';
+import { addConfig } from './config-check.command.ts';
+import { type CliContext, type Report, UsageProblem } from './context.ts';
+import { exitCodeHelp, exitCodes } from './exit-codes.ts';
+import { addHashPassword } from './hash-password.command.ts';
+import { addMessages } from './messages.command.ts';
+import { addProfile } from './profile.command.ts';
+import { addReceipt } from './receipt.command.ts';
+import { paletteFor, printable, widthOf } from './screen.ts';
+import { addServe } from './serve.command.ts';
+import { addSign } from './sign.command.ts';
+import { addStatus } from './status.command.ts';
+import { readVersion } from './version.ts';
+
+export type CliOptions = Pick<CliContext, 'stdout' | 'stderr' | 'stdin' | 'env'> &
+  Partial<Pick<CliContext, 'signal' | 'fetch' | 'now'>>;
+
+export interface Finish {
+  readonly report: (report: Report) => void;
+  readonly stopped: (exitCode: number) => void;
+}
+
+const termOf = (command: Command): string =>
+  [
+    command.name(),
+    ...command.registeredArguments.map((argument) =>
+      argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+    ),
+  ].join(' ');
+
+/** All commands with their options; also what docs/cli.md is checked against. */
+export const createProgram = (context: CliContext, { report, stopped }: Finish): Command => {
+  const { stdout, stderr } = context;
+  const program = new Command('paraph')
+    .description('An open mobile signature service: sign on the phone, over JSON/HTTP.')
+    .version(readVersion(), '--version', 'print the version')
+    .exitOverride()
+    // `[options]` at each command would leave the descriptions no room at 80 columns.
+    .configureHelp({ minWidthToWrap: 30, subcommandTerm: termOf })
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      // Said by us, without values.
+      outputError: () => undefined,
+      getOutHelpWidth: () => widthOf(stdout),
+      getErrHelpWidth: () => widthOf(stderr),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText('afterAll', exitCodeHelp());
+  addServe(program, context, stopped);
+  addSign(program, context, report);
+  addStatus(program, context, report);
+  addReceipt(program, context, report);
+  addProfile(program, context, report);
+  addMessages(program, context, report);
+  addHashPassword(program, context, report);
+  addConfig(program, context, report);
+  return program;
+};
+
+/** Commander's message as a sentence of ours. It quotes `--unknown=value` whole. */
+const usageSentence = ({ message }: CommanderError): string => {
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/'(--?[^'=\s]+)=.*'/s, "'$1'")
+    .replaceAll('\n', ' ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+};
+
+/** What was thrown, as a report; undefined when commander has printed help, because it was asked to. */
+const reportOf = (error: unknown): Report | undefined => {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return undefined;
+    // `paraph` alone: the help that stands on stderr by now says it.
+    const problem = error.code === 'commander.help' ? 'Which command?' : usageSentence(error);
+    return { outcome: 'usage', document: {}, problem };
+  }
+  if (error instanceof UsageProblem) return { outcome: 'usage', document: {}, problem: error.message };
+  const problem = error instanceof Error ? error.message : String(error);
+  const isKnown = error instanceof StartProblem;
+  return { outcome: 'unexpected', document: {}, problem: isKnown ? problem : `Unexpected: ${problem}` };
+};
+
+const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
+
+const print = (context: CliContext, { outcome, document, text, problem }: Report, json: boolean): number => {
+  const { stdout, stderr } = context;
+  if (json)
+    stdout.write(`${JSON.stringify({ outcome, ...document, ...(problem !== undefined && { problem }) })}\n`);
+  else if (text !== undefined) stdout.write(text);
+  if (problem !== undefined) {
+    stderr.write(`${paletteFor(stderr, context).red('paraph:')} ${printableLines(problem)}\n`);
+  }
+  return exitCodes[outcome].code;
+};
+
+/**
+ * Runs one command to its end.
+ *
+ * @param args Without the program: `['sign', '+41700092501', 'Sign in?']`.
+ * @returns The exit code. Never rejects.
+ */
+export const runCli = async (args: readonly string[], options: CliOptions): Promise<number> => {
+  const context: CliContext = {
+    signal: new AbortController().signal,
+    fetch: patientFetch,
+    now: Date.now,
+    ...options,
+  };
+  let made: Report | undefined;
+  let exitCode: number = exitCodes.ok.code;
+  const finish: Finish = {
+    report: (report) => {
+      made = report;
+    },
+    stopped: (code) => {
+      exitCode = code;
+    },
+  };
+  try {
+    await createProgram(context, finish).parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    made = reportOf(error);
+  }
+  // Also where commander could not get as far as to see it.
+  return made === undefined ? exitCode : print(context, made, args.includes('--json'));
+};

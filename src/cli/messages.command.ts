@@ -1,0 +1,85 @@
+/**
+ * `paraph messages`: the text messages that were sent to a number, for developers without a phone.
+ *
+ * There is no HTTP for this on purpose: the texts hold passwords, and whoever may open the service's Redis may see
+ * them anyway.
+ */
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { loadConfiguration } from '../configuration/load.ts';
+import { socketPathFor } from '../embedded/redis.ts';
+import { ask } from '../embedded/redis-socket.ts';
+import { connectForCommands } from '../redis/connect.ts';
+import { readOutbox, type TextMessage } from '../sscd/text-gateway.ts';
+import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
+
+/** Of the private Redis, when its Paraph runs. */
+const embeddedRedisUrl = async (dataDirectory: string): Promise<string | undefined> => {
+  let socketPath: string;
+  try {
+    socketPath = socketPathFor(realpathSync(join(dataDirectory, 'redis')));
+  } catch {
+    return undefined;
+  }
+  return (await ask(socketPath, 'PING')) === '+PONG' ? `unix:${socketPath}` : undefined;
+};
+
+const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
+
+const read = async (
+  url: string,
+  prefix: string,
+  number: string,
+): Promise<readonly TextMessage[] | undefined> => {
+  const redis = connectForCommands({ url });
+  // Without a listener ioredis prints; the failure is that of the command below.
+  redis.on('error', () => undefined);
+  try {
+    return await readOutbox(redis, prefix, number);
+  } catch {
+    return undefined;
+  } finally {
+    redis.disconnect();
+  }
+};
+
+const messages = async (context: CliContext, msisdn: string): Promise<Report> => {
+  const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
+  if (number === undefined) throw new UsageProblem('The number must be in E.164, such as +41700092501.');
+  const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
+  const loaded = await loadConfiguration(configurationPath);
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  const { otp, queue } = loaded.value;
+  if (otp.gateway.kind !== 'outbox') {
+    throw new UsageProblem('This configuration sends messages by a webhook: they are not kept here.');
+  }
+  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
+  if (url === undefined) {
+    return unreachable(
+      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
+    );
+  }
+  const found = await read(url, queue.prefix, number);
+  if (found === undefined) return unreachable('Redis does not answer at the address in REDIS_URL.');
+  const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
+  const palette = paletteFor(context.stdout, context);
+  return {
+    outcome: 'ok',
+    document: { msisdn, messages: found },
+    text:
+      found.length === 0
+        ? `No message to ${printable(msisdn)} in the last ten minutes.\n`
+        : formatFields(fields, widthOf(context.stdout), palette),
+  };
+};
+
+export const addMessages = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  program
+    .command('messages')
+    .description('show the text messages of the last ten minutes (on the machine of the service)')
+    .argument('<msisdn>', 'mobile number that they were sent to')
+    .option('--json', 'print one JSON document')
+    .action(async (msisdn: string) => done(await messages(context, msisdn)));
+};

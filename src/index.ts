@@ -1,0 +1,32 @@
+/**
+ * What other programs import from `paraph`.
+ *
+ * Relying parties verify signatures. Services that share the queues add jobs and read results by the contract; what
+ * they read is a signature without its certificates, which `attachCertificates` completes.
+ */
+export { attachCertificates } from './pki/cms.ts';
+export { type Verification, verifySignature } from './pki/verify.ts';
+export {
+  type Fault,
+  type FaultCode,
+  type FaultReason,
+  faultLine,
+  faultTable,
+  isFaultCode,
+  parseFaultLine,
+} from './protocol/fault.ts';
+export {
+  type ReceiptJobData,
+  type ReceiptJobResult,
+  receiptJobDataSchema,
+  receiptJobId,
+  receiptJobName,
+  receiptJobResultSchema,
+  receiptQueueName,
+  type SignatureJobData,
+  shardPrefix,
+  signatureJobDataSchema,
+  signatureJobName,
+  signatureQueueName,
+  signatureRecordSchema,
+} from './transactions/contract.ts';

@@ -1,0 +1,202 @@
+/**
+ * Connections that misbehave: bodies without end, senders that dawdle, HTTP that is none. On real sockets, because what
+ * is at stake is what the server does before a request is complete.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { listen, type RunningServer } from '../../src/http/server.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { closeConnections, connectTo, exchange, flood, post, postHead } from './socket.ts';
+import { expectFault, expectSignature } from './wire.ts';
+
+const megabyte = 1024 * 1024;
+const path = '/rest/service/sign';
+
+const redis = testRedis();
+let product: TestProduct;
+let server: RunningServer;
+let url: string;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, { configuration: { http: { requestTimeoutSeconds: 0.3 } } });
+  server = await listen({
+    fetch: product.api.fetch,
+    host: '127.0.0.1',
+    port: 0,
+    requestTimeoutMs: 300,
+    headersTimeoutMs: 300,
+    tls: undefined,
+  });
+  url = server.url;
+});
+
+afterAll(async () => {
+  closeConnections();
+  server.cut();
+  await server.drain();
+  await product.stop();
+});
+
+// Whatever has been tried: the next one is served.
+afterEach(async () => {
+  await expectSignature(product, await exchange(url, post(path, signRequest())), 'Sign in to Example?');
+});
+
+describe('a body that is too large', () => {
+  it.each([1, 100])('of %i MB, announced, is fault 103 before it is sent', async (size) => {
+    const answer = await exchange(url, postHead(path, `Content-Length: ${size * megabyte}`));
+    expectFault(answer, 103, 'The request body is limited to 65536 bytes');
+  });
+
+  it('is fault 103 for whoever sends it all the same, and nobody reads it to its end', async () => {
+    const { socket, answered, closed } = await connectTo(url);
+    socket.write(postHead(path, `Content-Length: ${400 * megabyte}`));
+    const sending = flood(socket, Buffer.alloc(65_536, ' '), 400 * megabyte);
+    const [answer] = await answered();
+    if (answer !== undefined) expectFault(answer, 103);
+    await closed;
+    expect(await sending).toBeLessThan(400 * megabyte);
+  });
+
+  it('without a length is fault 103 as soon as it is too long, long before it was all sent', async () => {
+    const { socket, answered, closed } = await connectTo(url);
+    socket.write(postHead(path, 'Transfer-Encoding: chunked'));
+    const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
+    const sending = flood(socket, piece, 100 * megabyte);
+    const [answer] = await answered();
+    if (answer !== undefined) expectFault(answer, 103, 'The request body is limited to 65536 bytes');
+    expect(socket.bytesWritten).toBeLessThan(50 * megabyte);
+    await closed;
+    expect(await sending).toBeLessThan(100 * megabyte);
+  });
+
+  it('of 1 MB in chunks is fault 103', async () => {
+    const answer = await exchange(
+      url,
+      postHead(path, 'Transfer-Encoding: chunked'),
+      `100000\r\n${' '.repeat(megabyte)}\r\n0\r\n\r\n`,
+    );
+    expectFault(answer, 103);
+  });
+});
+
+describe('a sender that dawdles', () => {
+  it('within the body gets fault 101', async () => {
+    const answer = await exchange(url, postHead(path, 'Content-Length: 100'), '{"MSS_SignatureReq":');
+    expectFault(answer, 101, 'The request body did not arrive in time');
+  });
+
+  it('within a chunked body gets fault 101, though it sends a byte now and then', async () => {
+    const { socket, answered } = await connectTo(url);
+    socket.write(postHead(path, 'Transfer-Encoding: chunked'));
+    const dripping = setInterval(() => socket.write('1\r\n \r\n'), 50);
+    const [answer] = await answered().finally(() => clearInterval(dripping));
+    if (answer !== undefined) expectFault(answer, 101, 'The request body did not arrive in time');
+  });
+
+  it.each(['POST /rest/service/sign HT', `${postHead(path).slice(0, -2)}X-Slow: 1\r\nX-Sl`])(
+    'within the headers gets fault 101, and is cut off: %j',
+    async (head) => {
+      const { socket, answered, closed } = await connectTo(url);
+      socket.write(head);
+      const [answer] = await answered();
+      expect(answer?.body.Fault.Detail).toBe('The request did not arrive in time');
+      await closed;
+    },
+  );
+
+  it('who says nothing at all is cut off', async () => {
+    const { closed } = await connectTo(url);
+    await closed;
+  });
+
+  it('who hangs up in the middle does no harm', async () => {
+    const { socket, closed } = await connectTo(url);
+    socket.end(`${postHead(path, 'Content-Length: 100')}{"MSS_`);
+    await closed;
+    const other = await connectTo(url);
+    other.socket.write(`${postHead(path, 'Content-Length: 100')}{"MSS_`);
+    other.socket.destroy();
+    await other.closed;
+  });
+});
+
+describe('HTTP that is none', () => {
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n'],
+    ['another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a version that is unknown', 'POST /rest/service/sign HTTP/9.9\r\nHost: test\r\n\r\n'],
+    ['a control character in a header', postHead(path, 'X-Odd: a\x00b')],
+    ['a header without a colon', postHead(path, 'X-Odd')],
+    ['a space before the colon', postHead(path, 'Content-Length : 5')],
+    ['a negative length', postHead(path, 'Content-Length: -1')],
+    ['a length in words', postHead(path, 'Content-Length: many')],
+    ['two lengths', postHead(path, 'Content-Length: 1', 'Content-Length: 2')],
+    ['a length and chunks', postHead(path, 'Content-Length: 5', 'Transfer-Encoding: chunked')],
+    ['chunks that are none', `${postHead(path, 'Transfer-Encoding: chunked')}zz\r\n`],
+    ['headers of 20 KB', postHead(path, `X-Huge: ${'x'.repeat(20_000)}`)],
+    ['a thousand headers', postHead(path, ...Array.from({ length: 2000 }, (_, i) => `X-${i}: 1234567`))],
+    ['a line of 20 KB', `POST /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: test\r\n\r\n`],
+  ])('is answered with a Fault, and the connection ended: %s', async (_what, bytes) => {
+    const { socket, answers, closed } = await connectTo(url);
+    socket.write(bytes, 'latin1');
+    await closed;
+    const [answer, ...others] = answers();
+    expect(others).toEqual([]);
+    expect(answer?.body.Fault).toMatchObject({ Reason: 'WRONG_PARAM' });
+  });
+
+  it('after a good request spoils no answer but its own', async () => {
+    const { socket, answers, closed } = await connectTo(url);
+    socket.write(`${post(path, signRequest())}GARBAGE\r\n\r\n`);
+    await closed;
+    // The garbage is found before the signature is there, and the connection has but one end.
+    for (const { body } of answers()) expect(['Fault', 'MSS_SignatureResp']).toContain(Object.keys(body)[0]);
+    expect(answers().length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['without a Host', post(path, signRequest()).replace('Host: test\r\n', '')],
+    [
+      'with HTTP/1.0',
+      post(path, signRequest()).replace('HTTP/1.1', 'HTTP/1.0').replace('Host: test\r\n', ''),
+    ],
+    ['with an absolute target', post(path, signRequest()).replace(' /rest', ' http://test/rest')],
+    ['with a query', post(`${path}?a=b`, signRequest())],
+    ['that expects 100-continue', post(path, signRequest(), 'Expect: 100-continue')],
+    ['that expects something else', post(path, signRequest(), 'Expect: the-worst')],
+    ['that would upgrade', post(path, signRequest(), 'Connection: Upgrade', 'Upgrade: websocket')],
+    ['with an unknown content coding', post(path, signRequest(), 'Content-Encoding: UTF-8')],
+  ])('is not what a request is that comes %s: it is served', async (_how, bytes) => {
+    await expectSignature(product, await exchange(url, bytes), 'Sign in to Example?');
+  });
+
+  it.each(['Host: a b', 'Host: http://[', 'Host: test/../..', 'Host: test:99999999', 'Host: user@test'])(
+    'in the Host is either served or a Fault: %s',
+    async (host) => {
+      const answer = await exchange(url, post(path, signRequest()).replace('Host: test', host));
+      expect([200, 500]).toContain(answer.status);
+    },
+  );
+});
+
+describe('one connection', () => {
+  it('serves requests that are sent in one go, in their order', async () => {
+    const { socket, answered } = await connectTo(url);
+    const texts = ['One?', 'Two?', 'Three?'];
+    socket.write(texts.map((text) => post(path, signRequest({ text }))).join(''));
+    const answers = await answered(3);
+    for (const [index, answer] of answers.entries()) {
+      await expectSignature(product, answer, texts[index] ?? '');
+    }
+  });
+
+  it('goes on after a Fault', async () => {
+    const { socket, answered } = await connectTo(url);
+    socket.write(post(path, {}) + post(path, signRequest()));
+    const [refused, served] = await answered(2);
+    expect([refused?.status, served?.status]).toEqual([500, 200]);
+  });
+});
