@@ -38,7 +38,8 @@ export const paletteFor = (output: Output, context: Pick<CliContext, 'env'>): Pa
   };
 };
 
-export const widthOf = ({ columns = 80 }: Output): number => Math.max(columns, 40);
+/** A terminal that does not know how wide it is says 0. */
+export const widthOf = ({ columns }: Output): number => Math.max(columns || 80, 40);
 
 /** Lines of at most `width` characters. A longer word (an address, a hash) has a line of its own and is not broken. */
 const wrap = (text: string, width: number): readonly string[] => {
