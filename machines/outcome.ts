@@ -22,11 +22,15 @@ export interface DeliveredOutcome {
   readonly kind: 'delivered';
 }
 
+/** Where the device was, in the wire's own texts. */
 export interface LocationReport {
   readonly country: string;
+  /** Metres, decimal integer. */
   readonly accuracy: string;
+  /** `0` to `1.0`, at most two decimals. */
   readonly deviceConfidence: string;
   readonly locationConfidence: string;
+  /** `2024-07-02T08:53:10.537+00:00`. */
   readonly timestamp: string;
 }
 

@@ -136,7 +136,8 @@ const machineRoutes: readonly Route[] = [
     summary: 'The root certificates that signatures are checked against',
     responses: {
       200: {
-        description: 'PEM, one after the other. Compare the fingerprint by another way before you rely on it.',
+        description:
+          'PEM, one after the other. Compare the fingerprint by another way before you rely on it.',
         content: { 'application/x-pem-file': { schema: { type: 'string' } } },
       },
       503: {

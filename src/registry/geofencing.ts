@@ -1,5 +1,6 @@
+import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import type { GeofencingPolicy } from '../protocol/requests.ts';
-import type { GeofencingErrorCode, Location } from './subscriber.ts';
+import type { Location } from './subscriber.ts';
 
 /**
  * Where a device is, as the geofencing service reports it and as a policy judges it.
@@ -7,18 +8,6 @@ import type { GeofencingErrorCode, Location } from './subscriber.ts';
  * All values of a report are strings (interface section 2.2). Clients read the error code into a closed list and the
  * confidences into floating-point numbers; the accuracy must be an integer.
  */
-export type LocationReport =
-  | {
-      readonly country: string;
-      /** Metres, decimal integer. */
-      readonly accuracy: string;
-      /** `0` to `1.0`, at most two decimals. */
-      readonly deviceConfidence: string;
-      readonly locationConfidence: string;
-      /** `2024-07-02T08:53:10.537+00:00`. */
-      readonly timestamp: string;
-    }
-  | { readonly errorCode: GeofencingErrorCode; readonly errorMessage: string };
 
 /** `0`, `0.85`, `0.9`, `1.0`. */
 const confidence = (value: number): string => {
@@ -36,7 +25,7 @@ const withOffset = (time: Date): string => time.toISOString().replace('Z', '+00:
  * @param location Undefined when nobody knows: reported as 120, the location service's unspecified failure.
  * @param now When the location was asked for; the timestamp is that of the fix, which is older.
  */
-export const locationReport = (location: Location | undefined, now: Date): LocationReport => {
+export const locationReport = (location: Location | undefined, now: Date): LocationReport | LocationError => {
   if (location === undefined) return { errorCode: '120', errorMessage: 'Location is not available' };
   if ('errorCode' in location) {
     return { errorCode: location.errorCode, errorMessage: location.errorMessage };

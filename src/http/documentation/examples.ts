@@ -36,7 +36,7 @@ export interface OperationExamples {
 const now = Date.parse('2026-03-02T09:15:42.481Z');
 
 /** A real signature is some 3000 characters; the ellipsis says that this one is cut. */
-const base64Signature = 'MIIIMQYJKoZIhvcNAQcCoIIIIjCCCB4CAQExDTALBglghkgBZQMEAgEwJAYJ…';
+const base64Signature = 'MIIIMQYJKoZIhvcNAQcCoIII…';
 
 const signed: SignedView = {
   signature: base64Signature,

@@ -9,6 +9,10 @@ export type Html = ReturnType<typeof html>;
 export const words = (text: string): readonly (string | Html)[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
+/** A name of several parts, which may break after each. */
+export const breakable = (name: string): readonly (string | Html)[] =>
+  name.split(/(?<=[./#])/).map((part) => html`${part}<wbr>`);
+
 /** One paragraph for each text. */
 export const paragraphs = (texts: readonly string[]): readonly Html[] =>
   texts.map((text) => html`<p>${words(text)}</p>`);

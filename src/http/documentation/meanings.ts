@@ -9,7 +9,7 @@ import type { OpenApiDocument, SchemaNode } from './schema-node.ts';
 
 /** By the name of the member, wherever it occurs. */
 export const meaningsByMember: Readonly<Record<string, string>> = {
-  MajorVersion: 'Of the operation. A string, like every number here.',
+  MajorVersion: 'Of the operation.',
   MinorVersion: 'Of the operation.',
   ServiceResponses: 'One element for each additional service that has an answer.',
   AP_ID: 'As in the request.',
@@ -28,6 +28,7 @@ export const meaningsByPath: Readonly<Record<string, string>> = {
   'MSSP_InfoAnswer.MSSP_ID.URI': 'As in the request.',
   'MSS_Signature.Base64Signature': 'DER in Base64; see Checking a signature.',
 
+  'MSS_SignatureReq.MinorVersion': '2. Older clients send 1.',
   'MSS_SignatureReq.MessagingMode': '`synch`: answer when the person has acted. `asynch`: answer at once.',
   'MSS_SignatureReq.AdditionalServices':
     'What to do beside signing. May be empty, but has to be there; each service once.',

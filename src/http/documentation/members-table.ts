@@ -6,7 +6,7 @@ import { type MemberRow, wireName } from './members.ts';
 export type Side = 'request' | 'answer';
 
 const presence: Readonly<Record<Side, readonly [required: string, optional: string]>> = {
-  request: ['required', 'optional'],
+  request: ['yes', 'no'],
   answer: ['always', 'if any'],
 };
 
@@ -57,8 +57,8 @@ export const membersTable = (label: string, side: Side, rows: readonly MemberRow
       cells: [
         pathMarkup(row.path),
         typeMarkup(row),
-        row.required ? html`<strong>${required}</strong>` : html`<span class="quiet">${optional}</span>`,
-        allowedMarkup(row),
+        row.required ? required : html`<span class="quiet">${optional}</span>`,
+        html`<span class="values">${allowedMarkup(row)}</span>`,
         words(row.meaning),
       ],
     })),

@@ -13,7 +13,7 @@ import {
 
 /** The first of several examples is open; the others are a click or a key away, without a script. */
 const exampleList = (title: string, status: string, { examples = {} }: MediaType): Html =>
-  html`<div class="examples"><h4>${title} <span class="status">${status}</span></h4>
+  html`<div class="examples"><h3>${title} <span class="status">${status}</span></h3>
 ${Object.values(examples).map(
   ({ summary, value }, index) =>
     html`<details class="example"${index === 0 ? ' open' : ''}><summary>${summary}</summary>${jsonBlock(value)}</details>`,
@@ -26,6 +26,10 @@ const wrapped = (document: OpenApiDocument, { schema }: MediaType) => {
   if (wrapper === undefined || member === undefined) throw new Error('A body has no wrapper');
   return { wrapper, node: componentOf(document, referenceOf(member) ?? '') };
 };
+
+/** `sign` is headed Sign. */
+export const operationTitle = ({ operationId: id }: OperationNode): string =>
+  `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 
 /** One operation: what it is for, how it looks, and what each member means. */
 export const operationSection = (
@@ -48,14 +52,15 @@ export const operationSection = (
 ${membersTable(`Members of ${wrapper}`, side, memberRows(document, node, separate))}`;
   };
   return html`<section aria-labelledby="${id}">
-${heading(2, id, summary)}
+${heading(2, id, operationTitle(operation))}
 <p class="endpoint"><span class="method">POST</span> <code>${path}</code></p>
+<p class="summary">${summary}.</p>
 ${paragraphs(description.split('\n\n'))}
 <div class="sides">
-${exampleList('Request', 'POST', request)}
+${exampleList('Request', 'example', request)}
 <div>
-${exampleList('Answer', '200', answer)}
-${exampleList('Fault', '500', fault)}
+${exampleList('Answer', 'HTTP 200', answer)}
+${exampleList('Fault', 'HTTP 500', fault)}
 </div>
 </div>
 ${members('request', request)}

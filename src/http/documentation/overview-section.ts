@@ -13,7 +13,7 @@ const count = (number: number, unit: string): string =>
 const duration = (ms: number): string =>
   ms >= dayMs ? count(ms / dayMs, 'day') : count(ms / hourMs, 'hour');
 
-const bytes = (number: number): string => `${number.toLocaleString('en-GB')} bytes`;
+const bytes = (number: number): string => (number % 1024 === 0 ? `${number / 1024} KiB` : `${number} bytes`);
 
 const callers = (sandbox: boolean): string =>
   sandbox

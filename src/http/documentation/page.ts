@@ -8,7 +8,7 @@ import { flourish } from './flourish.ts';
 import { type Html, heading } from './markup.ts';
 import { memberRows, separateComponents, wireName } from './members.ts';
 import { membersTable } from './members-table.ts';
-import { operationSection } from './operation-section.ts';
+import { operationSection, operationTitle } from './operation-section.ts';
 import { firstSignatureSection, modesSection, overviewSection } from './overview-section.ts';
 import { faultsSection, profilesSection, servicesSection, statusSection } from './reference-sections.ts';
 import {
@@ -110,18 +110,18 @@ export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts)
 <a class="skip" href="#content">Skip to content</a>
 <header class="top"><a class="brand" href="#content">${raw(flourish)}<span>Paraph</span></a>
 <p>Mobile signature interface <span class="quiet">${document.info.version}</span></p></header>
+<div class="title"><h1>Signatures by phone</h1>
+<p class="lead">Ask a person to sign a text on their phone, and get a signature that only this person can give. JSON over HTTP, by the model of ETSI TS 102 204.</p></div>
 <div class="columns">
 <nav aria-label="Contents">
 ${contents('Start', start)}
 ${contents(
   'Operations',
-  operations.map(({ operation }) => ({ id: operation.operationId, title: operation.summary })),
+  operations.map(({ operation }) => ({ id: operation.operationId, title: operationTitle(operation) })),
 )}
 ${contents('Reference', reference)}
 </nav>
 <main id="content" tabindex="-1">
-<h1>Signatures by phone</h1>
-<p class="lead">Ask a person to sign a text on their phone, and get a signature that only this person can give. JSON over HTTP, by the model of ETSI TS 102 204.</p>
 ${overviewSection(facts)}
 ${firstSignatureSection(facts)}
 ${modesSection()}

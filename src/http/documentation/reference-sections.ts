@@ -10,7 +10,7 @@ import { profileUriText, servicesByUri } from '../../protocol/uris.ts';
 import { chooseMethod } from '../../registry/profile-selection.ts';
 import type { Subscriber } from '../../registry/subscriber.ts';
 import { testUsers } from '../../registry/test-users.ts';
-import { type Html, heading, table, words } from './markup.ts';
+import { breakable, type Html, heading, table, words } from './markup.ts';
 import type { MemberRow } from './members.ts';
 import { membersTable } from './members-table.ts';
 import { faultWords, profileWords, serviceWords, statusRows } from './reference-words.ts';
@@ -63,7 +63,7 @@ ${table(
   ],
   profileNames.map((name) => ({
     cells: [
-      html`<code>${name}</code>`,
+      html`<code>${breakable(name)}</code>`,
       words(profileWords[name]),
       ...users.map(([, user]) => chosenFor(user, name)),
     ],
@@ -88,7 +88,11 @@ ${table(
   'Additional services',
   [{ title: 'Description', kind: 'name' }, { title: 'Send with it' }, { title: 'What happens' }],
   [...serviceUris(rules)].map(([name, uri]) => ({
-    cells: [html`<code>${uri}</code>`, words(serviceWords[name].member), words(serviceWords[name].effect)],
+    cells: [
+      html`<code>${breakable(uri)}</code>`,
+      words(serviceWords[name].member),
+      words(serviceWords[name].effect),
+    ],
   })),
 )}
 </section>`;
