@@ -8,29 +8,24 @@ import './node-version.mjs';
 import('./setup.mjs').then((setup) =>
   setup.runScript(async () => {
     await setup.ensurePackages();
-    const { existsSync } = await import('node:fs');
-    const { join } = await import('node:path');
     const { run } = await import('./run.mjs');
 
     const node = async (/** @type {string[]} */ ...nodeArguments) => {
       const { status } = await run(process.execPath, nodeArguments, { cwd: setup.project });
       return status === 0;
     };
-    const openapi = join('scripts', 'openapi.ts');
+    const upToDate = (/** @type {string} */ generator) =>
+      node(setup.tool('tsx/dist/cli.mjs'), `scripts/${generator}`, '--check');
     const steps = [
       { name: 'format and lint (biome)', run: () => node(setup.tool('@biomejs/biome/bin/biome'), 'ci') },
       { name: 'types (tsc)', run: () => node(setup.tool('typescript/bin/tsc'), '-p', 'tsconfig.json') },
       { name: 'unused code (knip)', run: () => node(setup.tool('knip/bin/knip.js')) },
-      {
-        name: 'OpenAPI drift',
-        run: async () =>
-          !existsSync(join(setup.project, openapi)) ||
-          node(setup.tool('tsx/dist/cli.mjs'), openapi, '--check'),
-      },
+      { name: 'OpenAPI drift', run: () => upToDate('openapi.ts') },
+      { name: 'configuration documentation drift', run: () => upToDate('configuration-docs.ts') },
       { name: 'build', run: () => setup.build().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []
-        : [{ name: 'unit tests', run: () => node(join('scripts', 'test.mjs'), '--project', 'unit') }]),
+        : [{ name: 'unit tests', run: () => node('scripts/test.mjs', '--project', 'unit') }]),
     ];
     for (const step of steps) {
       setup.say(`check: ${step.name}`);

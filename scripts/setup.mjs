@@ -46,7 +46,10 @@ export async function runScript(main) {
   }
 }
 
-/** Installs the packages of package-lock.json, the development ones too, when any of them is missing or another version. */
+/** What package-lock.json and npm's own record of node_modules were when `npm ci` had succeeded, as one hash. */
+const installedFile = join(project, 'node_modules', '.paraph-lock');
+
+/** Installs the packages of package-lock.json, the development ones too, unless they are there. */
 export async function ensurePackages() {
   if (packagesAreInstalled()) return;
   await exclusively(async () => {
@@ -58,23 +61,31 @@ export async function ensurePackages() {
     const { status } = await run(command, [...leading, ...options], { cwd: project, output: 'errors' });
     if (status !== 0)
       throw new SetupProblem(`npm ci failed with status ${status}; its messages stand above.`);
+    writeFileSync(installedFile, fingerprintOfPackages());
   });
 }
 
 /**
- * npm writes into node_modules what it has put there, in the form of package-lock.json, when an installation has succeeded.
- * Optional packages are those of other platforms.
+ * Installed by us and untouched since, or by the developer's own `npm install`, which leaves every package of the lock
+ * file in npm's record. Optional packages are those of other platforms.
  */
 function packagesAreInstalled() {
   try {
+    if (readOr(installedFile, '') === fingerprintOfPackages()) return true;
     const wanted = packagesOf('package-lock.json');
     const present = packagesOf('node_modules/.package-lock.json');
     return Object.entries(wanted).every(
       ([path, entry]) => path === '' || entry.optional || present[path]?.integrity === entry.integrity,
     );
   } catch {
+    // A file is missing or half written.
     return false;
   }
+}
+
+function fingerprintOfPackages() {
+  const files = ['package-lock.json', 'node_modules/.package-lock.json'];
+  return hashOf(files.map((name) => join(project, name)));
 }
 
 /** @returns {Record<string, { integrity?: string, optional?: boolean }>} */
@@ -118,11 +129,17 @@ export async function build() {
 }
 
 function fingerprintOfSources() {
+  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  return hashOf([
+    ...['src', 'machines', 'workers'].flatMap((directory) => filesBelow(join(project, directory))),
+    ...settings.map((name) => join(project, name)),
+  ]);
+}
+
+/** A hash of names and contents. */
+function hashOf(/** @type {string[]} */ files) {
   const hash = createHash('sha256');
-  const files = ['src', 'machines', 'workers']
-    .flatMap((directory) => filesBelow(join(project, directory)))
-    .concat(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(project, name)));
-  for (const file of files) hash.update(`${file.slice(project.length)}\0`).update(readFileSync(file));
+  for (const file of files) hash.update(`\0${file.slice(project.length)}\0`).update(readFileSync(file));
   return hash.digest('hex');
 }
 

@@ -13,11 +13,14 @@ import('./setup.mjs').then((setup) =>
     const { run } = await import('./run.mjs');
 
     const chromium = findChromium();
-    setup.say(
-      chromium
-        ? `browser tests run with ${chromium}`
-        : 'browser tests are left out: no Chromium found (apt-get install chromium, or set CHROMIUM_PATH)',
-    );
+    // Whoever chose a project has chosen.
+    if (!process.argv.includes('--project')) {
+      setup.say(
+        chromium
+          ? `browser tests run with ${chromium}`
+          : 'browser tests are left out: no Chromium found (apt-get install chromium, or set CHROMIUM_PATH)',
+      );
+    }
     const { status } = await run(
       process.execPath,
       [setup.tool('vitest/vitest.mjs'), 'run', ...process.argv.slice(2)],

@@ -7,7 +7,7 @@ import { type JobHome, wake } from '../src/transactions/job-home.ts';
 import type { QueueAt } from '../src/transactions/shards.ts';
 
 /** Another worker has the job now. Nothing more may be written by this one. */
-export const lostLock = (): Error => new Error('The lock was lost to another worker');
+const lostLock = (): Error => new Error('The lock was lost to another worker');
 
 /**
  * Sends the job to sleep and leaves the processor.

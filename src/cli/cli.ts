@@ -7,7 +7,6 @@
  */
 import { Command, CommanderError } from 'commander';
 import { patientFetch } from '../client/patient-fetch.ts';
-import { StartProblem } from '../product/launch.ts';
 import { addConfig } from './config-check.command.ts';
 import { type CliContext, type Report, UsageProblem } from './context.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
@@ -57,7 +56,7 @@ export const createProgram = (context: CliContext, { report, stopped }: Finish):
       getErrHasColors: () => false,
     })
     .addHelpText('afterAll', exitCodeHelp());
-  addServe(program, context, stopped);
+  addServe(program, context, report, stopped);
   addSign(program, context, report);
   addStatus(program, context, report);
   addReceipt(program, context, report);
@@ -87,8 +86,7 @@ const reportOf = (error: unknown): Report | undefined => {
   }
   if (error instanceof UsageProblem) return { outcome: 'usage', document: {}, problem: error.message };
   const problem = error instanceof Error ? error.message : String(error);
-  const isKnown = error instanceof StartProblem;
-  return { outcome: 'unexpected', document: {}, problem: isKnown ? problem : `Unexpected: ${problem}` };
+  return { outcome: 'unexpected', document: {}, problem: `Unexpected: ${problem}` };
 };
 
 const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');

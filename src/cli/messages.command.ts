@@ -10,7 +10,6 @@ import type { Command } from 'commander';
 import { loadConfiguration } from '../configuration/load.ts';
 import { socketPathFor } from '../embedded/redis.ts';
 import { ask } from '../embedded/redis-socket.ts';
-import { connectForCommands } from '../redis/connect.ts';
 import { readOutbox, type TextMessage } from '../sscd/text-gateway.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
@@ -33,6 +32,8 @@ const read = async (
   prefix: string,
   number: string,
 ): Promise<readonly TextMessage[] | undefined> => {
+  // Loaded here because no other command of this kind needs a Redis client.
+  const { connectForCommands } = await import('../redis/connect.ts');
   const redis = connectForCommands({ url });
   // Without a listener ioredis prints; the failure is that of the command below.
   redis.on('error', () => undefined);

@@ -65,7 +65,7 @@ export const formatFields = (fields: readonly Field[], width: number, { dim }: P
   return present
     .flatMap(([label, value]) =>
       wrap(printable(value), width - column).map((line, index) =>
-        index === 0
+        index === 0 && label !== ''
           ? `  ${dim(label)}${' '.repeat(column - 2 - label.length)}${line}`
           : `${' '.repeat(column)}${line}`,
       ),

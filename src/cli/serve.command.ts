@@ -2,48 +2,66 @@
  * `paraph start`, `paraph api`, `paraph worker`: the product, whole or in parts.
  *
  * The parts meet in Redis, so a private one, which belongs to one process, is of no use to them.
+ *
+ * The product is loaded when it is started: it is most of the program, and all other commands do without it.
  */
 import type { Command } from 'commander';
+import type { Environment } from '../environment.ts';
 import { createLogger } from '../logger.ts';
-import { greet } from '../product/greeting.ts';
-import { launch } from '../product/launch.ts';
-import { type CliContext, environmentOf, UsageProblem } from './context.ts';
+import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 
-const start = async (context: CliContext): Promise<number> => {
-  const launched = await launch(environmentOf(context), { api: true, workers: true });
-  context.stdout.write(greet(launched));
+type Part = 'start' | 'api' | 'worker';
+
+const runPart = async (context: CliContext, part: Part, environment: Environment): Promise<number> => {
+  const { launch } = await import('../product/launch.ts');
+  const launched = await launch(environment, { api: part !== 'worker', workers: part !== 'api' });
+  if (part === 'start') {
+    const { greet } = await import('../product/greeting.ts');
+    context.stdout.write(greet(launched));
+  } else {
+    const logger = createLogger(environment.logLevel, context.stdout);
+    logger.info({ part, ...(launched.url !== undefined && { url: launched.url }) }, 'ready');
+  }
   return launched.stopped;
 };
 
-const serve = async (context: CliContext, part: 'api' | 'worker'): Promise<number> => {
+/** @returns The exit code once the product has stopped, or why it could not be started. */
+const serve = async (context: CliContext, part: Part): Promise<number | Report> => {
   const environment = environmentOf(context);
-  if (environment.redisUrl === undefined) {
+  if (part !== 'start' && environment.redisUrl === undefined) {
     throw new UsageProblem(
       `paraph ${part} needs REDIS_URL, the Redis that all processes of the service share; paraph start brings its own.`,
     );
   }
-  const launched = await launch(environment, { api: part === 'api', workers: part === 'worker' });
-  const logger = createLogger(environment.logLevel, context.stdout);
-  logger.info({ part, ...(launched.url !== undefined && { url: launched.url }) }, 'ready');
-  return launched.stopped;
+  try {
+    return await runPart(context, part, environment);
+  } catch (error) {
+    // A start has many ways to fail, and its messages are written for the operator.
+    const problem = error instanceof Error ? error.message : String(error);
+    return { outcome: 'unexpected', document: {}, problem };
+  }
 };
 
-/** @param stopped Gets the exit code when the product has stopped. */
+const descriptions: Readonly<Record<Part, string>> = {
+  start: 'start the whole product in one process',
+  api: 'start the HTTP side alone (needs REDIS_URL)',
+  worker: 'start the workers alone (needs REDIS_URL)',
+};
+
 export const addServe = (
   program: Command,
   context: CliContext,
+  report: (report: Report) => void,
   stopped: (exitCode: number) => void,
 ): void => {
-  program
-    .command('start')
-    .description('start the whole product in one process')
-    .action(async () => stopped(await start(context)));
-  program
-    .command('api')
-    .description('start the HTTP side alone (needs REDIS_URL)')
-    .action(async () => stopped(await serve(context, 'api')));
-  program
-    .command('worker')
-    .description('start the workers alone (needs REDIS_URL)')
-    .action(async () => stopped(await serve(context, 'worker')));
+  for (const part of ['start', 'api', 'worker'] as const) {
+    program
+      .command(part)
+      .description(descriptions[part])
+      .action(async () => {
+        const end = await serve(context, part);
+        if (typeof end === 'number') stopped(end);
+        else report(end);
+      });
+  }
 };

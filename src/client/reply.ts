@@ -4,7 +4,7 @@
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 
-export interface ServiceFault {
+interface ServiceFault {
   /** As in `_401`, without the underscore. Other services have codes that ours does not know. */
   readonly code: number;
   readonly reason: string;

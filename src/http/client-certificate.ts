@@ -19,9 +19,13 @@ export interface TrustedProxy {
 
 const normalised = (fingerprint: string): string => fingerprint.replaceAll(':', '').toLowerCase();
 
+const envoyHash = /(?:^|[;,])\s*hash=([0-9a-f]{64})(?![0-9a-f])/gi;
+
 const fingerprintIn = (header: string): string | undefined => {
-  const hash = /(?:^|[;,])\s*hash=([0-9a-f]{64})/i.exec(header)?.[1];
-  if (hash !== undefined) return normalised(hash);
+  // What stands in quotes is the client's own choice, its subject above all.
+  const [hash, ...others] = header.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').matchAll(envoyHash);
+  // A second one means that somebody appended to what somebody else wrote, perhaps the client.
+  if (hash !== undefined) return others.length === 0 ? hash[1]?.toLowerCase() : undefined;
   const bare = normalised(header.trim());
   if (/^[0-9a-f]{64}$/.test(bare)) return bare;
   try {

@@ -4,6 +4,7 @@
 import type { Checked, Fault, FaultCode } from '../protocol/fault.ts';
 import type { Caller } from '../protocol/requests.ts';
 import type { ApplicationProvider, ApplicationProviders } from '../registry/application-providers.ts';
+import { maxShards, shardOf } from '../transactions/ids.ts';
 import { presentFault } from './present.ts';
 
 /** 200 with a response wrapper, or 500 with a Fault: the interface knows nothing else. */
@@ -38,11 +39,17 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
   trace: { ...trace, fault: fault.code },
 });
 
-/** How the log names a caller. */
+/** No longer AP_ID can be registered. */
+const longestApId = 256;
+
+/**
+ * How the log names a caller and a transaction. A request may hold any text as MSSP_TransID, such as a password in the wrong
+ * place; only what can be an id of ours is logged.
+ */
 export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
-  apId,
+  apId: apId.slice(0, longestApId),
   apTransId,
-  ...(msspTransId !== undefined && { msspTransId }),
+  ...(msspTransId !== undefined && shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
 });
 
 export const authorizeCaller = async (

@@ -9,19 +9,17 @@
 import type { LocationError, LocationReport, ReceiptOutcome } from '../../machines/outcome.ts';
 import { type Fault, faultTable } from '../protocol/fault.ts';
 import type { Caller, ProfileName, SignatureRequest } from '../protocol/requests.ts';
+import { faultCodeNamespace, faultSubCodeNamespace } from '../protocol/schemas/fault.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
 
 export const answerType = 'application/json;charset=UTF-8';
 
-const soapEnvelope = 'http://www.w3.org/2003/05/soap-envelope';
-const ts102204 = 'http://uri.etsi.org/TS102204/v1.1.2#';
-
 export const presentFault = ({ code, detail }: Fault) => ({
   Fault: {
     Code: {
-      SubCode: { Value: `_${code}`, ValueNs: ts102204 },
+      SubCode: { Value: `_${code}`, ValueNs: faultSubCodeNamespace },
       Value: faultTable[code].blame,
-      ValueNs: soapEnvelope,
+      ValueNs: faultCodeNamespace,
     },
     Detail: detail,
     Reason: faultTable[code].reason,

@@ -26,6 +26,12 @@ export interface Launched {
   readonly stopped: Promise<number>;
 }
 
+/**
+ * One Ctrl-C can arrive twice, from the terminal and from the npm that the terminal told as well. Only a signal that
+ * comes later than this is a second wish.
+ */
+const impatienceMs = 1000;
+
 const configurationOf = async (path: string | undefined): Promise<Configuration> => {
   const loaded = await loadConfiguration(path);
   if (!loaded.ok)
@@ -112,11 +118,12 @@ export const launch = async (
     }
     throw error;
   }
-  let signals = 0;
+  let since: number | undefined;
   const onSignal = (): void => {
-    signals += 1;
-    if (signals > 1) process.exit(1);
-    end(0);
+    if (since === undefined) {
+      since = now();
+      end(0);
+    } else if (now() - since > impatienceMs) process.exit(1);
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);

@@ -1,4 +1,5 @@
 /** Several requests at a time: on one SIM, on one App, to a robot; and the same request twice. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changed } from '../protocol/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -25,6 +26,7 @@ beforeAll(async () => {
         silentSims,
         { msisdn: thinking, sim: { device: { kind: 'robot', thinkSeconds: 0.3 } } },
         { msisdn: appUser, apps: [silent] },
+        { msisdn: '41790002000', through: '41790002099', apps: [silent] },
       ],
     },
   });
@@ -96,6 +98,38 @@ describe('an App', () => {
     await expect.poll(asked).toBeGreaterThan(before);
     await accepted(product, { msisdn: appUser });
     expectFault(await first, 401);
+  });
+});
+
+describe('requests that come at the same moment', () => {
+  /** How each of them stands once nothing moves any more: the reason of its Fault, or its status. */
+  const settled = async (msisdn: string): Promise<readonly string[]> => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => accepted(product, { msisdn })));
+    const standing = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const { body } = await status(product, id);
+          return body.Fault?.Reason ?? body.MSS_StatusResp.Status.StatusMessage;
+        }),
+      );
+    await expect
+      .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length, {
+        timeout: 4000,
+      })
+      .toBe(1);
+    return (await standing()).toSorted();
+  };
+
+  it('to a SIM are fault 406, all but one', async () => {
+    const busy = Array(11).fill('PB_SIGNATURE_PROCESS');
+    expect(await settled(silentSim())).toEqual(['OUTSTANDING_TRANSACTION', ...busy]);
+  });
+
+  it('to an App end 401, all but the one that it shows', async () => {
+    for (const user of ['41790002000', '41790002001', '41790002002']) {
+      const replaced = Array(11).fill('USER_CANCEL');
+      expect(await settled(user)).toEqual(['OUTSTANDING_TRANSACTION', ...replaced]);
+    }
   });
 });
 
@@ -182,6 +216,33 @@ describe('the same request sent twice', () => {
       [request, again].map(async (body) => {
         const answer = await send(product, '/rest/service/sign', body);
         return answer.body.MSS_SignatureResp.MSSP_TransID;
+      }),
+    );
+    expect(ids[0]).toBe(ids[1]);
+  });
+});
+
+describe('several processes of one service', () => {
+  const masterKey = randomBytes(32);
+  const shared = { configuration: { queue: { prefix: `p-${redis.prefix.slice(-30)}` } }, masterKey };
+  const processes: TestProduct[] = [];
+  afterAll(() => Promise.all(processes.map(({ stop }) => stop())));
+
+  it('share transactions, keys and duplicates, whoever is asked and whoever works', async () => {
+    const one = await startTestProduct(redis, { ...shared, workers: false });
+    const other = await startTestProduct(redis, { ...shared, workers: false });
+    processes.push(one, other, await startTestProduct(redis, shared));
+    const answer = await sign(one);
+    await expectSignature(other, answer, 'Sign in to Example?');
+    const { MSSP_TransID, MSS_Signature } = answer.body.MSS_SignatureResp;
+    const { body } = await status(other, MSSP_TransID);
+    expect(body.MSS_StatusResp.MSS_Signature).toEqual(MSS_Signature);
+
+    const request = signRequest({ msisdn: '41700092507', mode: 'asynch' });
+    const ids = await Promise.all(
+      [one, other].map(async (at) => {
+        const joined = await send(at, '/rest/service/sign', request);
+        return joined.body.MSS_SignatureResp.MSSP_TransID;
       }),
     );
     expect(ids[0]).toBe(ids[1]);

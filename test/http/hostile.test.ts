@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultCode } from '../../src/protocol/fault.ts';
-import { changed } from '../protocol/samples.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { changed, steps } from '../protocol/samples.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { expectFault, expectSignature, readAnswer, send, sign } from './wire.ts';
@@ -83,16 +83,15 @@ describe('a body that is no request', () => {
     ['1 MB', JSON.stringify({ MSS_SignatureReq: canary.repeat(80_000) }), 103],
   ];
 
-  it.each(bodies)('is a Fault at every URL: %s', async (_what, body, code = 101) => {
+  const cases = bodies.map(([what, body, code = 101]) => [what, body, code] as const);
+  it.each(cases)('is a Fault at every URL: %s', async (_what, body, code) => {
     for (const url of urls) expectFault(await send(product, url, body), code);
   });
 
-  it('may be as long as the limit, and begin with a byte-order mark', async () => {
-    const longest = ' '.repeat(65_536 - text.length) + text;
-    expect((await send(product, '/rest/service/sign', bytes(longest))).status).toBe(500);
+  it('is none of these when it is as long as the limit, or begins with a byte-order mark', async () => {
     const request = JSON.stringify(signRequest());
-    const padded = `\ufeff${' '.repeat(60_000)}${request}`;
-    const answer = await send(product, '/rest/service/sign', padded);
+    const padding = ' '.repeat(65_536 - Buffer.byteLength(request) - 3);
+    const answer = await send(product, '/rest/service/sign', `\ufeff${padding}${request}`);
     await expectSignature(product, answer, 'Sign in to Example?');
   });
 });
@@ -158,15 +157,9 @@ describe.each(rows)('in a %s request, %s', (operation, member) => {
   });
 
   it('of another type is fault 101 that names it, never its value', async () => {
-    const isObject =
-      typeof member === 'string' && /(_Info|_ID|User|Signed|Message|Code|Extension|Profile)$/.test(member);
-    const values = [
-      1e300,
-      true,
-      [canary],
-      isObject && !/(AP_ID|SignatureProfile)$/.test(member) ? canary : { [canary]: 1 },
-    ];
-    for (const value of values) {
+    const right = steps(path).reduce<Json>((value, step) => value[step], requests[operation]);
+    const other = typeof right === 'string' ? { [canary]: 1 } : canary;
+    for (const value of [1e300, true, Array.isArray(right) ? {} : [canary], other]) {
       const answer = await sendWith(value);
       expectFault(answer, 101);
       expect(answer.body.Fault.Detail.startsWith(path)).toBe(true);
@@ -199,6 +192,17 @@ describe('a value that is on no list', () => {
       const body = changed(requests[operation], `${name}.${member}`, value);
       expectFault(await send(product, `/rest/service/${operation}`, body), code);
     }
+  });
+
+  it('is an MSSP_TransID of any form, which is unknown, or a very long AP_ID, and neither floods the log', async () => {
+    for (const operation of ['status', 'receipt'] as const) {
+      const [name] = Object.keys(requests[operation]);
+      const strange = changed(requests[operation], `${name}.MSSP_TransID`, canary.repeat(4000));
+      expectFault(await send(product, '/rest/service', strange), 101, 'MSSP_TransID is unknown');
+    }
+    const named = changed(requests.status, 'MSS_StatusReq.AP_Info.AP_ID', 'x'.repeat(60_000));
+    expectFault(await send(product, '/rest/service', named), 101);
+    expect(Math.max(...product.logged.map((line) => line.length))).toBeLessThan(1000);
   });
 
   it.each(['1e999', '-0', '123456789012345678901234567890', '1.0'])(

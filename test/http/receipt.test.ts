@@ -8,13 +8,20 @@ import { accepted, ended, expectFault, send, sign, status, type WireAnswer } fro
 
 const robot = '41700092501';
 const looks = '41700092505';
+/** A second one, because both are on their phones at the same time. */
+const alsoLooks = '41790000001';
 const never = '41700092506';
 
 const redis = testRedis();
 let product: TestProduct;
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, { configuration: { receipt: { timeoutSeconds: 1 } } });
+  product = await startTestProduct(redis, {
+    configuration: {
+      receipt: { timeoutSeconds: 1 },
+      subscribers: [{ msisdn: alsoLooks, sim: { device: { kind: 'simulated', receipt: 'ignores' } } }],
+    },
+  });
 });
 afterAll(() => product.stop());
 
@@ -26,8 +33,8 @@ const receipt = (body: unknown): Promise<WireAnswer> => send(product, '/rest/ser
 const extension = ({ body }: WireAnswer): object =>
   body.MSS_ReceiptResp.Status.StatusDetail.ReceiptResponseExtension;
 
-describe('the receipt response', () => {
-  it.concurrent.each([
+describe.concurrent('the receipt response', () => {
+  it.each([
     ['accepted', '41700092503', { UserAck: 'true', UserResponse: '{"status":"OK"}' }],
     [
       'pressed cancel',
@@ -81,7 +88,7 @@ describe('the receipt response', () => {
   });
 });
 
-describe('a receipt', () => {
+describe.concurrent('a receipt', () => {
   it('may follow an asynch signature, with the MSISDN in the other spelling and any text for a Language', async () => {
     const msspTransId = await accepted(product, { msisdn: `+${robot}` });
     await ended(product, msspTransId);
@@ -102,7 +109,7 @@ describe('a receipt', () => {
   });
 
   it('sent twice while it is open is one receipt, whose answer both callers get', async () => {
-    const request = receiptRequest(await signed(looks), { msisdn: looks });
+    const request = receiptRequest(await signed(alsoLooks), { msisdn: alsoLooks });
     const other = changed(request, 'MSS_ReceiptReq.Message.Data', 'Something else.');
     const answers = await Promise.all([request, request].map(receipt));
     for (const answer of answers) {

@@ -1,7 +1,7 @@
 /** MSS_SignatureReq: the two messaging modes, the URLs, and what an answer repeats of its request. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changed } from '../protocol/samples.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
@@ -9,7 +9,6 @@ import { accepted, ended, expectFault, expectSignature, send, sign, status } fro
 const ecRobot = '41700092501';
 const rsaRobot = '41700092502';
 const cancels = '41000092401';
-const appRobot = '41700092508';
 
 const redis = testRedis();
 let product: TestProduct;
@@ -21,10 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => product.stop());
 
-const send1 = (change: Record<string, unknown>, path = '/rest/service/sign') =>
+const sendWith = (change: Record<string, unknown>) =>
   send(
     product,
-    path,
+    '/rest/service/sign',
     Object.entries(change).reduce<unknown>(
       (body, [member, value]) => changed(body, `MSS_SignatureReq.${member}`, value),
       signRequest(),
@@ -156,7 +155,7 @@ describe('the URL for all operations', () => {
 
 describe('an answer', () => {
   it('repeats AP_ID, AP_TransID and Instant of this request, Instant in UTC with three decimals, never AP_PWD', async () => {
-    const { body } = await send1({
+    const { body } = await sendWith({
       AP_Info: {
         AP_ID: 'mid://ap.example',
         AP_PWD: 'not-used',
@@ -174,7 +173,7 @@ describe('an answer', () => {
   it('repeats MSSP_ID as the request spelled it, with the time of the answer', async () => {
     const before = Date.now();
     const URI = 'HTTP://Mid.Vendor.CH/x?y#z';
-    const { body } = await send1({ MSSP_Info: { MSSP_ID: { URI }, Instant: '2020-01-01T00:00:00Z' } });
+    const { body } = await sendWith({ MSSP_Info: { MSSP_ID: { URI }, Instant: '2020-01-01T00:00:00Z' } });
     const { MSSP_ID, Instant } = body.MSS_SignatureResp.MSSP_Info;
     expect(MSSP_ID).toEqual({ URI });
     expect(Date.parse(Instant)).toBeGreaterThanOrEqual(before);
@@ -203,7 +202,7 @@ describe('an answer', () => {
 
 describe('a request', () => {
   it.each(['2', '1'])('of version 1.%s is answered in version 1.1', async (MinorVersion) => {
-    const { body } = await send1({ MinorVersion });
+    const { body } = await sendWith({ MinorVersion });
     expect(body.MSS_SignatureResp).toMatchObject({ MajorVersion: '1', MinorVersion: '1' });
   });
 
@@ -213,11 +212,40 @@ describe('a request', () => {
     ['1', '3'],
     ['99999999999999999999', '2'],
   ])('of version %s.%s is fault 108', async (MajorVersion, MinorVersion) => {
-    expectFault(await send1({ MajorVersion, MinorVersion }), 108);
+    expectFault(await sendWith({ MajorVersion, MinorVersion }), 108);
+  });
+
+  it.each([
+    ['2024-07-02T08:06:55Z', '2024-07-02T08:06:55.000Z'],
+    ['2024-07-02T08:06:55.1Z', '2024-07-02T08:06:55.100Z'],
+    ['2024-07-01T22:06:55.123456-10:00', '2024-07-02T08:06:55.123Z'],
+  ])('may write its Instant %s', async (written, Instant) => {
+    const { body } = await sendWith({ 'AP_Info.Instant': written });
+    expect(body.MSS_SignatureResp.AP_Info.Instant).toBe(Instant);
+  });
+
+  it.each(['2024-07-02T08:06:55', '2024-07-02', '2024-02-30T00:00:00Z', '1719907615', 'now'])(
+    'with the Instant %s, without zone or no date-time at all, is fault 101',
+    async (written) => {
+      for (const member of ['AP_Info.Instant', 'MSSP_Info.Instant']) {
+        expectFault(await sendWith({ [member]: written }), 101);
+      }
+    },
+  );
+
+  it.each(['x'.repeat(65), 'a b', '-a', 'ä', '<a>'])(
+    'with the AP_TransID %s, too long or no name, is fault 101',
+    async (AP_TransID) => {
+      expectFault(await sendWith({ 'AP_Info.AP_TransID': AP_TransID }), 101);
+    },
+  );
+
+  it('may have an AP_TransID of 64 characters', async () => {
+    expect((await sendWith({ 'AP_Info.AP_TransID': 'x'.repeat(64) })).status).toBe(200);
   });
 
   it('may hold members that nobody knows', async () => {
-    const { status: http } = await send1({
+    const { status: http } = await sendWith({
       Extra: { a: [1] },
       'AP_Info.Extra': 'x',
       'MobileUser.Extra': null,
@@ -229,7 +257,7 @@ describe('a request', () => {
     'with TimeOut %s, beyond the bounds of 2 to 90 seconds that are configured, is fault 101',
     async (TimeOut) => {
       expectFault(
-        await send1({ TimeOut }),
+        await sendWith({ TimeOut }),
         101,
         'MSS_SignatureReq.TimeOut must be a number of seconds from 2 to 90',
       );
@@ -237,13 +265,13 @@ describe('a request', () => {
   );
 
   it.each(['2', '90'])('with TimeOut %s, at the bound, is served', async (TimeOut) => {
-    expect((await send1({ TimeOut })).status).toBe(200);
+    expect((await sendWith({ TimeOut })).status).toBe(200);
   });
 
   it.each(['x'.repeat(239), '€'.repeat(239), 'ж'.repeat(119)])(
     'with DataToBeSigned of the greatest length is signed: %s',
     async (Data) => {
-      const answer = await send1({ 'DataToBeSigned.Data': Data });
+      const answer = await sendWith({ 'DataToBeSigned.Data': Data });
       await expectSignature(product, answer, Data);
     },
   );
@@ -251,7 +279,7 @@ describe('a request', () => {
   it.each(['x'.repeat(240), 'ж'.repeat(120), `${'x'.repeat(119)}ж`])(
     'with DataToBeSigned that is longer is fault 103: %s',
     async (Data) => {
-      expectFault(await send1({ 'DataToBeSigned.Data': Data }), 103);
+      expectFault(await sendWith({ 'DataToBeSigned.Data': Data }), 103);
     },
   );
 
@@ -260,53 +288,13 @@ describe('a request', () => {
     ['MimeType', 'text/html'],
     ['MimeType', 'application/pdf'],
   ])('with DataToBeSigned.%s %s is fault 107', async (member, value) => {
-    expectFault(await send1({ [`DataToBeSigned.${member}`]: value }), 107);
+    expectFault(await sendWith({ [`DataToBeSigned.${member}`]: value }), 107);
   });
 
   it.each(['+4170009250a', '070 009 25 01', '0041700092501', '+41-70-009-25-01', '1234'])(
     'with the MSISDN %s, not E.164, is fault 101 Illegal msisdn',
     async (MSISDN) => {
-      expectFault(await send1({ 'MobileUser.MSISDN': MSISDN }), 101, 'Illegal msisdn');
+      expectFault(await sendWith({ 'MobileUser.MSISDN': MSISDN }), 101, 'Illegal msisdn');
     },
   );
-});
-
-describe('a transaction approval', () => {
-  const approval = {
-    type: 'Transfer',
-    dtbd: [
-      { key: 'Amount', value: '5 €' },
-      { key: 'To', value: '"Ada" & Söhne \\ Co' },
-    ],
-  };
-  const request = (profile: string, data: Json = approval): Json => {
-    const body: Json = signRequest({ msisdn: appRobot, profile: `http://mid.vendor.ch/${profile}` });
-    body.MSS_SignatureReq.DataToBeSigned = {
-      MimeType: 'application/vnd.mobileid.txn-approval',
-      Encoding: 'UTF-8',
-      Data: JSON.stringify(data),
-    };
-    return body;
-  };
-
-  it('is signed as format_version 1 and the dtbd array as JSON text', async () => {
-    const answer = await send(product, '/rest/service/sign', request('Device-LoA4'));
-    expect(answer.body.MSS_SignatureResp.SignatureProfile).toBe('http://mid.vendor.ch/Device-LoA4');
-    const content = JSON.stringify(JSON.stringify(approval.dtbd));
-    await expectSignature(product, answer, `{"format_version":1,"content_string":${content}}`);
-  });
-
-  it('is for Device-LoA4 only, else fault 107', async () => {
-    expectFault(await send(product, '/rest/service/sign', request('Any-LoA4')), 107);
-  });
-
-  it.each([
-    ['a type of 101 bytes', { ...approval, type: 'x'.repeat(101) }, 103],
-    ['21 pairs', { ...approval, dtbd: Array(21).fill({ key: 'k', value: 'v' }) }, 103],
-    ['a key of 101 bytes', { ...approval, dtbd: [{ key: 'x'.repeat(101), value: 'v' }] }, 103],
-    ['values of 2001 bytes in sum', { ...approval, dtbd: [{ key: 'k', value: 'x'.repeat(2001) }] }, 103],
-    ['no dtbd', { type: 'Transfer' }, 101],
-  ] as const)('with %s is refused', async (_what, data, code) => {
-    expectFault(await send(product, '/rest/service/sign', request('Device-LoA4', data)), code);
-  });
 });

@@ -131,3 +131,20 @@ describe.each([
     expectFault(await send(product, '/rest/service/receipt', receiptRequest(msspTransId)), 101);
   });
 });
+
+describe('a one-time password whose text cannot be sent', () => {
+  const unreachable = { gateway: { kind: 'webhook', url: 'http://127.0.0.1:9/' } };
+  let offline: TestProduct;
+
+  beforeAll(async () => {
+    offline = await startTestProduct(redis, {
+      configuration: { otp: unreachable, queue: { prefix: `o-${redis.prefix.slice(-30)}` } },
+    });
+  });
+  afterAll(() => offline.stop());
+
+  it('is tried until TimeOut, and is then fault 209 OTA_ERROR', async () => {
+    const answer = await sign(offline, { profile: uri('MID/v1/OtpProfileText'), timeoutSeconds: 1 });
+    expectFault(answer, 209);
+  });
+});

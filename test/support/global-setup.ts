@@ -18,10 +18,9 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
     throw new Error(`${provided.problem} For tests alone, PARAPH_TEST_REDIS will do.`);
 
   const dataDir = mkdtempSync(join(tmpdir(), 'paraph-test-'));
-  const redis = await startEmbeddedRedis({ command: provided.command, dataDir }).catch((error: unknown) => {
-    rmSync(dataDir, { recursive: true, force: true });
-    throw error;
-  });
+  // Also when the run is interrupted: then the guard ends Redis and nobody calls the function below.
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const redis = await startEmbeddedRedis({ command: provided.command, dataDir });
   process.env.PARAPH_TEST_REDIS = redis.socketPath;
   // For tests that start a Redis of their own.
   process.env.PARAPH_REDIS_SERVER = provided.command;

@@ -38,7 +38,7 @@ export interface TestProductOptions {
   readonly redisUrl?: string;
 }
 
-export const configurationWith = (overrides: Record<string, unknown> = {}): Configuration => {
+const configurationWith = (overrides: Record<string, unknown> = {}): Configuration => {
   const loaded = parseConfiguration(JSON.stringify({ sandbox: true, ...overrides }));
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   return loaded.value;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 let count = 0;
 
-export const apInfo = (apId = 'http://test.example') => ({
+const apInfo = (apId = 'http://test.example') => ({
   AP_ID: apId,
   AP_TransID: `T${randomBytes(4).toString('hex')}-${++count}`,
   Instant: new Date().toISOString(),

@@ -27,8 +27,8 @@ export const heading = (level: 2 | 3, id: string, title: string): Html => {
 
 export interface Column {
   readonly title: string;
-  /** `name` columns head their row; `tight` ones do not break. */
-  readonly kind?: 'name' | 'tight';
+  /** `name` columns head their row, `tight` ones do not break, `prose` ones stay wide enough to be read. */
+  readonly kind?: 'name' | 'tight' | 'prose';
 }
 
 export interface Row {
@@ -39,7 +39,7 @@ export interface Row {
 const cell = (column: Column | undefined, content: unknown): Html =>
   column?.kind === 'name'
     ? html`<th scope="row">${content}</th>`
-    : html`<td class="${column?.kind ?? 'text'}">${content}</td>`;
+    : html`<td class="${column?.kind ?? 'plain'}">${content}</td>`;
 
 /**
  * A table in a box of its own, so that a narrow screen moves the table and not the page. The box can be reached and

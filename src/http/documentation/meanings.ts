@@ -9,15 +9,15 @@ import type { OpenApiDocument, SchemaNode } from './schema-node.ts';
 
 /** By the name of the member, wherever it occurs. */
 export const meaningsByMember: Readonly<Record<string, string>> = {
-  MajorVersion: 'Of the operation.',
-  MinorVersion: 'Of the operation.',
+  MajorVersion: 'Version of the operation.',
+  MinorVersion: 'Its second part.',
   ServiceResponses: 'One element for each additional service that has an answer.',
   AP_ID: 'As in the request.',
   AP_TransID: 'As in the request.',
   MSISDN: 'As the request wrote it.',
   StatusCode: 'How the call went; see Status codes.',
   StatusMessage: 'The name of the code.',
-  Encoding: 'Of the text.',
+  Encoding: 'How the text is encoded.',
   status: 'The state as one word.',
 };
 
@@ -28,7 +28,7 @@ export const meaningsByPath: Readonly<Record<string, string>> = {
   'MSSP_InfoAnswer.MSSP_ID.URI': 'As in the request.',
   'MSS_Signature.Base64Signature': 'DER in Base64; see Checking a signature.',
 
-  'MSS_SignatureReq.MinorVersion': '2. Older clients send 1.',
+  'MSS_SignatureReq.MinorVersion': '`2`. Older clients send `1`.',
   'MSS_SignatureReq.MessagingMode': '`synch`: answer when the person has acted. `asynch`: answer at once.',
   'MSS_SignatureReq.AdditionalServices':
     'What to do beside signing. May be empty, but has to be there; each service once.',
@@ -62,7 +62,7 @@ export const meaningsByPath: Readonly<Record<string, string>> = {
   'SignatureStatus.StatusCode.Value': '100, 500, 502 or 504.',
 
   'MSS_ReceiptReq.MSSP_TransID': 'The transaction that was signed. Yours, and of the same number.',
-  'ReceiptMessage.MimeType': 'Of the text.',
+  'ReceiptMessage.MimeType': 'What the text is.',
   'ReceiptMessage.Data': 'What the person reads.',
   'ReceiptReqStatus.StatusCode.Value': 'Nothing else is possible.',
   'ReceiptReqStatus.StatusDetail': 'Leave it out, and the answer has no extension.',
@@ -98,8 +98,8 @@ export const meaningsByPath: Readonly<Record<string, string>> = {
   'Sscd.PinStatus': 'With `pinstatus`.',
   'Sscd.PinStatus.Blocked': 'Whether the PIN is blocked.',
   'Sscd.State': 'With `state`.',
-  'MobileUserCertificate.Algorithm': 'Of the key: `EC` is P-256, `RSA` has 2048 bits.',
-  'MobileUserCertificate.State': 'Of the certificate.',
+  'MobileUserCertificate.Algorithm': 'Kind of the key: `EC` is P-256, `RSA` has 2048 bits.',
+  'MobileUserCertificate.State': 'State of the certificate.',
 
   'Fault.Fault': 'The one member of the body.',
   'Fault.Fault.Code': 'The code and its side.',

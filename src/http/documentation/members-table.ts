@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type Html, table, words } from './markup.ts';
+import { breakable, type Html, table, words } from './markup.ts';
 import { type MemberRow, wireName } from './members.ts';
 
 /** What a table is about: what has to be sent, or what can be expected. */
@@ -35,7 +35,7 @@ const allowedMarkup = ({ path, values, limit, pattern }: MemberRow): readonly un
     return [html`<a href="#${list[0]}">${list[1]}</a>`];
   }
   return [
-    values.map((value) => html`<code>${value}</code> `),
+    values.map((value) => html`<code>${breakable(value)}</code> `),
     limit === undefined ? '' : html`${limit} `,
     pattern === undefined ? '' : html`<code class="pattern">${pattern}</code>`,
   ];
@@ -51,7 +51,7 @@ export const membersTable = (label: string, side: Side, rows: readonly MemberRow
       { title: 'Type', kind: 'tight' },
       { title: side === 'request' ? 'Required' : 'Present', kind: 'tight' },
       { title: side === 'request' ? 'Allowed' : 'Values' },
-      { title: 'Meaning' },
+      { title: 'Meaning', kind: 'prose' },
     ],
     rows.map((row) => ({
       cells: [

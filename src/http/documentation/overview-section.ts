@@ -17,7 +17,7 @@ const bytes = (number: number): string => (number % 1024 === 0 ? `${number / 102
 
 const callers = (sandbox: boolean): string =>
   sandbox
-    ? 'This is a sandbox: any `AP_ID` is accepted, and nothing is checked.'
+    ? 'Your `AP_ID`. This is a sandbox, so any will do.'
     : 'Your `AP_ID`. If you were registered with a password or a TLS client certificate, that as well: `AP_PWD` is checked only then.';
 
 export const overviewSection = ({ sandbox, maxBodyBytes, retention }: DocumentationFacts): Html => {
@@ -56,7 +56,10 @@ export const overviewSection = ({ sandbox, maxBodyBytes, retention }: Documentat
 ${heading(2, 'overview', 'Overview')}
 ${table(
   'Overview',
-  [{ title: 'What', kind: 'name' }, { title: 'Rule' }],
+  [
+    { title: 'What', kind: 'name' },
+    { title: 'Rule', kind: 'prose' },
+  ],
   rows.map(([what, rule]) => ({ cells: [what, words(rule)] })),
 )}
 </section>`;

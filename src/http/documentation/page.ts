@@ -4,7 +4,7 @@
  */
 import { html, raw } from 'hono/html';
 import type { ProtocolRules } from '../../protocol/rules.ts';
-import { flourish } from './flourish.ts';
+import { flourish, icon } from './flourish.ts';
 import { type Html, heading } from './markup.ts';
 import { memberRows, separateComponents, wireName } from './members.ts';
 import { membersTable } from './members-table.ts';
@@ -104,14 +104,17 @@ export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts)
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Paraph · mobile signature interface</title>
+<link rel="icon" href="${icon}">
 <style>${raw(stylesheet)}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header class="top"><a class="brand" href="#content">${raw(flourish)}<span>Paraph</span></a>
-<p>Mobile signature interface <span class="quiet">${document.info.version}</span></p></header>
+<header>
+<div class="top"><a class="brand" href="#content">${raw(flourish)}<span>Paraph</span></a>
+<p>Mobile signature interface <span class="quiet">${document.info.version}</span></p></div>
 <div class="title"><h1>Signatures by phone</h1>
 <p class="lead">Ask a person to sign a text on their phone, and get a signature that only this person can give. JSON over HTTP, by the model of ETSI TS 102 204.</p></div>
+</header>
 <div class="columns">
 <nav aria-label="Contents">
 ${contents('Start', start)}

@@ -58,7 +58,7 @@ ${table(
   'Signature profiles',
   [
     { title: 'Profile', kind: 'name' },
-    { title: 'Meaning' },
+    { title: 'Meaning', kind: 'prose' },
     ...users.map(([title]) => ({ title, kind: 'tight' as const })),
   ],
   profileNames.map((name) => ({
@@ -86,7 +86,11 @@ ${heading(2, 'services', 'Additional services')}
 <p>${words('`AdditionalServices` asks for more than a signature. Each element names its service in `Description`.')} ${otherDialects(rules)}</p>
 ${table(
   'Additional services',
-  [{ title: 'Description', kind: 'name' }, { title: 'Send with it' }, { title: 'What happens' }],
+  [
+    { title: 'Description', kind: 'name' },
+    { title: 'Send with it' },
+    { title: 'What happens', kind: 'prose' },
+  ],
   [...serviceUris(rules)].map(([name, uri]) => ({
     cells: [
       html`<code>${breakable(uri)}</code>`,
@@ -106,7 +110,7 @@ ${table(
     { title: 'Value', kind: 'name' },
     { title: 'StatusMessage', kind: 'tight' },
     { title: 'Where', kind: 'tight' },
-    { title: 'Meaning' },
+    { title: 'Meaning', kind: 'prose' },
   ],
   statusRows.map(({ code, message, where, meaning }) => ({
     cells: [html`<code>${code}</code>`, html`<code>${message}</code>`, where, words(meaning)],
@@ -128,8 +132,8 @@ ${table(
     { title: 'Code', kind: 'name' },
     { title: 'Reason', kind: 'tight' },
     { title: 'Side', kind: 'tight' },
-    { title: 'When' },
-    { title: 'What to do' },
+    { title: 'When', kind: 'prose' },
+    { title: 'What to do', kind: 'prose' },
   ],
   codes.map((code) => ({
     id: `fault-${code}`,

@@ -14,6 +14,7 @@ const colours = {
     string: '#2a6238',
     literal: '#8a4b08',
     mark: '#fdf3d3',
+    shade: '#1c233033',
   },
   dark: {
     paper: '#12151b',
@@ -26,6 +27,7 @@ const colours = {
     string: '#9fd3a8',
     literal: '#e7b173',
     mark: '#3a3213',
+    shade: '#000000aa',
   },
 } as const;
 
@@ -95,8 +97,9 @@ section>pre{margin-bottom:1rem}
 .example summary:focus-visible{outline-offset:-3px;border-radius:.5rem}
 .example[open] summary{border-bottom:1px solid var(--line)}
 .example pre{border:0;border-radius:0}
-.scroll{overflow-x:auto;margin:0 0 1rem;border-block:1px solid var(--line)}
-table{border-collapse:collapse;width:100%;min-width:40rem;font-size:.92rem;line-height:1.5}
+.scroll{overflow-x:auto;margin:0 0 1rem;border-block:1px solid var(--line);
+background:linear-gradient(90deg,var(--paper) 50%,transparent) 0/2.5rem 100% local,linear-gradient(270deg,var(--paper) 50%,transparent) 100%/2.5rem 100% local,linear-gradient(90deg,var(--shade),transparent) 0/.8rem 100%,linear-gradient(270deg,var(--shade),transparent) 100%/.8rem 100%;background-repeat:no-repeat}
+table{border-collapse:collapse;width:100%;font-size:.92rem;line-height:1.5}
 th,td{text-align:left;vertical-align:top;padding:.55rem .9rem .55rem 0;font-weight:400}
 th:last-child,td:last-child{padding-right:0}
 thead th{font-size:.8rem;color:var(--quiet);padding-block:.5rem;white-space:nowrap}
@@ -104,6 +107,7 @@ tbody tr{border-top:1px solid var(--line)}
 tbody th{white-space:nowrap}
 th code{white-space:normal}
 td.tight{white-space:nowrap}
+td.prose{min-width:min(16rem,75vw)}
 .way,.pattern{color:var(--quiet)}
 tr:target{background:var(--mark)}
 .after{margin-top:1rem}
@@ -117,5 +121,5 @@ nav ul{display:block;margin-bottom:1.3rem}
 main{padding-block:1.5rem 4rem}
 }
 @media (min-width:76rem){.sides{grid-template-columns:1fr 1fr;align-items:start}}
-@media print{nav,.skip,.anchor{display:none}.columns{display:block}details>*{display:block}section{break-inside:auto}}
+@media print{nav,.skip,.anchor{display:none}.columns{display:block}}
 `;

@@ -78,7 +78,11 @@ ${heading(2, 'test-numbers', 'Test numbers')}
 <p>This service is a sandbox. These numbers answer by themselves; they can be written with or without the plus sign.</p>
 ${table(
   'Test numbers',
-  [{ title: 'MSISDN', kind: 'name' }, { title: 'Signs with', kind: 'tight' }, { title: 'Behaviour' }],
+  [
+    { title: 'MSISDN', kind: 'name' },
+    { title: 'Signs with', kind: 'tight' },
+    { title: 'Behaviour', kind: 'prose' },
+  ],
   [...testUsers.filter(({ alwaysFaults }) => alwaysFaults === undefined).map(row), ...faultRows(testUsers)],
 )}
 </section>`;

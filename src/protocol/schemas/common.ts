@@ -26,7 +26,7 @@ const checkInstant = (payload: z.core.ParsePayload<string>): void => {
   } else payload.value = instant;
 };
 
-export const instantSchema = text().check(checkInstant).meta({
+const instantSchema = text().check(checkInstant).meta({
   format: 'date-time',
   description: 'ISO 8601 date-time with zone; a fraction of a second is optional.',
   example: '2024-07-02T08:06:55.134Z',
@@ -38,7 +38,7 @@ export const instantSchema = text().check(checkInstant).meta({
  */
 export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
-export const msspIdSchema = z
+const msspIdSchema = z
   .object({ URI: text().regex(absoluteUri, { error: 'must be an absolute URI' }) })
   .meta({ id: 'MSSP_ID', description: 'The service provider.', example: { URI: 'http://mid.vendor.ch/' } });
 

@@ -43,4 +43,3 @@ export const faultResponseSchema = z
       },
     },
   });
-export type FaultResponse = z.infer<typeof faultResponseSchema>;

@@ -1,0 +1,19 @@
+/**
+ * Fills the tables of docs/configuration.md from the schemas of environment and configuration file; the prose around them
+ * is written by hand. With `--check` it compares.
+ */
+import { describeConfiguration, fillTable, keyTable } from '../src/configuration/describe.ts';
+import { environmentSchema } from '../src/environment.ts';
+import { writeOrCheck } from './generated-file.ts';
+
+const fill = (document: string): string =>
+  fillTable(
+    fillTable(document, 'environment', keyTable(environmentSchema)),
+    'configuration',
+    describeConfiguration(),
+  );
+
+writeOrCheck([{ path: 'docs/configuration.md', make: fill }], {
+  check: process.argv.includes('--check'),
+  remedy: '`npm run docs`',
+});

@@ -1,0 +1,65 @@
+/**
+ * The JSON Schema of what lies in the queues, made from the schemas that the workers know.
+ *
+ * The queue itself takes any MSS_SignatureReq, and the worker checks it against the protocol. Whoever writes one wants to
+ * know what that is, so the schema here has the protocol's own in its place, under the rules of the default configuration.
+ */
+import { z } from 'zod';
+import { defaultProtocolRules } from '../src/protocol/rules.ts';
+import { signatureRequestSchema } from '../src/protocol/schemas.ts';
+import {
+  receiptJobDataSchema,
+  receiptJobResultSchema,
+  signatureJobDataSchema,
+  signatureRecordSchema,
+} from '../src/transactions/contract.ts';
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const record = signatureRecordSchema.meta({
+  id: 'SignatureRecord',
+  description: 'Where a transaction stands; what a completed job returns.',
+});
+
+const jobData = signatureJobDataSchema.extend({
+  MSS_SignatureReq: signatureRequestSchema(defaultProtocolRules).shape.MSS_SignatureReq,
+  transaction: record.optional(),
+});
+
+/** JSON Schema has `examples`, and no need of bounds that every number of the language has. */
+const tidy = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.example !== undefined) {
+    jsonSchema.examples = [jsonSchema.example];
+    delete jsonSchema.example;
+  }
+};
+
+const definitionsOf = (
+  name: string,
+  schema: z.ZodType,
+  io: 'input' | 'output',
+): Record<string, JsonSchema> => {
+  const { $schema: _dialect, $defs = {}, ...definition } = z.toJSONSchema(schema, { io, override: tidy });
+  return { [name]: definition, ...$defs };
+};
+
+/** A password has no place in a job: the worker ignores it, and Redis would keep it. */
+const withoutPassword = (definitions: Record<string, JsonSchema>): Record<string, JsonSchema> => {
+  const { AP_PWD: _password, ...properties } = definitions.AP_Info?.properties ?? {};
+  return { ...definitions, AP_Info: { ...definitions.AP_Info, properties } };
+};
+
+export const queueContractSchema = (): JsonSchema => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Jobs of Paraph',
+  description:
+    'Validates the data of a job `sign` in the queue `signatures`. SignatureRecord is what a completed one returns.',
+  $ref: '#/$defs/SignatureJobData',
+  $defs: {
+    ...withoutPassword(definitionsOf('SignatureJobData', jobData, 'input')),
+    ...definitionsOf('ReceiptJobData', receiptJobDataSchema, 'input'),
+    ...definitionsOf('ReceiptJobResult', receiptJobResultSchema, 'output'),
+  },
+});

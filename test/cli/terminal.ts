@@ -1,0 +1,56 @@
+/** Runs the real command with streams of the test's own, as a terminal or as a script would give them. */
+import { Readable } from 'node:stream';
+import { type CliOptions, runCli } from '../../src/cli/cli.ts';
+import type { Input } from '../../src/cli/context.ts';
+import type { Json } from '../support/product.ts';
+
+export interface Ran {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The document of `--json`. */
+  json(): Json;
+}
+
+export interface RunOptions extends Partial<Pick<CliOptions, 'env' | 'fetch' | 'signal' | 'now'>> {
+  /** Both outputs are terminals, 80 columns wide. */
+  readonly tty?: boolean;
+  readonly stdin?: Input;
+  /** Sees what is written to stdout while the command runs. */
+  readonly onOutput?: (text: string) => void;
+}
+
+export const piped = (text: string): Input => Readable.from([Buffer.from(text)]);
+
+/** A keyboard: each element is one chunk as a terminal in raw mode sends it. Echoing is recorded as its absence. */
+export const keyboard = (...chunks: readonly string[]): Input & { readonly modes: boolean[] } => {
+  const modes: boolean[] = [];
+  return Object.assign(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), {
+    isTTY: true,
+    modes,
+    setRawMode: (raw: boolean) => modes.push(raw),
+  });
+};
+
+export const run = async (
+  args: readonly string[],
+  { tty = false, stdin = piped(''), env = {}, onOutput, ...options }: RunOptions = {},
+): Promise<Ran> => {
+  const written = { stdout: '', stderr: '' };
+  const output = (name: 'stdout' | 'stderr') => ({
+    isTTY: tty,
+    columns: 80,
+    write: (text: string) => {
+      written[name] += text;
+      if (name === 'stdout') onOutput?.(text);
+    },
+  });
+  const exitCode = await runCli(args, {
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    stdin,
+    env,
+    ...options,
+  });
+  return { exitCode, ...written, json: () => JSON.parse(written.stdout) };
+};

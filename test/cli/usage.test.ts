@@ -1,0 +1,139 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/cli.ts';
+import { exitCodes, exitCodeTable } from '../../src/cli/exit-codes.ts';
+import { patientFetch } from '../../src/client/patient-fetch.ts';
+import { piped, run } from './terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const fileWith = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const sign = ['sign', '+41700092501', 'Hi'];
+const secret = 'hunter2-hunter2';
+
+describe('a command line that is not usable', () => {
+  it.each([
+    [['sgin'], "Unknown command 'sgin' (Did you mean sign?)."],
+    [['sign', '+41700092501'], "Missing required argument 'text'."],
+    [[...sign, 'there'], "Too many arguments for 'sign'. Expected 2 arguments but got 3."],
+    [[...sign, `--ap-password=${secret}`], "Unknown option '--ap-password'."],
+    [[...sign, '--ap-password', secret], "Unknown option '--ap-password'."],
+    [
+      [...sign, '--ap-password-env', secret],
+      'The environment variable that --ap-password-env names is not set.',
+    ],
+    [['hash-password', secret], "Too many arguments for 'hash-password'. Expected 0 arguments but got 1."],
+    [[...sign, '--timeout', 'soon'], '--timeout must be a number of seconds from 1 to 3600.'],
+    [[...sign, '--timeout', '0'], '--timeout must be a number of seconds from 1 to 3600.'],
+    [
+      [...sign, '--profile', 'fax'],
+      '--profile must be one of any, sim, app, ec, rsa, geofencing, otp-text, otp-flash, or a URI.',
+    ],
+    [[...sign, '--url', 'ftp://example'], '--url (or PARAPH_URL) must be an http or https URL.'],
+    [
+      [...sign, '--url', `http://me:${secret}@example`],
+      '--url (or PARAPH_URL) must have no user, query or fragment.',
+    ],
+    [[...sign, '--trust', join(folder, 'absent.pem')], 'The file that --trust names cannot be read.'],
+    [
+      [...sign, '--trust', fileWith('empty.pem', 'nothing')],
+      'The file that --trust names has no usable certificate (PEM).',
+    ],
+    [
+      [...sign, '--out', join(folder, 'absent', 'a.cms')],
+      'The directory of the file that --out names does not exist or is not writable.',
+    ],
+    [
+      ['status', 'H1', '--trust', 'root.pem'],
+      '--trust needs --text: a signature is verified against the text that was signed.',
+    ],
+    [['messages', 'me'], 'The number must be in E.164, such as +41700092501.'],
+  ])('%j ends with 2 and one sentence', async (args, sentence) => {
+    const { exitCode, stdout, stderr } = await run(args);
+    expect(stderr).toBe(`paraph: ${sentence}\n`);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(2);
+    expect(stderr).not.toContain(secret);
+  });
+
+  it('is told to a script as one JSON document, too', async () => {
+    const { exitCode, json } = await run(['sign', '--json']);
+    expect(exitCode).toBe(2);
+    expect(json()).toEqual({ outcome: 'usage', problem: "Missing required argument 'msisdn'." });
+  });
+
+  it('is the empty one, which shows the help on stderr', async () => {
+    const { exitCode, stdout, stderr } = await run([]);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^Usage: paraph /);
+  });
+});
+
+/** All commands, those without subcommands, by their full names. */
+const commandsOf = (command: Command, name = ''): readonly { name: string; command: Command }[] =>
+  command.commands.length === 0
+    ? [{ name: name.trim(), command }]
+    : command.commands.flatMap((each) => commandsOf(each, `${name} ${each.name()}`));
+
+const nowhere = { write: () => undefined };
+const all = commandsOf(
+  createProgram(
+    {
+      stdout: nowhere,
+      stderr: nowhere,
+      stdin: piped(''),
+      env: {},
+      signal: new AbortController().signal,
+      fetch: patientFetch,
+      now: () => 0,
+    },
+    { report: () => undefined, stopped: () => undefined },
+  ),
+);
+
+describe('the help', () => {
+  it.each([['--help'], ...all.map(({ name }) => [`${name} --help`])])(
+    'of paraph %s fits 80 columns and lists the exit codes',
+    async (args) => {
+      const { exitCode, stdout, stderr } = await run(args.split(' '));
+      expect(exitCode).toBe(0);
+      expect(stderr).toBe('');
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      for (const { code, meaning } of Object.values(exitCodes)) {
+        expect(stdout).toContain(`  ${String(code).padEnd(5)}${meaning}\n`);
+      }
+    },
+  );
+
+  it('has the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await run(['--version'])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
+  });
+});
+
+describe('docs/cli.md', () => {
+  const document = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+
+  it('holds the table of exit codes', () => {
+    expect(document).toContain(exitCodeTable());
+  });
+
+  it.each(all.map(({ name, command }) => ({ name, command })))(
+    'describes paraph $name',
+    ({ name, command }) => {
+      expect(document).toContain(`paraph ${name}`);
+      const flags = command.options.map(({ long }) => long ?? '');
+      expect(flags.filter((flag) => !document.includes(`\`${flag}`))).toEqual([]);
+    },
+  );
+});

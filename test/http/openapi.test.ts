@@ -1,0 +1,242 @@
+/** The OpenAPI document is well formed, complete, and true: what the service answers is what it describes. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { meaningsByMember, meaningsByPath } from '../../src/http/documentation/meanings.ts';
+import { describeOperations } from '../../src/http/documentation/operations.ts';
+import {
+  nodesIn,
+  type OpenApiDocument,
+  type OperationNode,
+  type SchemaNode,
+} from '../../src/http/documentation/schema-node.ts';
+import { buildOpenApiDocument } from '../../src/http/openapi.ts';
+import { toCanonicalJson } from '../../src/protocol/json.ts';
+import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
+import { defaultProtocolRules } from '../../src/protocol/rules.ts';
+import { faultResponseSchema } from '../../src/protocol/schemas.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+
+const document = buildOpenApiDocument(defaultProtocolRules);
+const { schemas } = document.components;
+const operations: readonly OperationNode[] = Object.values(document.paths).flatMap((methods) =>
+  Object.values(methods),
+);
+const byId = (id: string): OperationNode => {
+  const found = operations.find(({ operationId }) => operationId === id);
+  if (found === undefined) throw new Error(`There is no operation ${id}`);
+  return found;
+};
+const names = Object.keys(wrappers) as Operation[];
+
+/** Every value under a key, at any depth. */
+const valuesOf = (key: string, json: unknown): readonly unknown[] =>
+  typeof json === 'object' && json !== null
+    ? Object.entries(json).flatMap(([name, value]) => [
+        ...(name === key ? [value] : []),
+        ...valuesOf(key, value),
+      ])
+    : [];
+
+const pointedAt = (reference: string): unknown =>
+  reference
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<unknown>((json, step) => (json as Record<string, unknown> | undefined)?.[step], document);
+
+describe('the document', () => {
+  it('has the addresses of the interface and those for machines', () => {
+    expect(Object.keys(document.paths)).toEqual([
+      ...names.map((name) => `/rest/service/${name}`),
+      '/rest/service',
+      '/livez',
+      '/readyz',
+      '/pki/root.pem',
+      '/openapi.json',
+    ]);
+  });
+
+  it('carries the version of the interface', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info.version).toBe('1.0.1');
+  });
+
+  it('refers to nothing that it does not have', () => {
+    const references = valuesOf('$ref', document);
+    expect(references.length).toBeGreaterThan(0);
+    for (const reference of references) expect(pointedAt(String(reference))).toBeTypeOf('object');
+  });
+
+  it('gives each operation an id of its own and a summary', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { operationId, summary } of operations) {
+      expect(operationId).toMatch(/^[a-z]+$/);
+      expect(summary).toMatch(/\S/);
+    }
+  });
+
+  it('requires the body of each request and describes 200, 405 and 500', () => {
+    for (const name of [...names, 'service']) {
+      const { requestBody, responses } = byId(name);
+      expect(requestBody?.required).toBe(true);
+      expect(Object.keys(responses)).toEqual(['200', '405', '500']);
+    }
+  });
+
+  it('takes any of the four wrappers at the address for all', () => {
+    const { schema } = byId('service').requestBody?.content['application/json'] ?? {};
+    expect(schema?.oneOf?.map(({ $ref }) => $ref?.split('/').at(-1))).toEqual([
+      'SignatureRequest',
+      'StatusRequest',
+      'ReceiptRequest',
+      'ProfileRequest',
+    ]);
+  });
+
+  it('follows the rules of the service', () => {
+    const own = buildOpenApiDocument(
+      { authorities: ['sign.example.org'], minTimeoutSeconds: 10, maxTimeoutSeconds: 30 },
+      '9.9.9',
+    );
+    const profiles = own.components.schemas.SignatureProfile?.enum ?? [];
+    expect(profiles).toContain('http://sign.example.org/Any-LoA4');
+    expect(JSON.stringify(own.paths)).not.toContain('vendor');
+    expect(own.info['x-paraph-version']).toBe('9.9.9');
+  });
+
+  it('is the same however often it is built', () => {
+    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules))).toBe(JSON.stringify(document));
+  });
+});
+
+describe('the words', () => {
+  /** Each member with its path, such as `AP_Info.AP_ID`. */
+  const members = (node: SchemaNode, path: string): readonly (readonly [string, SchemaNode])[] =>
+    nodesIn({ ...node, properties: {} })
+      .concat(node)
+      .flatMap((inner) =>
+        Object.entries(inner.properties ?? {}).flatMap(([name, member]) => {
+          const at = `${path}.${name}`;
+          return [[at, member] as const, ...members(member, at)];
+        }),
+      );
+  const all = Object.entries(schemas).flatMap(([name, schema]) => members(schema, name));
+
+  it('tell the meaning of every member', () => {
+    const silent = all.filter(([, { description, $ref }]) => {
+      const target = $ref === undefined ? undefined : schemas[$ref.split('/').at(-1) ?? ''];
+      return (description ?? target?.description ?? '') === '';
+    });
+    expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  it('are none that nobody reads', () => {
+    const described = new Map(all.map(([path, { description }]) => [path, description]));
+    const unread = Object.entries(meaningsByPath).filter(([path, words]) => described.get(path) !== words);
+    expect(unread.map(([path]) => path)).toEqual([]);
+    const used = new Set(all.map(([, { description }]) => description));
+    expect(Object.entries(meaningsByMember).filter(([, words]) => !used.has(words))).toEqual([]);
+  });
+});
+
+describe('the examples', () => {
+  const protocol = createProtocol(defaultProtocolRules);
+  const parsers = {
+    sign: protocol.parseSign,
+    status: protocol.parseStatus,
+    receipt: protocol.parseReceipt,
+    profile: protocol.parseProfile,
+  } as const;
+  const described = describeOperations(defaultProtocolRules);
+  const examplesOf = (content: { 'application/json': { examples?: object } } | undefined) =>
+    Object.values(content?.['application/json'].examples ?? {}).map(({ value }) => value as object);
+
+  it.each(names)('of %s are requests that parse', (name) => {
+    const requests = examplesOf(byId(name).requestBody?.content);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const request of requests) expect(parsers[name](request)).toMatchObject({ ok: true });
+  });
+
+  it.each(names)('of %s are answers that the schema describes completely', (name) => {
+    const { responses } = byId(name);
+    const answers = examplesOf(responses['200']?.content);
+    const faults = [...examplesOf(responses['500']?.content), ...examplesOf(responses['405']?.content)];
+    expect(answers.length).toBeGreaterThan(0);
+    expect(faults.length).toBeGreaterThan(1);
+    for (const answer of answers) {
+      expect(described[name].response.parse(answer)).toEqual(answer);
+      expect(JSON.stringify(answer)).toBe(toCanonicalJson(answer));
+    }
+    for (const fault of faults) expect(faultResponseSchema.parse(fault)).toEqual(fault);
+  });
+
+  it('name nobody but the robots of the sandbox', () => {
+    const numbers = new Set(JSON.stringify(document.paths).match(/\+?\d{10,}/g));
+    expect([...numbers].toSorted()).toEqual(['+41700092501', '+41700092508']);
+  });
+});
+
+describe('the schemas of the responses', () => {
+  const folder = new URL('../fixtures/wire/', import.meta.url);
+  const described = describeOperations(defaultProtocolRules);
+  const recordings = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+  it.each(recordings)('describe the recorded %s', (name) => {
+    const { operation, http, response } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as {
+      operation: Operation;
+      http: number;
+      response: object;
+    };
+    const schema: z.ZodType = http === 200 ? described[operation].response : faultResponseSchema;
+    expect(schema.parse(response)).toEqual(response);
+  });
+
+  describe('describe what the service answers', () => {
+    const redis = testRedis();
+    let product: TestProduct;
+    beforeAll(async () => {
+      product = await startTestProduct(redis);
+    });
+    afterAll(() => product.stop());
+
+    const ask = async (name: Operation, request: unknown) => {
+      const { status, body } = await product.post(`/rest/service/${name}`, request);
+      const schema: z.ZodType = status === 200 ? described[name].response : faultResponseSchema;
+      expect(schema.parse(body)).toEqual(body);
+      return body;
+    };
+
+    it('to all four operations', async () => {
+      const services = [
+        { Description: 'http://mid.vendor.ch/as#geofencing' },
+        { Description: 'http://mid.vendor.ch/as#subscriberInfo' },
+      ];
+      const accepted = await ask('sign', signRequest({ mode: 'asynch', services }));
+      const id = accepted.MSS_SignatureResp.MSSP_TransID;
+      await ask('status', statusRequest(id));
+      const signed = await ask('sign', signRequest({ services }));
+      await ask('receipt', receiptRequest(signed.MSS_SignatureResp.MSSP_TransID));
+      await ask('profile', profileRequest());
+      await ask('sign', signRequest({ msisdn: '+41000092401' }));
+    });
+
+    it('to the examples of the document, sent as they are', async () => {
+      const requests = byId('sign').requestBody?.content['application/json'].examples ?? {};
+      for (const { value } of Object.values(requests)) {
+        expect(await ask('sign', value)).toHaveProperty('MSS_SignatureResp');
+      }
+    });
+
+    it('at the addresses for machines', async () => {
+      const get = async (path: string): Promise<Json> =>
+        (await product.api.fetch(new Request(`http://test${path}`))).json();
+      expect(await get('/livez')).toEqual({ status: 'alive' });
+      expect(await get('/readyz')).toEqual({ status: 'ready' });
+      const served: OpenApiDocument = await get('/openapi.json');
+      expect(served.info['x-paraph-version']).toMatch(/^\d+\.\d+\.\d+/);
+      expect({ ...served, info: document.info }).toEqual(JSON.parse(JSON.stringify(document)));
+    });
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * Redis goes away and comes back: stopped in order, and hung. Callers are told within a moment, and the product goes on
+ * where it was, without a restart.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
+
+/** Generous: a second is meant. */
+const promptlyMs = 3000;
+
+const thinking = '41790000001';
+const silent = '41790000002';
+
+const names = testRedis();
+let dataDir: string;
+let redis: EmbeddedRedis;
+let product: TestProduct;
+
+const startRedis = (): Promise<EmbeddedRedis> =>
+  startEmbeddedRedis({ command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server', dataDir });
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'paraph-away-'));
+  redis = await startRedis();
+  product = await startTestProduct(names, {
+    redisUrl: redis.url,
+    configuration: {
+      subscribers: [
+        { msisdn: thinking, sim: { device: { kind: 'robot', thinkSeconds: 0.5 } } },
+        { msisdn: silent, sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
+      ],
+    },
+  });
+  await sign(product);
+});
+
+afterAll(async () => {
+  await product.stop();
+  await redis.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const health = async (path: string): Promise<number> =>
+  (await product.api.fetch(new Request(`http://test${path}`))).status;
+
+/** Each operation, of a user whom nobody has asked about yet: what is remembered in the process hides nothing. */
+const expectUnavailable = async (msspTransId: string, stranger: string): Promise<void> => {
+  const requests = {
+    sign: signRequest({ msisdn: stranger }),
+    status: statusRequest(msspTransId),
+    receipt: receiptRequest(msspTransId),
+    profile: profileRequest(stranger),
+  };
+  const since = Date.now();
+  const answers = Promise.all([
+    ...Object.entries(requests).map(([operation, body]) => send(product, `/rest/service/${operation}`, body)),
+    sign(product, { mode: 'asynch' }),
+  ]);
+  const [ready, alive] = await Promise.all([health('/readyz'), health('/livez')]);
+  for (const answer of await answers) expectFault(answer, 900, 'Unknown Error');
+  expect(Date.now() - since).toBeLessThan(promptlyMs);
+  expect({ ready, alive }).toEqual({ ready: 503, alive: 200 });
+};
+
+const expectRecovered = async (): Promise<void> => {
+  await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), { timeout: 8000, interval: 50 });
+  const answer = await vi.waitFor(
+    async () => {
+      const tried = await sign(product);
+      expect(tried.status).toBe(200);
+      return tried;
+    },
+    { timeout: 8000, interval: 50 },
+  );
+  await expectSignature(product, answer, 'Sign in to Example?');
+};
+
+describe('while Redis is stopped', () => {
+  let signed: string;
+  let open: string;
+
+  it('every operation answers Fault 900 within a moment, and readyz is 503 while livez is 200', async () => {
+    signed = (await sign(product)).body.MSS_SignatureResp.MSSP_TransID;
+    open = await accepted(product, { msisdn: '41700092507', timeoutSeconds: 60 });
+    await redis.stop();
+    await expectUnavailable(signed, '41700092508');
+    // Not only the first time, when connections break.
+    await expectUnavailable(signed, '41700092509');
+  });
+
+  it('a request that is wrong by itself is still told so', async () => {
+    expectFault(await send(product, '/rest/service/sign', {}), 101);
+    expectFault(await sign(product, { msisdn: '41790000000' }), 105);
+  });
+
+  it('nothing is lost: once it is back, the same product signs, and answers for what was accepted before', async () => {
+    redis = await startRedis();
+    await expectRecovered();
+    await expectSignature(product, await status(product, signed), 'Sign in to Example?');
+    const { body } = await status(product, open);
+    expect(body.MSS_StatusResp.Status.StatusMessage).toBe('OUTSTANDING_TRANSACTION');
+    const receipt = await send(product, '/rest/service/receipt', receiptRequest(signed));
+    expect(receipt.status).toBe(200);
+  });
+});
+
+describe('while Redis hangs', () => {
+  it('every operation answers Fault 900 within a moment, and it recovers by itself', async () => {
+    const msspTransId = (await sign(product)).body.MSS_SignatureResp.MSSP_TransID;
+    process.kill(redis.pid, 'SIGSTOP');
+    try {
+      await expectUnavailable(msspTransId, '41700092502');
+    } finally {
+      process.kill(redis.pid, 'SIGCONT');
+    }
+    await expectRecovered();
+    await expectSignature(product, await status(product, msspTransId), 'Sign in to Example?');
+  });
+});
+
+describe('when Redis goes away and comes back', () => {
+  it('whoever waits for a signature gets it, and a prompt that lapsed meanwhile has lapsed', async () => {
+    const waiting = sign(product, { msisdn: thinking });
+    const lapsing = await accepted(product, { msisdn: silent, timeoutSeconds: 1 });
+    await redis.stop();
+    redis = await startRedis();
+    await expectSignature(product, await waiting, 'Sign in to Example?');
+    await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), { timeout: 8000, interval: 50 });
+    expectFault(await ended(product, lapsing), 208);
+  });
+});

@@ -1,0 +1,155 @@
+/** HTTPS served directly: the client's certificate is what the connection proved. */
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen, type RunningServer } from '../../src/http/server.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { expectFault, readAnswer, type WireAnswer } from './wire.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paraph-tls-'));
+const file = (name: string): string => join(folder, name);
+const openssl = (...words: readonly string[]): void => {
+  execFileSync('openssl', words, { stdio: 'ignore', cwd: folder });
+};
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+const createAuthority = (name: string): void =>
+  openssl('req', '-x509', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`);
+
+const createLeaf = (name: string, authority: string): void => {
+  openssl('req', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
+  openssl(
+    ...['x509', '-req', '-in', `${name}.csr`, '-CA', `${authority}.crt`, '-CAkey', `${authority}.key`],
+    ...['-set_serial', String(name.length), '-days', '2', '-out', `${name}.crt`],
+  );
+};
+
+interface Identity {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+const identity = (name: string): Identity => ({
+  cert: readFileSync(file(`${name}.crt`)),
+  key: readFileSync(file(`${name}.key`)),
+});
+
+const apId = 'mid://certified.example';
+const redis = testRedis();
+let product: TestProduct;
+let server: RunningServer;
+
+beforeAll(async () => {
+  for (const name of ['authority', 'stranger']) createAuthority(name);
+  for (const name of ['server', 'registered', 'other']) createLeaf(name, 'authority');
+  createLeaf('foreign', 'stranger');
+  const fingerprints = ['registered', 'foreign'].map(
+    (name) => new X509Certificate(identity(name).cert).fingerprint256,
+  );
+  product = await startTestProduct(redis, {
+    configuration: {
+      applicationProviders: [{ id: apId, clientCertificateFingerprints: fingerprints }],
+    },
+  });
+  server = await listen({
+    fetch: product.api.fetch,
+    host: '127.0.0.1',
+    port: 0,
+    requestTimeoutMs: 5000,
+    headersTimeoutMs: 5000,
+    tls: {
+      certFile: file('server.crt'),
+      keyFile: file('server.key'),
+      clientCaFile: file('authority.crt'),
+    },
+  });
+});
+
+afterAll(async () => {
+  server.cut();
+  await server.drain();
+  await product.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** @param as The certificate to show, if any. */
+const call = (ap: string, as?: string, agent?: Agent): Promise<WireAnswer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(server.url);
+    const outgoing = request(
+      {
+        hostname,
+        port,
+        path: '/rest/service/sign',
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-client-certificate': 'ab'.repeat(32) },
+        ca: readFileSync(file('authority.crt')),
+        checkServerIdentity: () => undefined,
+        ...(as !== undefined && identity(as)),
+        agent: agent ?? false,
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('end', () => {
+          resolve(readAnswer(response.statusCode ?? 0, response.headers['content-type'], text));
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(JSON.stringify(signRequest({ apId: ap })));
+  });
+
+describe('over TLS', () => {
+  it('an AP without a registered certificate is served with any, or without one', async () => {
+    expect(server.url.startsWith('https://')).toBe(true);
+    for (const as of [undefined, 'registered', 'foreign']) {
+      expect((await call('mid://anybody.example', as)).status).toBe(200);
+    }
+  });
+
+  it('an AP with a registered certificate is served when it shows that one', async () => {
+    expect((await call(apId, 'registered')).status).toBe(200);
+  });
+
+  it('it is fault 104 without a certificate, and with another one', async () => {
+    expectFault(await call(apId), 104, 'Access denied');
+    expectFault(await call(apId, 'other'), 104, 'Access denied');
+  });
+
+  it('it is fault 104 with a certificate of a foreign authority, though its fingerprint is registered', async () => {
+    expectFault(await call(apId, 'foreign'), 104, 'Access denied');
+  });
+
+  it('a connection and a session that are used again are still the ones that showed the certificate', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, maxCachedSessions: 10 });
+    expect((await call(apId, 'registered', agent)).status).toBe(200);
+    expect((await call(apId, 'registered', agent)).status).toBe(200);
+    for (const sockets of Object.values(agent.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy();
+    expect((await call(apId, 'registered', agent)).status).toBe(200);
+    agent.destroy();
+  });
+});
+
+describe('a TLS file that cannot be read', () => {
+  it('keeps the server from starting', async () => {
+    const starting = listen({
+      fetch: product.api.fetch,
+      host: '127.0.0.1',
+      port: 0,
+      requestTimeoutMs: 1000,
+      headersTimeoutMs: 1000,
+      tls: { certFile: file('absent.crt'), keyFile: file('server.key') },
+    });
+    await expect(starting).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,211 @@
+/**
+ * The queue as other services see it: docs/queue-contract.md is followed to the letter, with bare BullMQ, against the
+ * workers of a real product.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Job, Queue, QueueEvents } from 'bullmq';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { attachCertificates } from '../../src/pki/cms.ts';
+import { verifySignature } from '../../src/pki/verify.ts';
+import { parseFaultLine } from '../../src/protocol/fault.ts';
+import { signatureRecordSchema } from '../../src/transactions/contract.ts';
+import { newMsspTransId, shardOf } from '../../src/transactions/ids.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+const contract = readFileSync(new URL('../../docs/queue-contract.md', import.meta.url), 'utf8');
+
+/** The fenced blocks of one language, in the order of the document. */
+const blocks = (language: string): readonly string[] =>
+  [...contract.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
+    ([, code]) => code ?? '',
+  );
+
+const redis = testRedis();
+let product: TestProduct;
+let signatures: Queue;
+let events: QueueEvents;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis);
+  const options = { connection: redis.client(), prefix: `{${product.configuration.queue.prefix}-0}` };
+  signatures = new Queue('signatures', options);
+  events = new QueueEvents('signatures', options);
+  await events.waitUntilReady();
+});
+
+afterAll(async () => {
+  await Promise.all([signatures.close(), events.close()]);
+  await product.stop();
+});
+
+const add = (data: unknown, jobId = newMsspTransId(0)): Promise<Job> =>
+  signatures.add('sign', data, { jobId });
+
+/** The reason for which the job fails. */
+const failureOf = async (job: Job): Promise<string> =>
+  job.waitUntilFinished(events).then(
+    () => 'it completed',
+    ({ message }: Error) => message,
+  );
+
+const isPending = async (job: Job, attempt: number): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const current = await signatures.getJob(job.id ?? '');
+      expect(current?.data.transaction).toMatchObject({ state: 'pending', attempt });
+      expect(await job.getState()).toBe('delayed');
+    },
+    { timeout: 5000 },
+  );
+
+describe('the example', () => {
+  let lines: readonly string[];
+
+  beforeAll(async () => {
+    const [example = ''] = blocks('js');
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', example],
+      {
+        cwd: fileURLToPath(new URL('../..', import.meta.url)),
+        env: {
+          ...process.env,
+          REDIS_URL: redis.url.replace(/^unix:/, ''),
+          PARAPH_QUEUE_PREFIX: product.configuration.queue.prefix,
+        },
+      },
+    );
+    lines = stdout.trim().split('\n');
+  });
+
+  it('gets a signature, and certificates that complete it', async () => {
+    const { profile, cms, certificates }: Json = JSON.parse(lines[0] ?? '');
+    expect(profile).toBe('STK-LoA4');
+    const complete = attachCertificates(
+      Buffer.from(cms, 'base64'),
+      certificates.map((certificate: string) => Buffer.from(certificate, 'base64')),
+    );
+    const text = new TextEncoder().encode('Example Shop: confirm order 1?');
+    const trust = await product.core.custodyOver(product.core.commands).trust();
+    expect(verifySignature(complete, text, { trust, at: new Date() })).toMatchObject({ ok: true });
+  });
+
+  it('has an id by which HTTP finds the transaction', async () => {
+    const { id, certificates }: Json = JSON.parse(lines[0] ?? '');
+    const { status, body } = await product.post(
+      '/rest/service/status',
+      statusRequest(id, 'mid://shop.example.ch'),
+    );
+    expect(status).toBe(200);
+    expect(body.MSS_StatusResp.Status.StatusCode.Value).toBe('500');
+    const complete = Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64');
+    for (const certificate of certificates) expect(complete.includes(certificate, 0, 'base64')).toBe(true);
+  });
+
+  it('is told why the other request failed', () => {
+    expect(lines.slice(1)).toEqual(['_401 USER_CANCEL: User cancelled the request']);
+  });
+});
+
+describe('a job with bad data', () => {
+  const { MSS_SignatureReq: request } = signRequest({ mode: 'asynch' });
+
+  it.each([
+    ['no request', {}, '_102 MISSING_PARAM: MSS_SignatureReq'],
+    ['an empty request', { MSS_SignatureReq: {} }, '_102 MISSING_PARAM: MSS_SignatureReq.MajorVersion'],
+    ['no object', 'sign this', '_102 MISSING_PARAM: MSS_SignatureReq'],
+    [
+      'no number',
+      { MSS_SignatureReq: { ...request, MobileUser: {} } },
+      '_102 MISSING_PARAM: MSS_SignatureReq.MobileUser.MSISDN',
+    ],
+    [
+      'a number that nobody has',
+      { MSS_SignatureReq: { ...request, MobileUser: { MSISDN: '+41791234567' } } },
+      '_105 UNKNOWN_CLIENT: MSISDN is unknown',
+    ],
+    [
+      'a mode that there is not',
+      { MSS_SignatureReq: { ...request, MessagingMode: 'later' } },
+      '_101 WRONG_PARAM: MSS_SignatureReq.MessagingMode must be synch or asynch',
+    ],
+  ])('fails at once when it has %s', async (_, data, reason) => {
+    expect(await failureOf(await add(data))).toBe(reason);
+    expect(parseFaultLine(reason)).toBeDefined();
+  });
+
+  it('says nothing of a password that somebody left in it', async () => {
+    const job = await add({
+      MSS_SignatureReq: { ...request, AP_Info: { ...request.AP_Info, AP_PWD: 'hunter2', AP_ID: '' } },
+    });
+    expect(await failureOf(job)).toBe('_102 MISSING_PARAM: MSS_SignatureReq.AP_Info.AP_ID');
+    expect(product.logged.join('\n')).not.toContain('hunter2');
+  });
+});
+
+describe('a job of another service', () => {
+  it('is one job however often it is added', async () => {
+    const id = newMsspTransId(0);
+    const data = signRequest({ mode: 'asynch' });
+    const [first, second] = [await add(data, id), await add(data, id)];
+    await first.waitUntilFinished(events);
+    expect(second.id).toBe(id);
+    expect((await signatures.getJob(id))?.attemptsMade).toBe(1);
+  });
+
+  it('is worked on under any id', async () => {
+    const job = await add(signRequest({ mode: 'asynch' }), 'order-1');
+    expect(signatureRecordSchema.parse(await job.waitUntilFinished(events))).toMatchObject({
+      state: 'signed',
+    });
+  });
+
+  it('runs again as the next attempt when it is retried', async () => {
+    const job = await add(signRequest({ mode: 'asynch', msisdn: '+41000092402' }));
+    expect(await failureOf(job)).toBe('_402 PIN_BLOCKED: PIN of the mobile user is blocked');
+    const retried = await signatures.getJob(job.id ?? '');
+    await retried?.retry('failed');
+    await vi.waitFor(async () => {
+      const { transaction } = (await signatures.getJob(job.id ?? ''))?.data ?? {};
+      expect(transaction).toMatchObject({ state: 'failed', attempt: 2, fault: { code: 402 } });
+    });
+  });
+});
+
+describe('an answer for a device', () => {
+  const [script = ''] = blocks('lua');
+  const answers = blocks('json').map((text): Json => JSON.parse(text));
+  const cancelled = answers.find(({ kind }) => kind === 'fault');
+
+  const answer = (job: Job, attempt: number): Promise<unknown> =>
+    redis.client().eval(script, 1, signatures.toKey(job.id ?? ''), attempt, JSON.stringify(cancelled));
+
+  it('ends the attempt it is for, once', async () => {
+    const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
+    await isPending(job, 1);
+    expect(await answer(job, 2)).toBe('not-pending');
+    expect(await answer(job, 1)).toBe('accepted');
+    expect(await answer(job, 1)).toBe('decided');
+    const ended = failureOf(job);
+    await job.promote();
+    expect(await ended).toBe('_401 USER_CANCEL: User cancelled the request');
+    expect(await answer(job, 1)).toBe('finished');
+  });
+});
+
+describe('what the document shows', () => {
+  it('is a record that readers accept', () => {
+    const [record = ''] = blocks('json');
+    expect(signatureRecordSchema.parse(JSON.parse(record))).toEqual(JSON.parse(record));
+  });
+
+  it('is an id of the first shard', () => {
+    const [id = ''] = /H00[0-9A-Za-z]{17}/.exec(contract) ?? [];
+    expect(shardOf(id, 1)).toBe(0);
+  });
+});
