@@ -206,12 +206,13 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
         ? { method, sscd }
         : { method: method === 'otp-flash' ? 'otp-flash' : 'otp-text' },
     );
-    const busy = await claimScreen(start, eligible, device);
-    if (busy !== undefined) return conclude(start, { kind: 'fault', fault: busy });
-
     const time = now();
     let run = start;
+    // Before the screen is claimed: whoever takes it over ends its holder, which only works for one that was asked.
     if (device.screen && !run.asked) run = await markAsked(run, time);
+    const busy = await claimScreen(run, eligible, device);
+    if (busy !== undefined) return conclude(run, { kind: 'fault', fault: busy });
+
     const { attempt, deadline, history } = run.record;
     const result = await device.prompt({
       transactionId: run.id,

@@ -4,7 +4,13 @@ import { signRequest } from '../support/requests.ts';
 import { useService } from './service.ts';
 import { run } from './terminal.ts';
 
-const service = useService(testRedis());
+const silent = { sim: { device: { kind: 'simulated', sign: 'never-answers' } } };
+const service = useService(testRedis(), async () => ({
+  subscribers: [
+    { msisdn: '41790000001', ...silent },
+    { msisdn: '41790000002', ...silent },
+  ],
+}));
 const paraph = (...args: readonly string[]) => run(args, { env: { PARAPH_URL: service().url } });
 
 const signed = async (msisdn: string, text: string): Promise<string> => {
@@ -35,27 +41,30 @@ describe('paraph status', () => {
     expect(other.json()).toMatchObject({ reason: 'CONTENT_MISMATCH' });
   });
 
-  it('ends with 6 while the transaction is outstanding, and with its fault after --wait', async () => {
-    const { product, url } = service();
-    // Submitted by hand: the command itself would wait for the end.
-    const request = signRequest({
-      msisdn: '+41700092507',
-      mode: 'asynch',
-      timeoutSeconds: 2,
-      apId: 'mid://paraph.example',
-    });
-    const { body } = await product.post('/rest/service/sign', request);
-    const id = body.MSS_SignatureResp.MSSP_TransID;
-    const open = await paraph('status', id, '--url', url, '--json');
-    expect(open.exitCode).toBe(6);
-    expect(open.json()).toEqual({
+  /** By hand: the command itself would wait for the end. */
+  const submitted = async (msisdn: string, timeoutSeconds: number): Promise<string> => {
+    const request = signRequest({ msisdn, mode: 'asynch', timeoutSeconds, apId: 'mid://paraph.example' });
+    const { body } = await service().product.post('/rest/service/sign', request);
+    return body.MSS_SignatureResp.MSSP_TransID;
+  };
+
+  it('ends with 6 while the transaction is outstanding', async () => {
+    const { url } = service();
+    const id = await submitted('+41790000001', 300);
+    const { exitCode, json } = await paraph('status', id, '--url', url, '--json');
+    expect(exitCode).toBe(6);
+    expect(json()).toEqual({
       outcome: 'outstanding',
       msspTransId: id,
       problem: `Transaction ${id} is outstanding; to wait for its end: paraph status ${id} --wait --url ${url}`,
     });
-    const ended = await paraph('status', id, '--wait', '--json');
-    expect(ended.exitCode).toBe(3);
-    expect(ended.json()).toMatchObject({ msspTransId: id, fault: { code: 208 } });
+  });
+
+  it('waits for the end with --wait', async () => {
+    const id = await submitted('+41790000002', 1);
+    const { exitCode, json } = await paraph('status', id, '--wait', '--json');
+    expect(exitCode).toBe(3);
+    expect(json()).toMatchObject({ msspTransId: id, fault: { code: 208 } });
   });
 
   it('ends with 3 for a transaction of another AP', async () => {

@@ -199,6 +199,15 @@ describe('an answer for a device', () => {
 });
 
 describe('what the document shows', () => {
+  it('is described by a schema that refers to nothing it does not have, and knows no password', () => {
+    const text = readFileSync(new URL('../../docs/queue-contract.schema.json', import.meta.url), 'utf8');
+    const { $ref, $defs }: Json = JSON.parse(text);
+    expect($ref).toBe('#/$defs/SignatureJobData');
+    const references = [...text.matchAll(/"#\/\$defs\/([^"]+)"/g)].map(([, name]) => name ?? '');
+    for (const name of references) expect(Object.keys($defs)).toContain(name);
+    expect(text).not.toContain('AP_PWD');
+  });
+
   it('is a record that readers accept', () => {
     const [record = ''] = blocks('json');
     expect(signatureRecordSchema.parse(JSON.parse(record))).toEqual(JSON.parse(record));

@@ -26,8 +26,10 @@ const approval = {
 const seconds = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules): string =>
   String(Math.min(Math.max(60, minTimeoutSeconds), maxTimeoutSeconds));
 
-/** The first dialect of each kind: services of the vendor, and userLang, which is its supplier's. */
-const authoritiesOf = ({ authorities }: ProtocolRules): { readonly main: string; readonly lang: string } => {
+/** The first dialect of each kind: most URIs are the vendor's, that of userLang is its supplier's. */
+export const authoritiesOf = ({
+  authorities,
+}: ProtocolRules): { readonly main: string; readonly lang: string } => {
   const main = authorities[0] ?? '';
   return { main, lang: authorities.find((authority) => authority.startsWith('mss.')) ?? main };
 };

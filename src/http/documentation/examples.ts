@@ -33,7 +33,12 @@ export interface OperationExamples {
   readonly faults: Examples;
 }
 
-const now = Date.parse('2026-03-02T09:15:42.481Z');
+/** When an answer is given: so long after its request. */
+const after = ({ instant }: Caller, delayMs: number): number => Date.parse(instant) + delayMs;
+
+const atOnceMs = 34;
+/** How long it takes to find the phone, read and enter a PIN. */
+const thinkingMs = 12_481;
 
 /** A real signature is some 3000 characters; the ellipsis says that this one is cut. */
 const base64Signature = 'MIIIMQYJKoZIhvcNAQcCoIII…';
@@ -82,11 +87,10 @@ const signRequestOf = (protocol: Protocol, body: object): SignatureRequest =>
   must(protocol.parseSign(body)).request;
 
 const signExamples = (protocol: Protocol, requests: ExampleRequests['sign']): OperationExamples => {
-  const answerTo = (body: object) => ({
-    request: signRequestOf(protocol, body),
-    msspTransId: exampleTransactionId,
-    now,
-  });
+  const answerTo = (body: object, delayMs: number) => {
+    const request = signRequestOf(protocol, body);
+    return { request, msspTransId: exampleTransactionId, now: after(request.caller, delayMs) };
+  };
   const redirectUri = encodeURIComponent('exampleshop://back');
   const authUri = `mobileid://auth?mobile_auth_redirect_uri=${redirectUri}&session_token=pB4T…&user_id=5f0c2ad1-…`;
   return {
@@ -99,15 +103,15 @@ const signExamples = (protocol: Protocol, requests: ExampleRequests['sign']): Op
     answers: {
       signature: example(
         'Signed (mode synch)',
-        presentSigned({ ...answerTo(requests.synch), profile: 'STK-LoA4' }, signed),
+        presentSigned({ ...answerTo(requests.synch, thinkingMs), profile: 'STK-LoA4' }, signed),
       ),
       accepted: example(
         'Accepted (mode asynch)',
-        presentAccepted({ ...answerTo(requests.asynch), profile: 'STK-LoA4' }),
+        presentAccepted({ ...answerTo(requests.asynch, atOnceMs), profile: 'STK-LoA4' }),
       ),
       app2app: example(
         'Accepted, with the URI that opens the App',
-        presentAccepted({ ...answerTo(requests.app2app), profile: 'Device-LoA4' }, authUri),
+        presentAccepted({ ...answerTo(requests.app2app, atOnceMs), profile: 'Device-LoA4' }, authUri),
       ),
     },
     faults: {
@@ -128,10 +132,10 @@ const statusExamples = (
   return {
     requests: { status: example('Ask', requests.status) },
     answers: {
-      outstanding: example('Not yet', presentStatus(caller, view, undefined, now)),
+      outstanding: example('Not yet', presentStatus(caller, view, undefined, after(caller, atOnceMs))),
       signature: example(
         'Signed, with the services that were asked for',
-        presentStatus(caller, view, signedWithServices, now),
+        presentStatus(caller, view, signedWithServices, after(caller, atOnceMs)),
       ),
     },
     faults: {
@@ -147,11 +151,20 @@ const receiptExamples = (requests: ExampleRequests['receipt'], caller: Caller): 
     plain: example('Just show it', requests.plain),
   },
   answers: {
-    accepted: example('The user accepted', presentReceipt(caller, 'accepted', now)),
-    cancelled: example('The user pressed cancel', presentReceipt(caller, 'cancelled', now)),
-    timeout: example('The user saw it and did nothing', presentReceipt(caller, 'timeout', now)),
-    unanswered: example('The phone never showed it', presentReceipt(caller, 'unanswered', now)),
-    plain: example('Shown; nothing was asked', presentReceipt(caller, undefined, now)),
+    accepted: example('The user accepted', presentReceipt(caller, 'accepted', after(caller, thinkingMs))),
+    cancelled: example(
+      'The user pressed cancel',
+      presentReceipt(caller, 'cancelled', after(caller, thinkingMs)),
+    ),
+    timeout: example(
+      'The user saw it and did nothing',
+      presentReceipt(caller, 'timeout', after(caller, thinkingMs)),
+    ),
+    unanswered: example(
+      'The phone never showed it',
+      presentReceipt(caller, 'unanswered', after(caller, thinkingMs)),
+    ),
+    plain: example('Shown; nothing was asked', presentReceipt(caller, undefined, after(caller, thinkingMs))),
   },
   faults: {
     repeated: faultExample(
@@ -186,7 +199,7 @@ const profileExamples = (
           apps: [],
           wantsSscds: true,
         },
-        now,
+        after(caller, atOnceMs),
       ),
     ),
   },

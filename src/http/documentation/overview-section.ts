@@ -70,7 +70,9 @@ const curlLines = (facts: DocumentationFacts): string =>
   [
     'SERVICE=http://localhost:8080   # the address of this page, without /docs',
     '',
-    "curl -s \"$SERVICE/rest/service/sign\" -H 'Content-Type: application/json' --data-binary @- <<'END'",
+    'curl -s "$SERVICE/rest/service/sign" \\',
+    "  -H 'Content-Type: application/json' \\",
+    "  --data-binary @- <<'END'",
     JSON.stringify(exampleRequests(facts.rules).sign.synch, undefined, 2),
     'END',
   ].join('\n');

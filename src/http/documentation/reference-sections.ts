@@ -10,6 +10,7 @@ import { profileUriText, servicesByUri } from '../../protocol/uris.ts';
 import { chooseMethod } from '../../registry/profile-selection.ts';
 import type { Subscriber } from '../../registry/subscriber.ts';
 import { testUsers } from '../../registry/test-users.ts';
+import { authoritiesOf } from './example-requests.ts';
 import { breakable, type Html, heading, table, words } from './markup.ts';
 import type { MemberRow } from './members.ts';
 import { membersTable } from './members-table.ts';
@@ -73,10 +74,11 @@ ${table(
 </section>`;
 };
 
-/** The first spelling of each service. */
+/** Each service in the spelling of the interface's text. */
 const serviceUris = (rules: ProtocolRules): ReadonlyMap<ServiceName, string> => {
-  const uris = new Map<ServiceName, string>();
-  for (const [uri, name] of servicesByUri(rules.authorities)) if (!uris.has(name)) uris.set(name, uri);
+  const { main, lang } = authoritiesOf(rules);
+  const uris = new Map([...servicesByUri([main])].map(([uri, name]) => [name, uri]));
+  for (const [uri, name] of servicesByUri([lang])) if (name === 'userLang') uris.set(name, uri);
   return uris;
 };
 

@@ -29,7 +29,7 @@ export const serviceWords: Readonly<
   app2app: {
     member: '`App2App.RedirectUri`, where to return to',
     effect:
-      'Mode `asynch` and a person with an App only. The answer carries `AuthUri`; opening it on the phone is the prompt.',
+      'For mode `asynch`, and a person who signs with the App. The answer carries `AuthUri`; opening it on the phone is the prompt.',
   },
   subscriberInfo: {
     member: '',
