@@ -14,7 +14,7 @@ export interface SignedOutcome {
   /** Base64. */
   readonly cms: string;
   /** Id of the certificate chain to attach; undefined when `cms` carries its own. */
-  readonly certificates?: string;
+  readonly certificates?: string | undefined;
 }
 
 /** A one-time password that was handed to the user's phone. Not a signature: nobody acted on the bytes. */
@@ -41,12 +41,14 @@ export interface LocationError {
 
 export type Outcome = (SignedOutcome | DeliveredOutcome) & {
   /** The method that was chosen for the user. */
-  readonly profile?: ProfileName;
+  readonly profile?: ProfileName | undefined;
+  /** The device that signed; a receipt goes to the same one. */
+  readonly sscdId?: string | undefined;
   /** The service verified the signature before it answered, because the request asked for that. */
-  readonly validated?: true;
-  readonly geofencing?: LocationReport | LocationError;
+  readonly validated?: true | undefined;
+  readonly geofencing?: LocationReport | LocationError | undefined;
   /** MCC then MNC. */
-  readonly subscriberNetwork?: string;
+  readonly subscriberNetwork?: string | undefined;
 };
 
 /** What the user did with a receipt. `unanswered`: the phone never showed it. */

@@ -27,9 +27,9 @@ export interface SignatureRecord {
   readonly attempt: number;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
-  readonly outcome?: Outcome;
-  readonly fault?: Fault;
-  readonly receipt?: ReceiptOutcome;
+  readonly outcome?: Outcome | undefined;
+  readonly fault?: Fault | undefined;
+  readonly receipt?: ReceiptOutcome | undefined;
   readonly history: readonly HistoryEntry[];
 }
 

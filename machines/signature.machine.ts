@@ -25,7 +25,7 @@ export interface HistoryEntry {
   readonly state: SignatureState;
   readonly attempt: number;
   readonly at: number;
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
 }
 
 export type SignatureState = 'submitted' | 'pending' | 'signed' | 'failed' | 'receipted';

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
 import { signatureRequestSchema } from '../src/protocol/schemas.ts';
 import {
+  decisionSchema,
   receiptJobDataSchema,
   receiptJobResultSchema,
   signatureJobDataSchema,
@@ -41,7 +42,16 @@ const definitionsOf = (
   schema: z.ZodType,
   io: 'input' | 'output',
 ): Record<string, JsonSchema> => {
-  const { $schema: _dialect, $defs = {}, ...definition } = z.toJSONSchema(schema, { io, override: tidy });
+  const {
+    $schema: _dialect,
+    $defs = {},
+    ...definition
+  } = z.toJSONSchema(schema, {
+    io,
+    // A check that only code can make; its schema says the type in so many words.
+    unrepresentable: 'any',
+    override: tidy,
+  });
   return { [name]: definition, ...$defs };
 };
 
@@ -59,6 +69,7 @@ export const queueContractSchema = (): JsonSchema => ({
   $ref: '#/$defs/SignatureJobData',
   $defs: {
     ...withoutPassword(definitionsOf('SignatureJobData', jobData, 'input')),
+    ...definitionsOf('Decision', decisionSchema, 'input'),
     ...definitionsOf('ReceiptJobData', receiptJobDataSchema, 'input'),
     ...definitionsOf('ReceiptJobResult', receiptJobResultSchema, 'output'),
   },

@@ -7,7 +7,8 @@ import { launch, StartProblem } from './product/launch.ts';
 try {
   const launched = await launch(readEnvironment(), { api: true, workers: true });
   process.stdout.write(greet(launched));
-  process.exitCode = await launched.stopped;
+  // Whatever a library still waits for when Redis is gone must not keep the process.
+  process.exit(await launched.stopped);
 } catch (error) {
   process.stderr.write(
     `${error instanceof StartProblem ? error.message : error instanceof Error ? error.message : String(error)}\n`,

@@ -2,51 +2,93 @@
  * One step of a receipt: show it on the phone that signed, and wait for what the user does.
  *
  * It is the signature step in small: asked once, answered from elsewhere or lapsed at the deadline, first writer wins.
- * When it ends, the signature's record moves on to `receipted`.
+ * When it ends, the signature's record moves on to `receipted`. A SIM shows one thing at a time, so a receipt waits
+ * until its screen is free, and a signature request that comes meanwhile finds it busy.
  */
-import type { Job } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 import type { ReceiptOutcome } from '../machines/outcome.ts';
 import { advance, type SignatureRecord } from '../machines/record.ts';
+import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
+import type { Protocol } from '../src/protocol/parse.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
-import type { ReceiptJobData, ReceiptJobResult } from '../src/transactions/contract.ts';
-import type { Decision } from '../src/transactions/job-home.ts';
+import {
+  type Decision,
+  type ReceiptJobData,
+  type ReceiptJobResult,
+  receiptJobDataSchema,
+  receiptJobId,
+  signatureRecordSchema,
+} from '../src/transactions/contract.ts';
+import { sscdOf } from '../src/transactions/eligibility.ts';
+import { shardOf } from '../src/transactions/ids.ts';
+import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
+import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
-import { idOf, saveOrStop, sleep } from './rest.ts';
+import { fail, idOf, saveOrStop, sleep } from './rest.ts';
+import type { Place } from './taking.ts';
 
-export type ReceiptStep = (
-  job: Job<ReceiptJobData, ReceiptJobResult>,
-  token: string,
-) => Promise<ReceiptJobResult>;
+type ReceiptJob = Job<ReceiptJobData, ReceiptJobResult>;
+
+export type ReceiptStep = (job: ReceiptJob, token: string) => Promise<ReceiptJobResult>;
 
 /** A receipt is asked once; the field that decides it is that of the first attempt. */
 const attempt = 1;
 
-export const receiptDeadline = (job: Job<ReceiptJobData, ReceiptJobResult>): number =>
-  job.timestamp + job.data.timeoutSeconds * 1000;
+/** How often a receipt looks whether the phone is free, and a transport whether it is up. */
+const retryMs = 1000;
+
+interface Taken {
+  readonly data: ReceiptJobData;
+  /** The signature that the receipt is for. */
+  readonly signed: SignatureRecord;
+}
 
 export const createReceiptStep = (options: {
   readonly shard: Shard;
+  readonly place: Place;
+  readonly protocol: Protocol;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
+  readonly screens: Screens;
   readonly now: () => number;
   readonly log: StepLog;
 }): ReceiptStep => {
-  const { shard, subscribers, devices, now, log } = options;
+  const { shard, place, protocol, subscribers, devices, screens, now, log } = options;
   const { signatures, receipts } = shard;
 
-  const end = async (job: Job<ReceiptJobData, ReceiptJobResult>, receipt: ReceiptOutcome) => {
-    const { msspTransId } = job.data;
-    const signed = await signatures.home.read(msspTransId);
-    if (signed?.finishedOn !== undefined && signed.returnValue !== undefined) {
-      const record = advance(signed.returnValue as SignatureRecord, {
-        type: 'RECEIPTED',
-        at: now(),
-        receipt,
-      });
-      await signatures.home.amend(msspTransId, record);
+  /** Any service with access to the queue can add such jobs; a receipt is only shown for a signature that there is. */
+  const read = async (job: ReceiptJob): Promise<Checked<Taken>> => {
+    const data = receiptJobDataSchema.safeParse(job.data);
+    if (!data.success) {
+      const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
+      return refuse(101, `The job data is not usable: ${path || 'it must be an object'}`);
     }
+    const { msspTransId, msisdn } = data.data;
+    if (shardOf(msspTransId, place.shards) !== place.shard || job.id !== receiptJobId(msspTransId)) {
+      return refuse(101, 'The job id must be that of the receipt of a transaction of this shard');
+    }
+    const stored = await signatures.home.read(msspTransId);
+    const record = signatureRecordSchema.safeParse(stored?.returnValue);
+    const written = stored?.data as { readonly MSS_SignatureReq?: unknown } | undefined;
+    const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
+    if (record.data?.outcome?.kind !== 'signature' || !request.ok || request.value.msisdn.number !== msisdn) {
+      return refuse(101, 'A receipt follows a successful signature of the same number');
+    }
+    return ok({ data: data.data, signed: record.data });
+  };
+
+  const deadlineOf = (job: ReceiptJob, { data }: Taken): number =>
+    Math.min(job.timestamp, now()) + data.timeoutSeconds * 1000;
+
+  const holder = (job: ReceiptJob) => ({ transactionId: idOf(job), attempt });
+
+  const end = async (job: ReceiptJob, { data, signed }: Taken, receipt: ReceiptOutcome) => {
+    const { msspTransId, msisdn, sscdId } = data;
+    if (sscdId !== undefined) await screens.release(screenOf(msisdn, sscdId), holder(job));
+    const record = advance(signed, { type: 'RECEIPTED', at: now(), receipt });
+    await signatures.home.amend(msspTransId, record);
     log.receipted(msspTransId, receipt);
     return { receipt };
   };
@@ -54,13 +96,18 @@ export const createReceiptStep = (options: {
   const receiptOf = (decision: Decision, lapsesAs: ReceiptOutcome): ReceiptOutcome =>
     decision.kind === 'receipt' ? decision.receipt : lapsesAs;
 
-  const ask = async (job: Job<ReceiptJobData, ReceiptJobResult>, token: string) => {
-    const { msspTransId, msisdn, message, language, profile } = job.data;
+  const ask = async (job: ReceiptJob, token: string, taken: Taken): Promise<ReceiptJobResult> => {
+    const { data } = taken;
+    const { msspTransId, msisdn, message, language, sscdId } = data;
+    const deadline = deadlineOf(job, taken);
     const subscriber = subscribers.find(msisdn);
-    const sscd = profile === 'Device-LoA4' ? subscriber?.apps[0] : subscriber?.sim;
-    if (sscd === undefined) return end(job, 'unanswered');
-    const deadline = receiptDeadline(job);
+    const sscd = sscdOf(subscriber, sscdId);
+    if (sscd === undefined) return end(job, taken, 'unanswered');
     const device = devices.deviceFor({ method: sscd.kind, sscd });
+    if (device.screen && sscd.kind === 'sim') {
+      const held = await screens.claim(screenOf(msisdn, sscd.id), holder(job), deadline);
+      if (held !== undefined) return sleep(receipts, job, token, Math.min(now() + retryMs, deadline));
+    }
     const result = await device.receipt({
       transactionId: msspTransId,
       msisdn,
@@ -72,23 +119,42 @@ export const createReceiptStep = (options: {
     });
     switch (result.kind) {
       case 'answered':
-        return end(job, result.receipt);
+        return end(job, taken, result.receipt);
       case 'awaiting':
-        await saveOrStop(receipts.home, job, token, { ...job.data, lapsesAs: result.lapsesAs }, attempt);
+        await saveOrStop(receipts.home, job, token, { ...data, lapsesAs: result.lapsesAs }, attempt);
         return sleep(receipts, job, token, deadline, attempt);
       case 'unreachable':
         log.unreachable(msspTransId, attempt, job.attemptsStarted, result.cause);
-        return sleep(receipts, job, token, Math.min(now() + 1000, deadline));
+        return sleep(receipts, job, token, Math.min(now() + retryMs, deadline));
     }
   };
 
-  return async (job, token) => {
+  const step = async (job: ReceiptJob, token: string, taken: Taken): Promise<ReceiptJobResult> => {
     const id = idOf(job);
-    const { lapsesAs } = job.data;
+    const { lapsesAs } = taken.data;
     const decision = lapsesAs === undefined ? undefined : await receipts.home.decision(id, attempt);
-    if (decision !== undefined) return end(job, receiptOf(decision, lapsesAs ?? 'unanswered'));
-    if (now() < receiptDeadline(job)) return ask(job, token);
+    if (decision !== undefined) return end(job, taken, receiptOf(decision, lapsesAs ?? 'unanswered'));
+    if (now() < deadlineOf(job, taken)) return ask(job, token, taken);
     const lapsed = await receipts.home.decide(id, attempt, { kind: 'expired' });
-    return end(job, receiptOf(lapsed, lapsesAs ?? 'unanswered'));
+    return end(job, taken, receiptOf(lapsed, lapsesAs ?? 'unanswered'));
+  };
+
+  return async (job, token) => {
+    const taken = await read(job).catch((error: unknown) => {
+      log.trouble(error instanceof Error ? error : new Error(String(error)));
+      // Left as it is, the job stalls and is taken up again.
+      throw new DelayedError();
+    });
+    if (!taken.ok) return fail(taken.fault);
+    return guardStep({
+      job,
+      token,
+      step: () => step(job, token, taken.value),
+      deadline: deadlineOf(job, taken.value),
+      note: async () => undefined,
+      giveUp: async () => fail(fault(900)),
+      now,
+      log,
+    });
   };
 };

@@ -17,10 +17,9 @@ import { createAnswer } from '../src/transactions/answers.ts';
 import type { ReceiptJobData, ReceiptJobResult, SignatureJobData } from '../src/transactions/contract.ts';
 import { createScreens } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
-import { createReceiptStep, receiptDeadline } from './receipt.worker.ts';
-import { createSignatureStep, signatureDeadline } from './signature.worker.ts';
+import { createReceiptStep } from './receipt.worker.ts';
+import { createSignatureStep } from './signature.worker.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -52,8 +51,16 @@ const seconds = (ms: number): number => Math.ceil(ms / 1000);
  * BullMQ drops old jobs only when another one ends, so on a quiet service they would outstay their retention. An hour
  * is fine: answers look at the age themselves.
  */
+/** Longer than any step takes while Redis answers. */
+const closePatienceMs = 8000;
+
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
+
+const tokenOf = (token: string | undefined): string => {
+  if (token === undefined) throw new Error('BullMQ gave no lock token');
+  return token;
+};
 
 export const startWorkers = (options: WorkersOptions): Workers => {
   const { shards, blocking, prefix, retention, now, log } = options;
@@ -73,17 +80,18 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   });
 
   const workers = shards.flatMap((shard): Worker[] => {
-    const signatureStep = createSignatureStep({ ...options, at: shard.signatures, screens, answer });
-    const receiptStep = createReceiptStep({ ...options, shard });
+    const place = { shard: shard.index, shards: shards.length };
+    const signatureStep = createSignatureStep({ ...options, at: shard.signatures, place, screens, answer });
+    const receiptStep = createReceiptStep({ ...options, shard, place, screens });
     return [
       new Worker<SignatureJobData, SignatureRecord>(
         shard.signatures.queue.name,
-        guardStep({ step: signatureStep, deadlineOf: signatureDeadline, now, log }),
+        (job, token) => signatureStep(job, tokenOf(token)),
         workerOptions(shard),
       ),
       new Worker<ReceiptJobData, ReceiptJobResult>(
         shard.receipts.queue.name,
-        guardStep({ step: receiptStep, deadlineOf: receiptDeadline, now, log }),
+        (job, token) => receiptStep(job, tokenOf(token)),
         workerOptions(shard),
       ),
     ];
@@ -107,7 +115,18 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     },
     close: async () => {
       clearInterval(cleaning);
-      await Promise.all(workers.map((worker) => worker.close()));
+      await Promise.all(workers.map(closeWorker));
     },
   };
+};
+
+/** Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut. */
+const closeWorker = async (worker: Worker): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, closePatienceMs, 'late');
+  });
+  const closed = worker.close().catch(() => undefined);
+  if ((await Promise.race([closed, patience])) === 'late') await worker.disconnect().catch(() => undefined);
+  clearTimeout(timer);
 };

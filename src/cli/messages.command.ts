@@ -31,6 +31,7 @@ const read = async (
   url: string,
   prefix: string,
   number: string,
+  now: number,
 ): Promise<readonly TextMessage[] | undefined> => {
   // Loaded here because no other command of this kind needs a Redis client.
   const { connectForCommands } = await import('../redis/connect.ts');
@@ -38,7 +39,7 @@ const read = async (
   // Without a listener ioredis prints; the failure is that of the command below.
   redis.on('error', () => undefined);
   try {
-    return await readOutbox(redis, prefix, number);
+    return await readOutbox(redis, prefix, number, now);
   } catch {
     return undefined;
   } finally {
@@ -62,7 +63,7 @@ const messages = async (context: CliContext, msisdn: string): Promise<Report> =>
       `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
     );
   }
-  const found = await read(url, queue.prefix, number);
+  const found = await read(url, queue.prefix, number, context.now());
   if (found === undefined) return unreachable('Redis does not answer at the address in REDIS_URL.');
   const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
   const palette = paletteFor(context.stdout, context);

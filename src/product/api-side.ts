@@ -24,6 +24,8 @@ export interface ApiSide {
   close(): Promise<void>;
 }
 
+const readinessLifeMs = 10_000;
+
 /** Opens everything that HTTP needs; nothing listens yet. */
 export const openApiSide = async (core: Core): Promise<ApiSide> => {
   const { configuration, commands, blocking, protocol, subscribers, retention, masterKey, now, onError } =
@@ -68,7 +70,8 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     evidenceOf: createEvidence(trustedProxy),
     limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
     ready: async () => {
-      await commands.ping();
+      // A write, because a replica or a full Redis answers a PING as cheerfully as any.
+      await commands.set(`${queue.prefix}:readiness`, now(), 'PX', readinessLifeMs);
     },
     documentation: {
       rules: configuration.protocol,

@@ -10,7 +10,13 @@ import type { Configuration } from '../configuration/schema.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
-import { connectForBlocking, connectForCommands, disconnect, type RedisClient } from '../redis/connect.ts';
+import {
+  connectForBlocking,
+  connectForCommands,
+  disconnect,
+  type RedisClient,
+  whenReady,
+} from '../redis/connect.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
@@ -35,6 +41,8 @@ export interface Core extends CoreOptions {
   /** The registry and the keys, over one of the two connections. */
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
+  /** Resolves when Redis can be used, however long that takes. */
+  ready(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +69,9 @@ export const openCore = (options: CoreOptions): Core => {
       }),
     custodyOver: (redis) =>
       createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),
+    ready: async () => {
+      await Promise.all([whenReady(commands), whenReady(blocking)]);
+    },
     close: async () => {
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },

@@ -58,6 +58,7 @@ export const startProduct = async (
   try {
     const core = openCore(options);
     ends.push(core.close);
+    await core.ready();
     // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
     await core.custodyOver(core.blocking).trust();
     if (parts.workers) ends.push((await startWorkerSide(core)).close);

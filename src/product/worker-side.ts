@@ -18,7 +18,7 @@ export const startWorkerSide = async (core: Core): Promise<WorkerSide> => {
   const custody = core.custodyOver(blocking);
   const gateway =
     otp.gateway.kind === 'outbox'
-      ? createOutbox(blocking, queue.prefix)
+      ? createOutbox(blocking, queue.prefix, now)
       : createWebhookGateway(otp.gateway.url);
   const started = startWorkers({
     shards,

@@ -41,6 +41,7 @@ export const faultTable = {
 } as const satisfies Record<number, { reason: string; blame: 'Sender' | 'Receiver'; detail: string }>;
 
 export type FaultCode = keyof typeof faultTable;
+export const faultCodes = Object.keys(faultTable).map(Number) as FaultCode[];
 export type FaultReason = (typeof faultTable)[FaultCode]['reason'];
 
 export interface Fault {

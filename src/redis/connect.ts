@@ -22,11 +22,15 @@ const commandTimeoutMs = 800;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500);
 
+/** After a fail-over the node we talk to may have become a replica: connect anew, and send the command again. */
+const reconnectOnError = (error: Error): 2 | false => (error.message.includes('READONLY') ? 2 : false);
+
 const commandOptions = {
   commandTimeout: commandTimeoutMs,
   connectTimeout: 2000,
   maxRetriesPerRequest: 1,
   retryStrategy: reconnectDelayMs,
+  reconnectOnError,
 } satisfies RedisOptions;
 
 const blockingOptions = {
@@ -34,6 +38,7 @@ const blockingOptions = {
   maxRetriesPerRequest: null,
   enableReadyCheck: true,
   retryStrategy: reconnectDelayMs,
+  reconnectOnError,
 } satisfies RedisOptions;
 
 const open = ({ url }: RedisTarget, options: typeof commandOptions | typeof blockingOptions): RedisClient => {
@@ -50,6 +55,8 @@ const open = ({ url }: RedisTarget, options: typeof commandOptions | typeof bloc
       ...(first.protocol === 'rediss:' && { tls: {} }),
     },
     clusterRetryStrategy: reconnectDelayMs,
+    // A cluster client keeps commands in a queue that no timeout watches: somebody who waits is told at once instead.
+    enableOfflineQueue: options.maxRetriesPerRequest === null,
   });
 };
 
@@ -62,7 +69,20 @@ export const connectForCommands = (target: RedisTarget): RedisClient => open(tar
 /** A connection for workers and event readers, which outlast any absence of Redis. */
 export const connectForBlocking = (target: RedisTarget): RedisClient => open(target, blockingOptions);
 
+/** Resolves when the connection can be used. Only needed before the first command. */
+export const whenReady = async (client: RedisClient): Promise<void> => {
+  if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', resolve));
+};
+
+const farewellMs = 1000;
+
 /** Ends a connection whether or not Redis is there to hear it. */
 export const disconnect = async (client: RedisClient): Promise<void> => {
-  await client.quit().catch(() => client.disconnect());
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, farewellMs);
+  });
+  await Promise.race([client.quit().catch(() => undefined), patience]);
+  clearTimeout(timer);
+  client.disconnect();
 };

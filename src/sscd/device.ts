@@ -35,7 +35,7 @@ export type DeviceAnswer =
       /** CMS SignedData, Base64. */
       readonly cms: string;
       /** Id of the chain to attach, unless `cms` carries its certificates. */
-      readonly certificates?: string;
+      readonly certificates?: string | undefined;
     }
   | { readonly kind: 'delivered' }
   | { readonly kind: 'fault'; readonly fault: Fault };

@@ -8,7 +8,7 @@ import type { TextGateway } from './text-gateway.ts';
 
 export type DeviceTarget =
   | { readonly method: 'sim' | 'app'; readonly sscd: Sscd }
-  | { readonly method: 'otp-text' | 'otp-flash' };
+  | { readonly method: 'otp-text' | 'otp-flash'; readonly sscd?: undefined };
 
 export interface Devices {
   /** The device to ask, for a chosen method. */
@@ -28,7 +28,7 @@ export const createDevices = ({
   };
   return {
     deviceFor: (target) => {
-      if (!('sscd' in target)) return otp[target.method];
+      if (target.sscd === undefined) return otp[target.method];
       const spec = target.sscd.device;
       switch (spec.kind) {
         case 'robot':

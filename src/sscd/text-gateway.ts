@@ -20,24 +20,34 @@ export interface TextGateway {
   send(message: TextMessage): Promise<SendResult>;
 }
 
-const outboxSeconds = 600;
+const outboxMs = 600_000;
 const outboxKey = (prefix: string, msisdn: string): string => `${prefix}:outbox:${msisdn}`;
 
-export const createOutbox = (redis: RedisClient, prefix: string): TextGateway => ({
+/** Texts by the time they were first sent; the same text sent again is the same member. */
+export const createOutbox = (redis: RedisClient, prefix: string, now: () => number): TextGateway => ({
   send: async (message) => {
     const key = outboxKey(prefix, message.msisdn);
-    await redis.multi().hset(key, message.id, JSON.stringify(message)).expire(key, outboxSeconds).exec();
+    const time = now();
+    await redis
+      .multi()
+      .zremrangebyscore(key, '-inf', time - outboxMs)
+      .zadd(key, 'NX', time, JSON.stringify(message))
+      .pexpire(key, outboxMs)
+      .exec();
     return { kind: 'sent' };
   },
 });
 
-/** What was sent to a number in the last ten minutes. */
+/** What was sent to a number in the last ten minutes, oldest first. */
 export const readOutbox = async (
   redis: RedisClient,
   prefix: string,
   msisdn: string,
+  now: number,
 ): Promise<readonly TextMessage[]> =>
-  Object.values(await redis.hgetall(outboxKey(prefix, msisdn))).map((text) => JSON.parse(text));
+  (await redis.zrangebyscore(outboxKey(prefix, msisdn), now - outboxMs, '+inf')).map((text) =>
+    JSON.parse(text),
+  );
 
 const webhookTimeoutMs = 5000;
 

@@ -11,6 +11,7 @@
  */
 import { z } from 'zod';
 import type { SignatureRecord } from '../../machines/record.ts';
+import { faultCodes } from '../protocol/fault.ts';
 import { profileNames } from '../protocol/requests.ts';
 
 export const signatureQueueName = 'signatures';
@@ -20,7 +21,7 @@ export const receiptJobName = 'receipt';
 
 export const shardPrefix = (prefix: string, shard: number): string => `{${prefix}-${shard}}`;
 
-const faultSchema = z.object({ code: z.number().int(), detail: z.string() });
+const faultSchema = z.object({ code: z.literal(faultCodes), detail: z.string() });
 
 const outcomeSchema = z.intersection(
   z.discriminatedUnion('kind', [
@@ -37,8 +38,20 @@ const outcomeSchema = z.intersection(
   ]),
   z.object({
     profile: z.enum(profileNames).optional().describe('The method that was chosen'),
+    sscdId: z.string().optional().describe('The device that signed'),
     validated: z.literal(true).optional(),
-    geofencing: z.record(z.string(), z.string()).optional(),
+    geofencing: z
+      .union([
+        z.object({
+          country: z.string(),
+          accuracy: z.string(),
+          deviceConfidence: z.string(),
+          locationConfidence: z.string(),
+          timestamp: z.string(),
+        }),
+        z.object({ errorCode: z.string(), errorMessage: z.string() }),
+      ])
+      .optional(),
     subscriberNetwork: z.string().optional().describe('MCC then MNC'),
   }),
 );
@@ -62,18 +75,35 @@ export const signatureRecordSchema = z.object({
   ),
 });
 
+/** What was chosen when the device was asked: it stands for the attempt, whatever the registry says later. */
+const chosenSchema = z.object({
+  profile: z.enum(profileNames),
+  sscdId: z.string().optional(),
+});
+
 /** The request is checked against the protocol's own schema when the worker takes the job. */
 export const signatureJobDataSchema = z.object({
   MSS_SignatureReq: z.record(z.string(), z.unknown()),
   transaction: signatureRecordSchema.optional(),
-  /** How many times the device's transport refused this attempt. */
-  deliveryFailures: z.number().int().min(0).optional(),
+  chosen: chosenSchema.optional(),
+  endedRuns: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe("BullMQ's count of ended runs when the attempt began: a higher one means a replay"),
+  deliveryFailures: z.number().int().min(0).max(1_000_000).optional(),
+  troubled: z.literal(true).optional().describe('A step of this attempt threw'),
 });
 
+/** The same as a type, in the machine's own terms. */
 export interface SignatureJobData {
-  readonly MSS_SignatureReq: unknown;
-  readonly transaction?: SignatureRecord;
-  readonly deliveryFailures?: number;
+  readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
+  readonly transaction?: SignatureRecord | undefined;
+  readonly chosen?: Readonly<z.infer<typeof chosenSchema>> | undefined;
+  readonly endedRuns?: number | undefined;
+  readonly deliveryFailures?: number | undefined;
+  readonly troubled?: true | undefined;
 }
 
 export const receiptJobDataSchema = z.object({
@@ -82,10 +112,10 @@ export const receiptJobDataSchema = z.object({
   fingerprint: z.string(),
   msisdn: z.string(),
   message: z.string(),
-  /** The method that signed: the receipt goes to the same device. */
-  profile: z.enum(profileNames).optional(),
+  /** The device that signed. */
+  sscdId: z.string().optional(),
   language: z.string().optional(),
-  timeoutSeconds: z.number().int().min(1),
+  timeoutSeconds: z.number().int().min(1).max(3600),
   /** What silence until the deadline means, once the phone has been asked. */
   lapsesAs: z.enum(['timeout', 'unanswered']).optional(),
 });
@@ -95,5 +125,18 @@ export const receiptJobResultSchema = z.object({
   receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']),
 });
 export type ReceiptJobResult = Readonly<z.infer<typeof receiptJobResultSchema>>;
+
+/** The answers that decide an attempt; the first one stands. */
+export const decisionSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('signature'), cms: z.base64(), certificates: z.string().optional() }),
+  z.object({ kind: z.literal('delivered') }),
+  z.object({ kind: z.literal('fault'), fault: faultSchema }),
+  z.object({
+    kind: z.literal('receipt'),
+    receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']),
+  }),
+  z.object({ kind: z.literal('expired') }),
+]);
+export type Decision = Readonly<z.infer<typeof decisionSchema>>;
 
 export const receiptJobId = (msspTransId: string): string => `${msspTransId}-receipt`;

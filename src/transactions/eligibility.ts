@@ -9,10 +9,10 @@
  */
 import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { type Checked, type Fault, fault, isFaultCode, ok, refuse } from '../protocol/fault.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
+import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { locationReport, violatesPolicy } from '../registry/geofencing.ts';
 import { chooseMethod, type Method, sscdFault } from '../registry/profile-selection.ts';
-import type { Location, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
+import type { Location, Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
 
 export interface Eligible {
   readonly subscriber: Subscriber | undefined;
@@ -29,19 +29,37 @@ export const testFault = (subscriber: Subscriber | undefined): Fault | undefined
   return fault(isFaultCode(always.code) ? always.code : 900, always.detail);
 };
 
-/** @returns Whom to ask, or what is wrong with the request. */
+/** What was chosen when the device was asked. */
+export interface Choice {
+  readonly profile: ProfileName;
+  readonly sscdId?: string | undefined;
+}
+
+/**
+ * @param made The choice that was made when the device was asked; it stands while the subscriber still has the device.
+ * @returns Whom to ask, or what is wrong with the request.
+ */
 export const eligibility = (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,
+  made?: Choice,
 ): Checked<Eligible> => {
   const subscriber = subscribers.find(request.msisdn.number);
   const always = testFault(subscriber);
   if (always !== undefined && !isOfTheDevice(always.code)) return { ok: false, fault: always };
+  const sscd = made === undefined ? undefined : sscdOf(subscriber, made.sscdId);
+  if (made !== undefined && sscd !== undefined) {
+    return ok({ subscriber, chosen: { method: sscd.kind, sscd, answerProfile: made.profile } });
+  }
   const chosen = chooseMethod(subscriber, request.profile.name);
   if (!chosen.ok) return chosen;
   if (request.services.app2app !== undefined && chosen.value.method !== 'app') return refuse(109);
   return ok({ subscriber, chosen: chosen.value });
 };
+
+/** @returns The device of a subscriber by its id; undefined when there is none. */
+export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>
+  [subscriber?.sim, ...(subscriber?.apps ?? [])].find((sscd) => sscd !== undefined && sscd.id === sscdId);
 
 /** @returns Why the user cannot be asked now, although the request is in order. */
 export const obstacleTo = (

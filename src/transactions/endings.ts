@@ -71,13 +71,12 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
   );
   events.on('failed', ({ jobId, failedReason }) => settle(jobId, { kind: 'failed', failedReason }));
 
-  const lookUp = async (ids: readonly string[]): Promise<void> => {
-    const found = await Promise.all(
-      ids.map(async (id) => [id, endingOf(await at.home.readEnd(id))] as const),
-    );
-    for (const [id, ending] of found) if (ending !== undefined) settle(id, ending);
+  const lookUp = async (id: string): Promise<void> => {
+    const ending = endingOf(await at.home.readEnd(id));
+    if (ending !== undefined) settle(id, ending);
   };
 
+  let closed = false;
   let lookingUp = false;
   const tick = async (): Promise<void> => {
     const time = now();
@@ -94,7 +93,7 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
     }
     if (overdue.length === 0 || lookingUp) return;
     lookingUp = true;
-    await lookUp([...new Set(overdue)]).catch(onError);
+    await Promise.all([...new Set(overdue)].map((id) => lookUp(id).catch(onError)));
     lookingUp = false;
   };
   const timer = setInterval(() => void tick(), lookUpEveryMs);
@@ -103,6 +102,7 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
     wait: (id, until) => {
       let waiter: Waiter | undefined;
       const ended = new Promise<Ending | undefined>((resolve) => {
+        if (closed) return resolve(undefined);
         waiter = { until, settle: resolve, overdue: false };
         const waiting = waiters.get(id) ?? new Set();
         waiting.add(waiter);
@@ -120,6 +120,7 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
       };
     },
     close: async () => {
+      closed = true;
       clearInterval(timer);
       for (const waiting of waiters.values()) for (const waiter of waiting) waiter.settle(undefined);
       waiters.clear();

@@ -11,17 +11,9 @@
  * field, so an answer and the timeout can never both win.
  */
 import type { Queue } from 'bullmq';
-import type { ReceiptOutcome } from '../../machines/outcome.ts';
-import type { Fault } from '../protocol/fault.ts';
+import { fault } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
-
-/** What an attempt came to, as the first writer put it. */
-export type Decision =
-  | { readonly kind: 'signature'; readonly cms: string; readonly certificates?: string }
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'receipt'; readonly receipt: ReceiptOutcome }
-  | { readonly kind: 'fault'; readonly fault: Fault }
-  | { readonly kind: 'expired' };
+import { type Decision, decisionSchema } from './contract.ts';
 
 /**
  * accepted     This answer decided the attempt.
@@ -29,8 +21,9 @@ export type Decision =
  * not-pending  The device has not been asked for this attempt.
  * finished     The transaction has ended.
  * unknown      There is no such transaction.
+ * malformed    The answer is none; nothing was decided.
  */
-export type AnswerResult = 'accepted' | 'decided' | 'not-pending' | 'finished' | 'unknown';
+export type AnswerResult = 'accepted' | 'decided' | 'not-pending' | 'finished' | 'unknown' | 'malformed';
 
 export interface StoredEnd {
   /** Milliseconds since the epoch; undefined while the job is open. */
@@ -45,12 +38,19 @@ export interface StoredJob extends StoredEnd {
 }
 
 export interface JobHome {
-  /** @returns False when the lock is no longer this token's: the caller must stop and touch nothing. */
-  save(id: string, token: string, data: unknown, awaitingAttempt?: number): Promise<boolean>;
+  /**
+   * Writes the job's data under its lock. `awaiting` names the attempt that may be answered from now on; 0 for none;
+   * undefined leaves it as it is.
+   *
+   * @returns False when the lock is no longer this token's: the caller must stop and touch nothing.
+   */
+  save(id: string, token: string, data: unknown, awaiting?: number): Promise<boolean>;
   answer(id: string, attempt: number, decision: Decision): Promise<AnswerResult>;
   /** Decides unless somebody has. @returns What is decided now. */
   decide(id: string, attempt: number, decision: Decision): Promise<Decision>;
   decision(id: string, attempt: number): Promise<Decision | undefined>;
+  /** Lets equal requests join a transaction that is open again; BullMQ frees the key when a job ends. */
+  holdDeduplication(id: string, deduplicationId: string): Promise<void>;
   read(id: string): Promise<StoredJob | undefined>;
   /** How a job ended, without its data. An unknown job looks like an open one. */
   readEnd(id: string): Promise<StoredEnd>;
@@ -86,6 +86,15 @@ return 1`;
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
+/** Other programs write decisions too. What cannot be read has decided all the same: nobody else may. */
+const readDecision = (text: string): Decision => {
+  try {
+    return decisionSchema.parse(JSON.parse(text));
+  } catch {
+    return { kind: 'fault', fault: fault(900) };
+  }
+};
+
 const endFields = ['finishedOn', 'returnvalue', 'failedReason'] as const;
 
 const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (string | null)[]): StoredEnd => ({
@@ -99,13 +108,13 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
 
   const decision = async (id: string, attempt: number): Promise<Decision | undefined> => {
     const text = await redis.hget(keyOf(id), `decision:${attempt}`);
-    return text === null ? undefined : JSON.parse(text);
+    return text === null ? undefined : readDecision(text);
   };
 
   return {
     decision,
 
-    save: async (id, token, data, awaitingAttempt) => {
+    save: async (id, token, data, awaiting) => {
       const key = keyOf(id);
       const written = await redis.eval(
         saveScript,
@@ -114,12 +123,13 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
         `${key}:lock`,
         token,
         JSON.stringify(data),
-        awaitingAttempt ?? '',
+        awaiting ?? '',
       );
       return written === 1;
     },
 
     answer: async (id, attempt, answer) => {
+      if (!decisionSchema.safeParse(answer).success) return 'malformed';
       const result = await redis.eval(answerScript, 1, keyOf(id), attempt, JSON.stringify(answer));
       // An answer that was already there may stem from a process that died before it could wake the job.
       if (result === 'accepted' || result === 'decided') {
@@ -129,7 +139,11 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
     },
 
     decide: async (id, attempt, wanted) =>
-      JSON.parse(String(await redis.eval(decideScript, 1, keyOf(id), attempt, JSON.stringify(wanted)))),
+      readDecision(String(await redis.eval(decideScript, 1, keyOf(id), attempt, JSON.stringify(wanted)))),
+
+    holdDeduplication: async (id, deduplicationId) => {
+      await redis.set(queue.toKey(`de:${deduplicationId}`), id, 'NX');
+    },
 
     amend: async (id, returnValue) =>
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,

@@ -1,14 +1,19 @@
 import { Buffer } from 'node:buffer';
-import type { Outcome } from '../../machines/outcome.ts';
-import type { SignatureRecord } from '../../machines/record.ts';
+import type { z } from 'zod';
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, parseFaultLine } from '../protocol/fault.ts';
+import { signatureRecordSchema } from './contract.ts';
 import type { Ending } from './ending.ts';
 import type { SignedView, TransactionState } from './view.ts';
 
+type StoredOutcome = NonNullable<z.infer<typeof signatureRecordSchema>['outcome']>;
+
 /** The signature as the AP gets it: with the certificates that storage left out. */
-const completeSignature = async (outcome: Outcome, custody: KeyCustody): Promise<string | undefined> => {
+const completeSignature = async (
+  outcome: StoredOutcome,
+  custody: KeyCustody,
+): Promise<string | undefined> => {
   if (outcome.kind === 'delivered') return undefined;
   if (outcome.certificates === undefined) return outcome.cms;
   const chain = await custody.chain(outcome.certificates);
@@ -17,9 +22,10 @@ const completeSignature = async (outcome: Outcome, custody: KeyCustody): Promise
   return Buffer.from(cms).toString('base64');
 };
 
-const signedView = async (outcome: Outcome, custody: KeyCustody): Promise<SignedView> => ({
+const signedView = async (outcome: StoredOutcome, custody: KeyCustody): Promise<SignedView> => ({
   signature: await completeSignature(outcome, custody),
   profile: outcome.profile,
+  sscdId: outcome.sscdId,
   validated: outcome.validated === true,
   geofencing: outcome.geofencing,
   subscriberNetwork: outcome.subscriberNetwork,
@@ -30,7 +36,8 @@ export const stateOfEnding = async (ending: Ending, custody: KeyCustody): Promis
   if (ending.kind === 'failed') {
     return { kind: 'failed', fault: parseFaultLine(ending.failedReason) ?? fault(900) };
   }
-  const { outcome } = ending.returnValue as SignatureRecord;
+  const record = signatureRecordSchema.safeParse(ending.returnValue);
+  const outcome = record.data?.outcome;
   return outcome === undefined
     ? { kind: 'failed', fault: fault(900) }
     : { kind: 'signed', signed: await signedView(outcome, custody) };

@@ -9,13 +9,28 @@ import type { ReceiptOutcome } from '../../machines/outcome.ts';
 import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import { shardFor } from './answers.ts';
-import { type ReceiptJobData, type ReceiptJobResult, receiptJobId, receiptJobName } from './contract.ts';
+import {
+  type ReceiptJobData,
+  type ReceiptJobResult,
+  receiptJobDataSchema,
+  receiptJobId,
+  receiptJobName,
+} from './contract.ts';
 import type { Endings } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
-import type { Shard } from './shards.ts';
+import type { StoredJob } from './job-home.ts';
+import type { QueueAt, Shard } from './shards.ts';
 import type { Transactions } from './transactions.ts';
 
 const endingMarginMs = 5000;
+
+/** A receipt that failed was never shown: it makes way for another. */
+const knownReceipt = async ({ queue, home }: QueueAt, id: string): Promise<StoredJob | undefined> => {
+  const known = await home.read(id);
+  if (known?.failedReason === undefined) return known;
+  await queue.remove(id);
+  return undefined;
+};
 
 /** The one text for an id that is unknown, not the caller's, or past its retention: they must not be told apart. */
 export const unknownTransaction = 'MSSP_TransID is unknown';
@@ -65,16 +80,16 @@ export const createReceipts = (options: {
         msisdn: msisdn.number,
         message: request.message,
         timeoutSeconds,
-        ...(view.state.signed.profile !== undefined && { profile: view.state.signed.profile }),
+        ...(view.state.signed.sscdId !== undefined && { sscdId: view.state.signed.sscdId }),
         ...(request.extension !== undefined && { language: request.extension.language }),
       };
       const id = receiptJobId(msspTransId);
       const waiting = ends.wait(id, now() + timeoutSeconds * 1000 + endingMarginMs);
       try {
-        const known = await at.home.read(id);
+        const known = await knownReceipt(at, id);
         if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id });
         const stored = known ?? (await at.home.read(id));
-        const theirs = stored !== undefined && (stored.data as ReceiptJobData).fingerprint !== fingerprint;
+        const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
         if (theirs || known?.finishedOn !== undefined) {
           return refuse(101, 'The transaction has its receipt already');
         }

@@ -11,6 +11,7 @@
 import type { KeyCustody } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
+import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { endingOf } from './ending.ts';
@@ -37,11 +38,11 @@ export interface Transactions {
    * @param wire The request as it is stored: normalised, without AP_PWD.
    * @throws When Redis is unreachable; the request may then be accepted or not.
    */
-  submit(wire: unknown): Promise<{ readonly msspTransId: string }>;
+  submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /** Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline. */
   submitAndWait(
     request: SignatureRequest,
-    wire: unknown,
+    wire: MssSignatureReq,
   ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
   /** @returns Undefined for an id that is unknown, or whose retention is over. */
   find(msspTransId: string): Promise<TransactionView | undefined>;
@@ -74,11 +75,11 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
 
   /** @returns The id of the job that carries the request: `wanted`, or that of an equal one that is still open. */
   const add = async (
-    wire: unknown,
+    wire: MssSignatureReq,
     fingerprint: { id: string; shard: number },
     wanted: string,
   ): Promise<string> => {
-    const data: SignatureJobData = { MSS_SignatureReq: wire };
+    const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
     const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
       jobId: wanted,
       deduplication: { id: fingerprint.id },
@@ -147,8 +148,10 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       try {
         await job.retry('failed');
       } catch (error) {
-        // Somebody else was quicker.
-        if (error instanceof Error && 'code' in error) return 'not-failed';
+        // Somebody else was quicker: the job is no longer failed (-3), or gone (-1).
+        if (error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1)) {
+          return 'not-failed';
+        }
         throw error;
       }
       return 'replayed';
@@ -158,12 +161,13 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
   /** The job of an equal request may have ended between its discovery and the wait, so it is looked at once more. */
   async function joinOpen(ends: Endings, msspTransId: string, until: number): Promise<TransactionState> {
     const waiting = ends.wait(msspTransId, until);
-    const view = await find(msspTransId);
-    if (view !== undefined && view.state.kind !== 'open') {
+    try {
+      const view = await find(msspTransId);
+      if (view !== undefined && view.state.kind !== 'open') return view.state;
+      const ending = await waiting.ended;
+      return ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody);
+    } finally {
       waiting.cancel();
-      return view.state;
     }
-    const ending = await waiting.ended;
-    return ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody);
   }
 };

@@ -10,6 +10,8 @@ export interface SignedView {
   /** CMS SignedData with certificates, Base64. Undefined when a text was delivered instead of a signature made. */
   readonly signature: string | undefined;
   readonly profile: ProfileName | undefined;
+  /** The device that signed. */
+  readonly sscdId: string | undefined;
   readonly validated: boolean;
   readonly geofencing: LocationReport | LocationError | undefined;
   readonly subscriberNetwork: string | undefined;

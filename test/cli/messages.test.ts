@@ -62,7 +62,12 @@ describe('paraph messages', () => {
     onTestFinished(() => embedded.stop());
     const client = connectForCommands({ url: embedded.url });
     onTestFinished(() => disconnect(client));
-    await createOutbox(client, 'paraph').send({ id: 'T-1', msisdn: '41790000001', text: 'Hi', flash: true });
+    await createOutbox(client, 'paraph', Date.now).send({
+      id: 'T-1',
+      msisdn: '41790000001',
+      text: 'Hi',
+      flash: true,
+    });
     const env = { PARAPH_DATA: dataDirectory };
     expect((await run(['messages', '+41790000001'], { env })).stdout).toBe('  flash  Hi\n');
   });

@@ -101,35 +101,35 @@ describe('an App', () => {
   });
 });
 
-describe('requests that come at the same moment', () => {
-  /** How each of them stands once nothing moves any more: the reason of its Fault, or its status. */
-  const settled = async (msisdn: string): Promise<readonly string[]> => {
-    const ids = await Promise.all(Array.from({ length: 12 }, () => accepted(product, { msisdn })));
-    const standing = () =>
-      Promise.all(
-        ids.map(async (id) => {
-          const { body } = await status(product, id);
-          return body.Fault?.Reason ?? body.MSS_StatusResp.Status.StatusMessage;
-        }),
-      );
-    await expect
-      .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length, {
-        timeout: 4000,
-      })
-      .toBe(1);
-    return (await standing()).toSorted();
-  };
+/** Twelve requests at the same moment, and how each stands in the end: the reason of its Fault, or its status. */
+const settled = async (msisdn: string, at = [product]): Promise<readonly string[]> => {
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => accepted(at[index % at.length] ?? product, { msisdn })),
+  );
+  const standing = () =>
+    Promise.all(
+      ids.map(async (id) => {
+        const { body } = await status(at[0] ?? product, id);
+        return body.Fault?.Reason ?? body.MSS_StatusResp.Status.StatusMessage;
+      }),
+    );
+  await expect
+    .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length, {
+      timeout: 4000,
+    })
+    .toBe(1);
+  return (await standing()).toSorted();
+};
 
+describe('requests that come at the same moment', () => {
   it('to a SIM are fault 406, all but one', async () => {
     const busy = Array(11).fill('PB_SIGNATURE_PROCESS');
     expect(await settled(silentSim())).toEqual(['OUTSTANDING_TRANSACTION', ...busy]);
   });
 
   it('to an App end 401, all but the one that it shows', async () => {
-    for (const user of ['41790002000', '41790002001', '41790002002']) {
-      const replaced = Array(11).fill('USER_CANCEL');
-      expect(await settled(user)).toEqual(['OUTSTANDING_TRANSACTION', ...replaced]);
-    }
+    const replaced = Array(11).fill('USER_CANCEL');
+    expect(await settled('41790002000')).toEqual(['OUTSTANDING_TRANSACTION', ...replaced]);
   });
 });
 
@@ -223,15 +223,22 @@ describe('the same request sent twice', () => {
 });
 
 describe('several processes of one service', () => {
-  const masterKey = randomBytes(32);
-  const shared = { configuration: { queue: { prefix: `p-${redis.prefix.slice(-30)}` } }, masterKey };
   const processes: TestProduct[] = [];
+
+  beforeAll(async () => {
+    const masterKey = randomBytes(32);
+    const configuration = {
+      queue: { prefix: `p-${redis.prefix.slice(-30)}` },
+      subscribers: [{ msisdn: '41790002000', through: '41790002099', apps: [silent] }],
+    };
+    for (const workers of [false, true, true, true]) {
+      processes.push(await startTestProduct(redis, { configuration, masterKey, workers }));
+    }
+  });
   afterAll(() => Promise.all(processes.map(({ stop }) => stop())));
 
   it('share transactions, keys and duplicates, whoever is asked and whoever works', async () => {
-    const one = await startTestProduct(redis, { ...shared, workers: false });
-    const other = await startTestProduct(redis, { ...shared, workers: false });
-    processes.push(one, other, await startTestProduct(redis, shared));
+    const [one = product, other = product] = processes;
     const answer = await sign(one);
     await expectSignature(other, answer, 'Sign in to Example?');
     const { MSSP_TransID, MSS_Signature } = answer.body.MSS_SignatureResp;
@@ -246,5 +253,13 @@ describe('several processes of one service', () => {
       }),
     );
     expect(ids[0]).toBe(ids[1]);
+  });
+
+  it('leave an App with one prompt, however their steps fall among each other', async () => {
+    const replaced = Array(11).fill('USER_CANCEL');
+    for (let index = 0; index < 8; index += 1) {
+      const user = `417900020${String(index).padStart(2, '0')}`;
+      expect(await settled(user, processes)).toEqual(['OUTSTANDING_TRANSACTION', ...replaced]);
+    }
   });
 });

@@ -12,6 +12,7 @@ import { expectFault, expectSignature } from './wire.ts';
 
 const megabyte = 1024 * 1024;
 const path = '/rest/service/sign';
+const thinking = '41790000001';
 
 const redis = testRedis();
 let product: TestProduct;
@@ -19,7 +20,12 @@ let server: RunningServer;
 let url: string;
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, { configuration: { http: { requestTimeoutSeconds: 0.3 } } });
+  product = await startTestProduct(redis, {
+    configuration: {
+      http: { requestTimeoutSeconds: 0.3 },
+      subscribers: [{ msisdn: thinking, sim: { device: { kind: 'robot', thinkSeconds: 0.8 } } }],
+    },
+  });
   server = await listen({
     fetch: product.api.fetch,
     host: '127.0.0.1',
@@ -110,6 +116,18 @@ describe('a sender that dawdles', () => {
     }
   });
 
+  it('who hangs up while a user thinks loses nothing: the same request joins, and gets the signature', async () => {
+    const request = post(path, signRequest({ msisdn: thinking }));
+    const { socket, closed } = await connectTo(url);
+    socket.write(request);
+    await expect.poll(() => product.logged.some((line) => line.includes('device asked'))).toBe(true);
+    socket.destroy();
+    await closed;
+    const asked = product.logged.filter((line) => line.includes('device asked')).length;
+    await expectSignature(product, await exchange(url, request), 'Sign in to Example?');
+    expect(product.logged.filter((line) => line.includes('device asked'))).toHaveLength(asked);
+  });
+
   it('who hangs up in the middle does no harm', async () => {
     const { socket, closed } = await connectTo(url);
     socket.end(`${postHead(path, 'Content-Length: 100')}{"MSS_`);
@@ -118,6 +136,26 @@ describe('a sender that dawdles', () => {
     other.socket.write(`${postHead(path, 'Content-Length: 100')}{"MSS_`);
     other.socket.destroy();
     await other.closed;
+  });
+});
+
+describe('a server', () => {
+  it('starts although its headers may take longer than the request that they belong to', async () => {
+    const impatient = await listen({
+      fetch: product.api.fetch,
+      host: '127.0.0.1',
+      port: 0,
+      requestTimeoutMs: 100,
+      headersTimeoutMs: 60_000,
+      tls: undefined,
+    });
+    await expectSignature(
+      product,
+      await exchange(impatient.url, post(path, signRequest())),
+      'Sign in to Example?',
+    );
+    impatient.cut();
+    await impatient.drain();
   });
 });
 

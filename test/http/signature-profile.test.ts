@@ -119,7 +119,7 @@ describe.each([
       Status: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' },
     });
     const { prefix } = product.configuration.queue;
-    const outbox = await readOutbox(product.core.commands, prefix, stranger.slice(1));
+    const outbox = await readOutbox(product.core.commands, prefix, stranger.slice(1), Date.now());
     expect(outbox).toMatchObject([{ msisdn: stranger.slice(1), text, flash }]);
   });
 

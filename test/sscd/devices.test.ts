@@ -40,7 +40,7 @@ const personWith = (sim: Sscd): Subscriber => ({
   alwaysFaults: undefined,
 });
 
-const outbox = () => createOutbox(redis.client(), redis.prefix);
+const outbox = () => createOutbox(redis.client(), redis.prefix, Date.now);
 
 const onSim = (spec: DeviceSpec, algorithm?: Sscd['algorithm']) => (): DeviceUnderTest => {
   const sscd = sscdWith(spec, algorithm);
@@ -85,13 +85,16 @@ const otpPrompt = {
 describe('the one-time password', () => {
   it('puts a text into the outbox once, however often the attempt is asked', async () => {
     const client = redis.client();
-    const device = createDevices({ custody, gateway: createOutbox(client, redis.prefix) }).deviceFor({
+    const device = createDevices({
+      custody,
+      gateway: createOutbox(client, redis.prefix, Date.now),
+    }).deviceFor({
       method: 'otp-flash',
     });
     const prompt = { ...otpPrompt, msisdn: '41790000001' };
     await device.prompt(prompt);
     await device.prompt(prompt);
-    expect(await readOutbox(client, redis.prefix, '41790000001')).toEqual([
+    expect(await readOutbox(client, redis.prefix, '41790000001', Date.now())).toEqual([
       { id: 'H00aaa-1', msisdn: '41790000001', text: 'Your code is 123456', flash: true },
     ]);
   });

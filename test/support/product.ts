@@ -62,6 +62,7 @@ export const startTestProduct = async (
     logger,
     onError: createStepLog(logger, Date.now).trouble,
   });
+  await core.ready();
   let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core) : undefined;
   const api = await openApiSide(core);
   return {

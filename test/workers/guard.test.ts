@@ -24,6 +24,7 @@ afterAll(async () => {
 
 const run = async (step: (run: number) => string, lifeMs: number) => {
   const troubles: string[] = [];
+  const notes: number[] = [];
   let runs = 0;
   const log = {
     asked: () => undefined,
@@ -35,29 +36,35 @@ const run = async (step: (run: number) => string, lifeMs: number) => {
   };
   const worker = new Worker(
     'guarded',
-    guardStep<object, string>({
-      step: async () => step(++runs),
-      deadlineOf: (job) => job.timestamp + lifeMs,
-      now: Date.now,
-      log,
-    }),
+    (job, token) =>
+      guardStep<string>({
+        job,
+        token: token ?? '',
+        step: async () => step(++runs),
+        deadline: job.timestamp + lifeMs,
+        note: async () => void notes.push(runs),
+        giveUp: async () => fail(fault(900)),
+        now: Date.now,
+        log,
+      }),
     options,
   );
   const job = await queue.add('job', {});
   const result = await job.waitUntilFinished(events).catch((error: Error) => error.message);
   const stored = await queue.getJob(job.id ?? '');
   await worker.close();
-  return { result, troubles, runs, attemptsMade: stored?.attemptsMade };
+  return { result, troubles, notes, runs, attemptsMade: stored?.attemptsMade };
 };
 
 describe('a step that throws', () => {
   it('is run again until it succeeds, and BullMQ counts one run', async () => {
-    const { result, troubles, attemptsMade } = await run((times) => {
+    const { result, troubles, notes, attemptsMade } = await run((times) => {
       if (times < 3) throw new Error(`broken ${times}`);
       return 'done';
     }, 60_000);
     expect(result).toBe('done');
     expect(troubles).toEqual(['broken 1', 'broken 2']);
+    expect(notes).toEqual([1, 2]);
     expect(attemptsMade).toBe(1);
   });
 

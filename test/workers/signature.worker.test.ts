@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { type Job, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
+import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import type { SignatureJobData } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
@@ -62,6 +63,23 @@ const submit = async (options: Parameters<typeof signRequest>[0]): Promise<strin
 const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
 
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
+
+/** A signature of the text of {@link signRequest}, made by a phone that has a key of ours. */
+const signatureOf = async (text = 'Sign in to Example?') => {
+  const custody = product.core.custodyOver(product.core.commands);
+  const key = await custody.userKey({
+    msisdn: '41760000000',
+    sscdId: 'sim',
+    algorithm: 'EC',
+    expired: false,
+  });
+  const cms = await signCms({ content: Buffer.from(text), key });
+  return {
+    kind: 'signature',
+    cms: Buffer.from(cms).toString('base64'),
+    certificates: key.chain.id,
+  } as const;
+};
 
 const asked = (id: string) =>
   until(async () => expect(await at.queue.getJobState(id)).toBe('delayed')).then(() => id);
@@ -167,10 +185,35 @@ describe('an answer from elsewhere', () => {
 
   it('gives the AP a signature that was made elsewhere', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
-    await until(async () =>
-      expect(await stateOf(id)).toMatchObject({ kind: 'signed', signed: { signature: 'TUlJQg==' } }),
-    );
+    await product.api.transactions.answer(id, 1, await signatureOf());
+    await signed(id);
+  });
+
+  it('is refused when it is a signature of other bytes than the person was shown', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await product.api.transactions.answer(id, 1, await signatureOf('Pay everything?'));
+    await failedWith(id, 900);
+  });
+
+  it.each([
+    { kind: 'zzz' },
+    { kind: 'fault' },
+    { kind: 'fault', fault: { code: 499, detail: '' } },
+    { kind: 'signature' },
+    { kind: 'signature', cms: 'not Base64!' },
+    null,
+    'signed',
+  ])('is refused when it is none: %j', async (answer) => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    expect(await product.api.transactions.answer(id, 1, answer as never)).toBe('malformed');
+    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('accepted');
+  });
+
+  it('that another program wrote and nobody can read ends the transaction as an internal error', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await redis.client().hset(at.queue.toKey(id), 'decision:1', '{"kind":"zzz"}');
+    await (await at.queue.getJob(id))?.promote();
+    await failedWith(id, 900);
   });
 });
 
@@ -220,9 +263,7 @@ describe('a replay', () => {
     expect(status.body.MSS_StatusResp.Status.StatusCode.Value).toBe('504');
     await asked(id);
     expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('not-pending');
-    expect(await product.api.transactions.answer(id, 2, { kind: 'signature', cms: 'TUlJQg==' })).toBe(
-      'accepted',
-    );
+    expect(await product.api.transactions.answer(id, 2, await signatureOf())).toBe('accepted');
     await signed(id);
     const { attempt, history } = await recordOf(id);
     expect(attempt).toBe(2);
@@ -256,11 +297,11 @@ describe('a replay', () => {
 
   it('of a signed transaction, by a tool that does not ask, prompts nobody again', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
+    await product.api.transactions.answer(id, 1, await signatureOf());
     await signed(id);
     await (await at.queue.getJob(id))?.retry('completed');
     await signed(id);
-    expect(await recordOf(id)).toMatchObject({ attempt: 1, outcome: { cms: 'TUlJQg==' } });
+    expect((await recordOf(id)).attempt).toBe(1);
   });
 
   it('of one failure runs once however many ask for it', async () => {
@@ -313,6 +354,7 @@ describe('a crash', () => {
   it('between the record and the failure fails again with the same fault, without a new attempt', async () => {
     await product.stopWorkers();
     const id = await submit({ msisdn: somebody() });
+    await takeAndDie();
     const job = await at.queue.getJob(id);
     const history = [{ state: 'submitted', attempt: 1, at: 1 }] as const;
     const record = {
@@ -323,7 +365,7 @@ describe('a crash', () => {
       fault: fault(402),
       history,
     } as const;
-    await job?.updateData({ ...job.data, transaction: record });
+    await job?.updateData({ ...job.data, transaction: record, endedRuns: 0 });
     await product.startWorkers();
     await failedWith(id, 402);
     expect((await recordOf(id)).attempt).toBe(1);

@@ -46,6 +46,7 @@ const base64Signature = 'MIIIMQYJKoZIhvcNAQcCoIII…';
 const signed: SignedView = {
   signature: base64Signature,
   profile: 'STK-LoA4',
+  sscdId: 'sim',
   validated: false,
   geofencing: undefined,
   subscriberNetwork: undefined,

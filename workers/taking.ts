@@ -1,0 +1,119 @@
+/**
+ * Taking a signature job: what its data means, which attempt this is, and whether it has begun before.
+ *
+ * A job is run for many reasons: it is new, it was woken, its last worker died, or somebody replays it. BullMQ counts
+ * how often a job has ended (`attemptsMade`), and the data notes that count when an attempt begins (`endedRuns`). A
+ * higher count later means that the attempt is over and the job has been run again: a replay. That holds whatever the
+ * run before left behind, even nothing.
+ *
+ * Data is trusted no more than a request from the wire: any service with access to the queue can write it.
+ */
+import type { Job } from 'bullmq';
+import { advance, begin, type SignatureRecord } from '../machines/record.ts';
+import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
+import type { Protocol } from '../src/protocol/parse.ts';
+import type { SignatureRequest } from '../src/protocol/requests.ts';
+import { type SignatureJobData, signatureJobDataSchema } from '../src/transactions/contract.ts';
+import { shardOf } from '../src/transactions/ids.ts';
+import type { JobHome } from '../src/transactions/job-home.ts';
+import { idOf, saveOrStop } from './rest.ts';
+
+export type SignatureJob = Job<SignatureJobData, SignatureRecord>;
+
+/** Everything that one run of a step knows. */
+export interface Run {
+  readonly job: SignatureJob;
+  readonly id: string;
+  readonly token: string;
+  readonly request: SignatureRequest;
+  readonly data: SignatureJobData;
+  readonly record: SignatureRecord;
+  /** An answer from elsewhere has been possible: the end must be decided, not just written. */
+  readonly asked: boolean;
+}
+
+export interface Place {
+  readonly shard: number;
+  readonly shards: number;
+}
+
+/** @returns The job's data and request, or what is wrong with them (fault 101 or what the request deserves). */
+export const readJob = (
+  job: SignatureJob,
+  protocol: Protocol,
+  { shard, shards }: Place,
+): Checked<{ readonly data: SignatureJobData; readonly request: SignatureRequest }> => {
+  if (shardOf(idOf(job), shards) !== shard) {
+    return refuse(101, 'The job id must be an MSSP_TransID of this shard');
+  }
+  const data = signatureJobDataSchema.safeParse(job.data);
+  if (!data.success) {
+    const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
+    return refuse(101, `The job data is not usable: ${path || 'it must be an object'}`);
+  }
+  const { MSS_SignatureReq, ...written } = data.data;
+  if (job.attemptsStarted <= 1 && Object.keys(written).length > 0) {
+    return refuse(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own');
+  }
+  const request = protocol.parseStoredSign(MSS_SignatureReq);
+  return request.ok ? ok({ data: data.data, request: request.value }) : request;
+};
+
+/** Whoever added the job may have had a clock that is ahead, or have made the time up. */
+const submittedAt = (job: SignatureJob, now: number): number => Math.min(job.timestamp, now);
+
+/** When the attempt in hand is over, for a job whose data has been read. */
+export const signatureDeadline = (
+  job: SignatureJob,
+  data: SignatureJobData,
+  request: SignatureRequest,
+  now: number,
+): number => {
+  const lasts = request.timeoutSeconds * 1000;
+  const { transaction } = data;
+  if (transaction !== undefined && data.endedRuns === job.attemptsMade) return transaction.deadline;
+  // A replay that has not been recorded yet counts from when it was taken.
+  return (job.attemptsMade > 0 ? (job.processedOn ?? now) : submittedAt(job, now)) + lasts;
+};
+
+/** @throws When the lock is lost, or Redis is. */
+export const takeUp = async (
+  home: JobHome,
+  job: SignatureJob,
+  token: string,
+  read: { readonly data: SignatureJobData; readonly request: SignatureRequest },
+  now: number,
+): Promise<Run> => {
+  const { data, request } = read;
+  const id = idOf(job);
+  const stored = data.transaction;
+  const ended = job.attemptsMade;
+  const run = { job, id, token, request };
+  const fresh = begin({ submittedAt: submittedAt(job, now), timeoutSeconds: request.timeoutSeconds });
+
+  if (ended === (data.endedRuns ?? 0)) {
+    const record = stored ?? fresh;
+    return { ...run, data, record, asked: record.state === 'pending' };
+  }
+
+  const last = stored ?? fresh;
+  const mayBeSigned = last.state === 'pending';
+  if (mayBeSigned && (await home.decision(id, last.attempt))?.kind === 'signature') {
+    // Some tools run completed jobs again. What a person signed stands, and is found where it was decided.
+    return { ...run, data, record: last, asked: true };
+  }
+  const record = advance(
+    last,
+    { type: 'FAULTED', at: now, attempt: last.attempt, fault: fault(900) },
+    { type: 'REPLAY', at: now, deadline: now + request.timeoutSeconds * 1000 },
+  );
+  const replay: SignatureJobData = {
+    MSS_SignatureReq: data.MSS_SignatureReq,
+    transaction: record,
+    endedRuns: ended,
+  };
+  // From here on nobody can answer the attempt before, and an equal request joins this one.
+  await saveOrStop(home, job, token, replay, 0);
+  if (job.deduplicationId !== undefined) await home.holdDeduplication(id, job.deduplicationId);
+  return { ...run, data: replay, record, asked: false };
+};
