@@ -1,0 +1,309 @@
+/**
+ * What other programs, bad luck and bad timing do to the queues. Each case was once a defect, or could be one.
+ */
+import { Worker } from 'bullmq';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { fault } from '../../src/protocol/fault.ts';
+import { createDevices } from '../../src/sscd/devices.ts';
+import { createOutbox } from '../../src/sscd/text-gateway.ts';
+import { createAnswer } from '../../src/transactions/answers.ts';
+import { receiptJobId, type SignatureJobData } from '../../src/transactions/contract.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
+import { createScreens, type Screens } from '../../src/transactions/screens.ts';
+import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { createSignatureStep } from '../../workers/signature.worker.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { receiptRequest, signRequest } from '../support/requests.ts';
+
+const redis = testRedis();
+const silent = { kind: 'simulated', sign: 'never-answers' } as const;
+const cancelled = { kind: 'fault', fault: fault(401) } as const;
+
+let product: TestProduct;
+let shards: readonly Shard[];
+let shard: Shard;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, {
+    configuration: {
+      subscribers: [
+        { msisdn: '41780000000', through: '41780000099', sim: { device: silent } },
+        { msisdn: '41781000000', through: '41781000099', apps: [{ device: silent }] },
+        {
+          msisdn: '41782000000',
+          through: '41782000099',
+          sim: { device: { kind: 'simulated', sign: 'signs', receipt: 'ignores' } },
+        },
+        { msisdn: '41783000001', sim: { device: { kind: 'robot' } } },
+      ],
+      receipt: { timeoutSeconds: 2 },
+      workers: { lockSeconds: 1, stalledCheckSeconds: 0.5 },
+    },
+  });
+  shards = openShards({
+    redis: product.core.blocking,
+    prefix: product.configuration.queue.prefix,
+    shards: 1,
+    onError: () => undefined,
+  });
+  const [only] = shards;
+  if (only === undefined) throw new Error('there is no shard');
+  shard = only;
+});
+
+afterAll(async () => {
+  await closeShards(shards);
+  await product.stop();
+});
+
+const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
+const wireOf = (options: Parameters<typeof signRequest>[0]) => {
+  const parsed = product.core.protocol.parseSign(signRequest(options));
+  if (!parsed.ok) throw new Error(parsed.fault.detail);
+  return parsed.value.wire;
+};
+const submit = async (options: Parameters<typeof signRequest>[0]) =>
+  (await product.api.transactions.submit(wireOf({ mode: 'asynch', ...options }))).msspTransId;
+const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
+const failedWith = (id: string, code: number) =>
+  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
+const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
+const asleep = (id: string) =>
+  until(async () => expect(await shard.signatures.queue.getJobState(id)).toBe('delayed'));
+const reasonOf = (queue: Shard['signatures']['queue'], id: string) =>
+  until(async () => {
+    expect(await queue.getJobState(id)).toBe('failed');
+    return (await queue.getJob(id))?.failedReason;
+  });
+const dataOf = async (id: string) => (await shard.signatures.home.read(id))?.data as SignatureJobData;
+
+describe('a signature job that another program added', () => {
+  const add = async (data: unknown, id = newMsspTransId(0)) => {
+    await shard.signatures.queue.add('sign', data, { jobId: id });
+    return id;
+  };
+
+  it.each([
+    ['null', null],
+    ['a text', 'x'],
+    ['no request', {}],
+    ['a request of another type', { MSS_SignatureReq: 'x' }],
+    ['an empty request', { MSS_SignatureReq: {} }],
+  ])('fails at once with a readable reason when its data is %s', async (_, data) => {
+    const reason = await reasonOf(shard.signatures.queue, await add(data));
+    expect(reason).toMatch(/^_10[128] [A-Z_]+: .*(MSS_SignatureReq|object)/);
+  });
+
+  it.each([
+    ['a record', { transaction: { version: 1, state: 'signed', attempt: 1, deadline: 9e15, history: [] } }],
+    ['a count of failures', { deliveryFailures: 3 }],
+    ['a trouble of its own', { troubled: true }],
+  ])('may not bring %s that only workers write', async (_, extra) => {
+    const id = await add({ MSS_SignatureReq: wireOf({}), ...extra });
+    expect(await reasonOf(shard.signatures.queue, id)).toContain('the rest is the workers’ own');
+  });
+
+  it('needs an id that names its shard, because everything else finds it by that', async () => {
+    for (const id of ['order 77', 'order-78', newMsspTransId(1)]) {
+      const reason = await reasonOf(shard.signatures.queue, await add({ MSS_SignatureReq: wireOf({}) }, id));
+      expect(reason).toContain('_101 WRONG_PARAM: The job id must be an MSSP_TransID');
+    }
+  });
+
+  it('cannot make its time up: a job from the future ends in time', async () => {
+    const id = newMsspTransId(0);
+    const wire = wireOf({ mode: 'asynch', msisdn: '+41780000010', timeoutSeconds: 1 });
+    await shard.signatures.queue.add('sign', { MSS_SignatureReq: wire }, { jobId: id, timestamp: 9e15 });
+    await failedWith(id, 208);
+  });
+});
+
+describe('a receipt job that another program added', () => {
+  const add = async (data: unknown, id: string) => {
+    await shard.receipts.queue.add('receipt', data, { jobId: id });
+    return id;
+  };
+
+  it.each([
+    ['null', null],
+    ['a text', 'x'],
+    [
+      'an endless time',
+      { msspTransId: 'x', fingerprint: 'f', msisdn: '1', message: 'm', timeoutSeconds: 1e12 },
+    ],
+    ['no time', { msspTransId: 'x', fingerprint: 'f', msisdn: '1', message: 'm', timeoutSeconds: 'abc' }],
+  ])('fails at once with a readable reason when its data is %s', async (_, data) => {
+    const id = await add(data, receiptJobId(newMsspTransId(0)));
+    expect(await reasonOf(shard.receipts.queue, id)).toMatch(/^_101 WRONG_PARAM: The job data/);
+  });
+
+  it('shows nothing for a transaction that was not signed, and no second receipt', async () => {
+    const data = (msspTransId: string) => ({
+      msspTransId,
+      fingerprint: 'f',
+      msisdn: '41700092503',
+      message: 'phishing',
+      timeoutSeconds: 5,
+    });
+    const nobody = newMsspTransId(0);
+    expect(await reasonOf(shard.receipts.queue, await add(data(nobody), receiptJobId(nobody)))).toContain(
+      'A receipt follows a successful signature',
+    );
+    const done = await submit({ msisdn: '+41700092503' });
+    await signed(done);
+    expect(await reasonOf(shard.receipts.queue, await add(data(done), 'another-id'))).toContain('job id');
+  });
+});
+
+describe('a replay', () => {
+  it('of a job that failed before it had a record begins a new attempt with a deadline of its own', async () => {
+    const id = newMsspTransId(0);
+    const wire = wireOf({ mode: 'asynch', msisdn: '+41780000020' });
+    await shard.signatures.queue.add('sign', { MSS_SignatureReq: { ...wire, TimeOut: 'x' } }, { jobId: id });
+    await reasonOf(shard.signatures.queue, id);
+    const job = await shard.signatures.queue.getJob(id);
+    await job?.updateData({ MSS_SignatureReq: wire });
+    await job?.retry();
+    await asleep(id);
+    expect((await dataOf(id)).transaction).toMatchObject({ state: 'pending', attempt: 2 });
+    expect(await product.api.transactions.answer(id, 2, cancelled)).toBe('accepted');
+    await failedWith(id, 401);
+    expect((await dataOf(id)).transaction?.attempt).toBe(2);
+  });
+
+  it('of a transaction whose signature was refused asks the person again', async () => {
+    const id = await submit({ msisdn: '+41780000021' });
+    await asleep(id);
+    await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
+    await failedWith(id, 900);
+    await product.api.transactions.replay(id);
+    await asleep(id);
+    expect((await dataOf(id)).transaction).toMatchObject({ state: 'pending', attempt: 2 });
+    await product.api.transactions.answer(id, 2, cancelled);
+  });
+
+  it('is joined by an equal request, like the first attempt', async () => {
+    const wire = wireOf({ mode: 'asynch', msisdn: '+41780000022' });
+    const { msspTransId } = await product.api.transactions.submit(wire);
+    await asleep(msspTransId);
+    await product.api.transactions.answer(msspTransId, 1, cancelled);
+    await failedWith(msspTransId, 401);
+    await product.api.transactions.replay(msspTransId);
+    await asleep(msspTransId);
+    expect((await product.api.transactions.submit(wire)).msspTransId).toBe(msspTransId);
+    await product.api.transactions.answer(msspTransId, 2, cancelled);
+  });
+});
+
+describe('trouble that lasts until the deadline', () => {
+  it('is an internal error, not the silence of the user', async () => {
+    // A key record that nobody can open: the step of this robot throws at every try.
+    const { prefix } = product.configuration.queue;
+    await redis.client().set(`${prefix}:custody:user:41783000001:sim:EC`, 'garbage');
+    const id = await submit({ msisdn: '+41783000001', timeoutSeconds: 1 });
+    await failedWith(id, 900);
+  });
+});
+
+describe('a phone that two want at once', () => {
+  it('shows the newer request even when the older one had claimed its App but had not been asked', async () => {
+    await product.stopWorkers();
+    const older = await submit({ msisdn: '+41781000001' });
+    const newer = await submit({ msisdn: '+41781000001', text: 'The newer one' });
+    const prompted: string[] = [];
+    const real = createScreens(product.core.blocking, product.configuration.queue.prefix, Date.now);
+    let interrupt: (() => Promise<unknown>) | undefined;
+    /** Lets the newer request run at the worst moment: right after the older one has got the screen. */
+    const screens: Screens = {
+      ...real,
+      claim: async (...args) => {
+        const held = await real.claim(...args);
+        const now = interrupt;
+        interrupt = undefined;
+        await now?.();
+        return held;
+      },
+    };
+    const { core } = product;
+    const custody = core.custodyOver(core.blocking);
+    const devices = createDevices({
+      custody,
+      gateway: createOutbox(core.blocking, 'unused', Date.now),
+    });
+    const step = createSignatureStep({
+      at: shard.signatures,
+      place: { shard: 0, shards: 1 },
+      protocol: core.protocol,
+      providers: core.providersOver(core.blocking),
+      subscribers: core.subscribers,
+      devices: {
+        deviceFor: (target) => {
+          const device = devices.deviceFor(target);
+          return {
+            ...device,
+            prompt: (prompt) => {
+              prompted.push(prompt.transactionId);
+              return device.prompt(prompt);
+            },
+          };
+        },
+      },
+      screens,
+      custody,
+      answer: createAnswer(shards),
+      now: Date.now,
+      log: {
+        asked: () => undefined,
+        signed: () => undefined,
+        failed: () => undefined,
+        unreachable: () => undefined,
+        receipted: () => undefined,
+        trouble: () => undefined,
+      },
+    });
+    const hand = new Worker<SignatureJobData, SignatureRecord>(shard.signatures.queue.name, null, {
+      connection: redis.connection,
+      prefix: shard.prefix,
+      lockDuration: 30_000,
+    });
+    const first = await hand.getNextJob('first');
+    const second = await hand.getNextJob('second');
+    expect([first?.id, second?.id]).toEqual([older, newer]);
+    if (first === undefined || second === undefined) throw new Error('both jobs were expected');
+    interrupt = () => step(second, 'second').catch(() => undefined);
+    await expect(step(first, 'first')).rejects.toThrow('_401 USER_CANCEL');
+    expect(prompted).toEqual([newer]);
+    await hand.close();
+    await product.startWorkers();
+    await product.api.transactions.answer(newer, 1, cancelled);
+  });
+
+  it('is busy for signature requests while its SIM shows a receipt', async () => {
+    const msisdn = '+41782000001';
+    const id = await submit({ msisdn });
+    await signed(id);
+    const receipt = product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
+    await until(async () => expect(await shard.receipts.queue.getJobState(receiptJobId(id))).toBe('delayed'));
+    const busy = await product.post('/rest/service/sign', signRequest({ msisdn }));
+    expect(busy.body.Fault.Reason).toBe('PB_SIGNATURE_PROCESS');
+    const { body } = await receipt;
+    expect(body.MSS_ReceiptResp.Status.StatusDetail.ReceiptResponseExtension.UserResponse).toBe(
+      '{"status":"TIMEOUT"}',
+    );
+  });
+});
+
+describe('the end of a process', () => {
+  it('answers a caller who comes after waiting has ended', async () => {
+    const other = await startTestProduct(
+      { ...redis, prefix: `${redis.prefix.slice(-20)}-end` },
+      { workers: false },
+    );
+    await other.api.endWaiting();
+    const answer = await other.post('/rest/service/sign', signRequest());
+    expect(answer.body.Fault.Reason).toBe('INTERNAL_ERROR');
+    await other.stop();
+  });
+});
