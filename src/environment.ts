@@ -80,7 +80,6 @@ export interface Environment {
   readonly masterKey: string | undefined;
   readonly logLevel: (typeof logLevels)[number];
   readonly redisServer: string;
-  readonly noDownload: boolean;
 }
 
 /**
@@ -110,7 +109,6 @@ export const readEnvironment = (
     masterKey: values.PARAPH_MASTER_KEY,
     logLevel: values.PARAPH_LOG_LEVEL,
     redisServer: values.PARAPH_REDIS_SERVER,
-    noDownload: values.PARAPH_NO_DOWNLOAD,
   };
 };
 

@@ -47,7 +47,7 @@ export type SignatureStep = (job: SignatureJob, token: string) => Promise<Signat
 const deliveryBackoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures - 1, 5), 8000);
 
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
-const takeOverRounds = 5;
+const takeOverRounds = 100;
 
 export const createSignatureStep = (options: SignatureStepOptions): SignatureStep => {
   const { at, place, protocol, providers, subscribers, devices, screens, custody, answer, now, log } =
@@ -154,7 +154,11 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       if (run.asked) return fault(401);
       // The one that is replaced ends first: if we are cut off here, it has lost its screen to nobody.
       await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
-      if (await screens.takeOver(screen, held, me, deadline)) return undefined;
+      if (await screens.takeOver(screen, held, me, deadline)) {
+        // It may have been asked only just now, and have seen its screen still its own: tell it again.
+        await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
+        return undefined;
+      }
     }
     throw new Error('The screen of a device changes hands too fast');
   };

@@ -46,6 +46,8 @@ export const readJob = (
   if (shardOf(idOf(job), shards) !== shard) {
     return refuse(101, 'The job id must be an MSSP_TransID of this shard');
   }
+  const { MSS_SignatureReq: given } = Object(job.data) as { MSS_SignatureReq?: unknown };
+  if (given === undefined || given === null) return refuse(102, 'MSS_SignatureReq');
   const data = signatureJobDataSchema.safeParse(job.data);
   if (!data.success) {
     const path = data.error.issues[0]?.path.map(String).join('.') ?? '';

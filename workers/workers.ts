@@ -10,6 +10,7 @@ import type { SignatureRecord } from '../machines/record.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
+import { settlesWithin } from '../src/redis/patience.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
@@ -122,11 +123,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
 
 /** Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut. */
 const closeWorker = async (worker: Worker): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, closePatienceMs, 'late');
-  });
-  const closed = worker.close().catch(() => undefined);
-  if ((await Promise.race([closed, patience])) === 'late') await worker.disconnect().catch(() => undefined);
-  clearTimeout(timer);
+  if (await settlesWithin(worker.close(), closePatienceMs)) return;
+  const { client, blockingClient } = worker.getBackend();
+  for (const connection of [blockingClient, client]) (await connection)?.disconnect();
 };

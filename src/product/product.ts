@@ -7,6 +7,7 @@
  */
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
+import { settlesWithin } from '../redis/patience.ts';
 import { openApiSide } from './api-side.ts';
 import { type CoreOptions, openCore } from './core.ts';
 import { startWorkerSide } from './worker-side.ts';
@@ -19,25 +20,14 @@ export interface Product {
 
 /** How long callers in hand may take to be answered once we are asked to stop. */
 const drainMs = 4000;
-
-const delay = (ms: number): { readonly over: Promise<void>; cancel(): void } => {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  return { over, cancel: () => clearTimeout(timer) };
-};
+const lastWordsMs = 1000;
 
 /** Answers who can be answered in time; ends the waiting of the others, which answers them too. */
 const drain = async (server: RunningServer, endWaiting: () => Promise<void>): Promise<void> => {
   const drained = server.drain();
-  const patience = delay(drainMs);
-  await Promise.race([drained, patience.over]);
-  patience.cancel();
+  await settlesWithin(drained, drainMs);
   await endWaiting();
-  const lastWords = delay(1000);
-  await Promise.race([drained, lastWords.over]);
-  lastWords.cancel();
+  await settlesWithin(drained, lastWordsMs);
   server.cut();
 };
 

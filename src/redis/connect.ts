@@ -6,6 +6,7 @@
  * for Redis for as long as it takes and goes on where it stopped.
  */
 import { Cluster, type ClusterNode, Redis, type RedisOptions } from 'ioredis';
+import { settlesWithin } from './patience.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -78,11 +79,6 @@ const farewellMs = 1000;
 
 /** Ends a connection whether or not Redis is there to hear it. */
 export const disconnect = async (client: RedisClient): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, farewellMs);
-  });
-  await Promise.race([client.quit().catch(() => undefined), patience]);
-  clearTimeout(timer);
+  await settlesWithin(client.quit(), farewellMs);
   client.disconnect();
 };

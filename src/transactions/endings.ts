@@ -7,6 +7,7 @@
  */
 import { QueueEvents } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { settlesWithin } from '../redis/patience.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
 
@@ -34,6 +35,7 @@ export interface EndingsOptions {
 }
 
 const lookUpEveryMs = 1000;
+const closePatienceMs = 1000;
 
 interface Waiter {
   readonly until: number;
@@ -124,7 +126,8 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
       clearInterval(timer);
       for (const waiting of waiters.values()) for (const waiter of waiting) waiter.settle(undefined);
       waiters.clear();
-      await events.close();
+      if (!(await settlesWithin(events.close(), closePatienceMs)))
+        (await events.getBackend().client).disconnect();
     },
   };
 };

@@ -6,6 +6,7 @@
  */
 import { Queue, type QueueOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { settlesWithin } from '../redis/patience.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
 import { createJobHome, type JobHome } from './job-home.ts';
 
@@ -40,6 +41,8 @@ const openQueue = (
   return { queue, home: createJobHome(queue, redis) };
 };
 
+const closePatienceMs = 1000;
+
 /** The connection stays the caller's; {@link closeShards} does not end it. */
 export const openShards = ({ redis, prefix, shards, onError }: ShardsOptions): readonly Shard[] =>
   Array.from({ length: shards }, (_, index) => {
@@ -53,7 +56,6 @@ export const openShards = ({ redis, prefix, shards, onError }: ShardsOptions): r
   });
 
 export const closeShards = async (shards: readonly Shard[]): Promise<void> => {
-  await Promise.all(
-    shards.flatMap(({ signatures, receipts }) => [signatures.queue.close(), receipts.queue.close()]),
-  );
+  const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
+  await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closePatienceMs)));
 };

@@ -13,7 +13,7 @@ describe('the environment', () => {
       redisUrl: undefined,
       masterKey: undefined,
       logLevel: 'info',
-      noDownload: false,
+      redisServer: 'redis-server',
     });
   });
 
@@ -27,6 +27,7 @@ describe('the environment', () => {
       PARAPH_MASTER_KEY: masterKey,
       PARAPH_LOG_LEVEL: 'debug',
       PARAPH_NO_DOWNLOAD: '1',
+      PARAPH_REDIS_SERVER: '/opt/redis-server',
       HOME: '/root',
     });
     expect(environment).toEqual({
@@ -37,7 +38,7 @@ describe('the environment', () => {
       redisUrl: 'rediss://user:secret@redis.example:6380/1',
       masterKey,
       logLevel: 'debug',
-      noDownload: true,
+      redisServer: '/opt/redis-server',
     });
   });
 

@@ -59,6 +59,7 @@ const full = {
   tls: { certFile: 'cert.pem', keyFile: 'key.pem', clientCaFile: 'ca.pem' },
   trustedProxy: { addresses: ['10.0.0.0/8', '::1', 'fd00::/8'], clientCertificateHeader: 'X-Cert' },
   appScheme: 'paraph',
+  receipt: { timeoutSeconds: 30 },
   otp: { gateway: { kind: 'webhook', url: 'https://sms.example/send' } },
 };
 
@@ -89,6 +90,7 @@ describe('a configuration', () => {
       queue: { shards: 1, prefix: 'paraph' },
       http: { maxBodyBytes: 65_536, requestTimeoutSeconds: 10, headersTimeoutSeconds: 5 },
       appScheme: 'mobileid',
+      receipt: { timeoutSeconds: 60 },
       otp: { gateway: { kind: 'outbox' } },
     });
   });

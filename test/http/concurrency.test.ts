@@ -115,7 +115,7 @@ const settled = async (msisdn: string, at = [product]): Promise<readonly string[
     );
   await expect
     .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length, {
-      timeout: 4000,
+      timeout: 10_000,
     })
     .toBe(1);
   return (await standing()).toSorted();
@@ -255,9 +255,11 @@ describe('several processes of one service', () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
-  it('leave an App with one prompt, however their steps fall among each other', async () => {
+  it('leave an App with one prompt, however their steps fall among each other', {
+    timeout: 40_000,
+  }, async () => {
     const replaced = Array(11).fill('USER_CANCEL');
-    for (let index = 0; index < 8; index += 1) {
+    for (let index = 0; index < 6; index += 1) {
       const user = `417900020${String(index).padStart(2, '0')}`;
       expect(await settled(user, processes)).toEqual(['OUTSTANDING_TRANSACTION', ...replaced]);
     }

@@ -158,11 +158,9 @@ describe('a job of another service', () => {
     expect((await signatures.getJob(id))?.attemptsMade).toBe(1);
   });
 
-  it('is worked on under any id', async () => {
+  it('fails at once under an id that is no MSSP_TransID', async () => {
     const job = await add(signRequest({ mode: 'asynch' }), 'order-1');
-    expect(signatureRecordSchema.parse(await job.waitUntilFinished(events))).toMatchObject({
-      state: 'signed',
-    });
+    expect(await failureOf(job)).toBe('_101 WRONG_PARAM: The job id must be an MSSP_TransID of this shard');
   });
 
   it('runs again as the next attempt when it is retried', async () => {
