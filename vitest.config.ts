@@ -4,6 +4,7 @@
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
  * one has green tests and no skipped ones. `npm test` says which case it is.
  */
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { findChromium } from './scripts/chromium.mjs';
 import { createSummaryReporter } from './test/support/summary-reporter.ts';
@@ -28,6 +29,8 @@ const browser = {
 export default defineConfig({
   test: {
     pool: 'forks',
+    // By itself vitest leaves a core to its watcher, and half of this run is waiting anyway.
+    maxWorkers: Math.max(2, availableParallelism()),
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
     projects: chromium ? [unit, browser] : [unit],

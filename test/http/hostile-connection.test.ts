@@ -159,7 +159,7 @@ describe('a server', () => {
   });
 });
 
-describe('HTTP that is none', () => {
+describe('malformed HTTP', () => {
   it.each([
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -206,12 +206,12 @@ describe('HTTP that is none', () => {
     ['that expects something else', post(path, signRequest(), 'Expect: the-worst')],
     ['that would upgrade', post(path, signRequest(), 'Connection: Upgrade', 'Upgrade: websocket')],
     ['with an unknown content coding', post(path, signRequest(), 'Content-Encoding: UTF-8')],
-  ])('is not what a request is that comes %s: it is served', async (_how, bytes) => {
+  ])('does not come about by an odd but valid request, which is served: %s', async (_how, bytes) => {
     await expectSignature(product, await exchange(url, bytes), 'Sign in to Example?');
   });
 
   it.each(['Host: a b', 'Host: http://[', 'Host: test/../..', 'Host: test:99999999', 'Host: user@test'])(
-    'in the Host is either served or a Fault: %s',
+    'in the Host alone is served, or a Fault: %s',
     async (host) => {
       const answer = await exchange(url, post(path, signRequest()).replace('Host: test', host));
       expect([200, 500]).toContain(answer.status);

@@ -42,9 +42,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await product.stop();
-  await redis.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  try {
+    await product?.stop();
+  } finally {
+    await redis.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });
 
 const health = async (path: string): Promise<number> =>

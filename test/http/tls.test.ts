@@ -71,10 +71,10 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
   server.cut();
   await server.drain();
   await product.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** @param as The certificate to show, if any. */

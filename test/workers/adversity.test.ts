@@ -1,18 +1,11 @@
 /**
  * What other programs, bad luck and bad timing do to the queues. Each case was once a defect, or could be one.
  */
-import { Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { SignatureRecord } from '../../machines/record.ts';
 import { fault } from '../../src/protocol/fault.ts';
-import { createDevices } from '../../src/sscd/devices.ts';
-import { createOutbox } from '../../src/sscd/text-gateway.ts';
-import { createAnswer } from '../../src/transactions/answers.ts';
 import { receiptJobId, type SignatureJobData } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { createScreens, type Screens } from '../../src/transactions/screens.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
-import { createSignatureStep } from '../../workers/signature.worker.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -30,7 +23,6 @@ beforeAll(async () => {
     configuration: {
       subscribers: [
         { msisdn: '41780000000', through: '41780000099', sim: { device: silent } },
-        { msisdn: '41781000000', through: '41781000099', apps: [{ device: silent }] },
         {
           msisdn: '41782000000',
           through: '41782000099',
@@ -207,79 +199,7 @@ describe('trouble that lasts until the deadline', () => {
   });
 });
 
-describe('a phone that two want at once', () => {
-  it('shows the newer request even when the older one had claimed its App but had not been asked', async () => {
-    await product.stopWorkers();
-    const older = await submit({ msisdn: '+41781000001' });
-    const newer = await submit({ msisdn: '+41781000001', text: 'The newer one' });
-    const prompted: string[] = [];
-    const real = createScreens(product.core.blocking, product.configuration.queue.prefix, Date.now);
-    let interrupt: (() => Promise<unknown>) | undefined;
-    /** Lets the newer request run at the worst moment: right after the older one has got the screen. */
-    const screens: Screens = {
-      ...real,
-      claim: async (...args) => {
-        const held = await real.claim(...args);
-        const now = interrupt;
-        interrupt = undefined;
-        await now?.();
-        return held;
-      },
-    };
-    const { core } = product;
-    const custody = core.custodyOver(core.blocking);
-    const devices = createDevices({
-      custody,
-      gateway: createOutbox(core.blocking, 'unused', Date.now),
-    });
-    const step = createSignatureStep({
-      at: shard.signatures,
-      place: { shard: 0, shards: 1 },
-      protocol: core.protocol,
-      providers: core.providersOver(core.blocking),
-      subscribers: core.subscribers,
-      devices: {
-        deviceFor: (target) => {
-          const device = devices.deviceFor(target);
-          return {
-            ...device,
-            prompt: (prompt) => {
-              prompted.push(prompt.transactionId);
-              return device.prompt(prompt);
-            },
-          };
-        },
-      },
-      screens,
-      custody,
-      answer: createAnswer(shards),
-      now: Date.now,
-      log: {
-        asked: () => undefined,
-        signed: () => undefined,
-        failed: () => undefined,
-        unreachable: () => undefined,
-        receipted: () => undefined,
-        trouble: () => undefined,
-      },
-    });
-    const hand = new Worker<SignatureJobData, SignatureRecord>(shard.signatures.queue.name, null, {
-      connection: redis.connection,
-      prefix: shard.prefix,
-      lockDuration: 30_000,
-    });
-    const first = await hand.getNextJob('first');
-    const second = await hand.getNextJob('second');
-    expect([first?.id, second?.id]).toEqual([older, newer]);
-    if (first === undefined || second === undefined) throw new Error('both jobs were expected');
-    interrupt = () => step(second, 'second').catch(() => undefined);
-    await expect(step(first, 'first')).rejects.toThrow('_401 USER_CANCEL');
-    expect(prompted).toEqual([newer]);
-    await hand.close();
-    await product.startWorkers();
-    await product.api.transactions.answer(newer, 1, cancelled);
-  });
-
+describe('a SIM', () => {
   it('is busy for signature requests while its SIM shows a receipt', async () => {
     const msisdn = '+41782000001';
     const id = await submit({ msisdn });
