@@ -2,28 +2,28 @@
  * The conformance table: each rule of the signature interface, and the tests that hold it. The interface's second area,
  * the OpenID provider (its sections 2.6, 4.5, 5.2 to 5.6 and 7.5), has no rows yet.
  */
-import type { Row } from "./row.ts";
-import { transportRows } from "./rows/transport.ts";
-import { dialectsRows } from "./rows/dialects.ts";
-import { requestsRows } from "./rows/requests.ts";
-import { versionsRows } from "./rows/versions.ts";
-import { callerRows } from "./rows/caller.ts";
-import { applicationProvidersRows } from "./rows/application-providers.ts";
-import { signRows } from "./rows/sign.ts";
-import { dataToBeSignedRows } from "./rows/data-to-be-signed.ts";
-import { transactionsRows } from "./rows/transactions.ts";
-import { signatureProfilesRows } from "./rows/signature-profiles.ts";
-import { servicesRows } from "./rows/services.ts";
-import { additionalServicesRows } from "./rows/additional-services.ts";
-import { statusRows } from "./rows/status.ts";
-import { receiptRows } from "./rows/receipt.ts";
-import { receiptReactionsRows } from "./rows/receipt-reactions.ts";
-import { profileRows } from "./rows/profile.ts";
-import { profileParamsRows } from "./rows/profile-params.ts";
-import { faultsRows } from "./rows/faults.ts";
-import { faultCodesRows } from "./rows/fault-codes.ts";
-import { testUsersRows } from "./rows/test-users.ts";
-import { signatureRows } from "./rows/signature.ts";
+import type { Row } from './row.ts';
+import { additionalServicesRows } from './rows/additional-services.ts';
+import { applicationProvidersRows } from './rows/application-providers.ts';
+import { callerRows } from './rows/caller.ts';
+import { dataToBeSignedRows } from './rows/data-to-be-signed.ts';
+import { dialectsRows } from './rows/dialects.ts';
+import { faultCodesRows } from './rows/fault-codes.ts';
+import { faultsRows } from './rows/faults.ts';
+import { profileRows } from './rows/profile.ts';
+import { profileParamsRows } from './rows/profile-params.ts';
+import { receiptRows } from './rows/receipt.ts';
+import { receiptReactionsRows } from './rows/receipt-reactions.ts';
+import { requestsRows } from './rows/requests.ts';
+import { servicesRows } from './rows/services.ts';
+import { signRows } from './rows/sign.ts';
+import { signatureRows } from './rows/signature.ts';
+import { signatureProfilesRows } from './rows/signature-profiles.ts';
+import { statusRows } from './rows/status.ts';
+import { testUsersRows } from './rows/test-users.ts';
+import { transactionsRows } from './rows/transactions.ts';
+import { transportRows } from './rows/transport.ts';
+import { versionsRows } from './rows/versions.ts';
 
 export const conformanceTable: readonly Row[] = [
   ...transportRows,

@@ -1,0 +1,51 @@
+/** Who calls: the application in AP_Info. */
+import type { Row } from '../row.ts';
+
+export const applicationProvidersRows: readonly Row[] = [
+  {
+    id: 'interface-5.1-1',
+    source: 'interface 5.1',
+    rule: 'An application identifies itself by AP_Info inside each request, in all four operations.',
+    tests: [
+      'test/http/application-provider.test.ts › AP_PWD > that is right lets every operation through',
+      'test/http/application-provider.test.ts › AP_PWD > that is wrong, missing, empty or overlong is the same fault 104 at every operation',
+      'test/http/application-provider.test.ts › an AP_ID > that nobody registered is fault 104, in the very bytes of a wrong password',
+    ],
+  },
+  {
+    id: 'interface-5.1-2',
+    source: 'interface 5.1',
+    rule: 'Transport authentication, which the interface leaves open, is a client certificate for the applications that were registered with one.',
+    tests: [
+      'test/http/tls.test.ts › over TLS > an AP with a registered certificate is served when it shows that one',
+      'test/http/tls.test.ts › over TLS > it is fault 104 without a certificate, and with another one',
+      'test/http/client-certificate.test.ts › an AP that is registered with a certificate > is served through the proxy with its certificate',
+    ],
+  },
+  {
+    id: 'interface-5.1-3',
+    source: 'interface 5.1',
+    rule: 'AP_PWD is a secret: it is in no store and in no log.',
+    tests: [
+      'test/http/secrets.test.ts › AP_PWD > and no hash of it is in any key or value of Redis',
+      'test/http/secrets.test.ts › AP_PWD > and no hash of it is in the log',
+    ],
+  },
+  {
+    id: 'wire-requests-28',
+    source: 'wire facts: requests',
+    rule: 'AP_PWD is checked when the application was registered with a password, and a wrong one is fault 104.',
+    tests: [
+      'test/http/application-provider.test.ts › AP_PWD > that is wrong, missing, empty or overlong is the same fault 104 at every operation',
+      'test/http/application-provider.test.ts › AP_PWD > that is right lets every operation through',
+    ],
+  },
+  {
+    id: 'wire-requests-29',
+    source: 'wire facts: requests',
+    rule: 'AP_PWD is ignored when the application was registered without a password.',
+    tests: [
+      'test/http/application-provider.test.ts › AP_PWD > is ignored when the AP was registered without one',
+    ],
+  },
+];

@@ -1,0 +1,142 @@
+/** The signature itself: CMS, certificates, keys. */
+import type { Row } from '../row.ts';
+
+export const signatureRows: readonly Row[] = [
+  {
+    id: 'wire-signature-1',
+    source: 'wire facts: signature',
+    rule: 'Base64Signature is a CMS SignedData that OpenSSL verifies as clients call it.',
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > verifies with openssl as clients call it, and gives back the bytes of DataToBeSigned',
+      'test/pki/cms.test.ts › a signature with an %s key > verifies with another CMS library, chain included',
+    ],
+  },
+  {
+    id: 'wire-signature-2',
+    source: 'wire facts: signature',
+    rule: 'Its content is id-data and embedded: the very bytes of DataToBeSigned.Data.',
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > verifies with openssl as clients call it, and gives back the bytes of DataToBeSigned',
+      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+    ],
+  },
+  {
+    id: 'wire-signature-3',
+    source: 'wire facts: signature',
+    rule: 'Its certificates stand in the order user, issuing CA, root.',
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > holds the certificates in the order user, issuing CA, root',
+      'test/pki/cms.test.ts › attachCertificates > keeps the order user, issuing authority, root, whatever a sorted set would be',
+    ],
+  },
+  {
+    id: 'wire-signature-4',
+    source: 'wire facts: signature',
+    rule: 'It has one SignerInfo, by issuer and serial number.',
+    tests: [
+      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+    ],
+  },
+  {
+    id: 'wire-signature-5',
+    source: 'wire facts: signature',
+    rule: 'Its signed attributes are contentType, messageDigest and a nonce.',
+    tests: [
+      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+      'test/pki/cms.test.ts › signCms > draws a new nonce for each signature, or takes the given one',
+    ],
+  },
+  {
+    id: 'wire-signature-6',
+    source: 'wire facts: signature',
+    rule: 'Its digest is SHA-256.',
+    tests: [
+      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+    ],
+  },
+  {
+    id: 'wire-signature-7',
+    source: 'wire facts: signature',
+    rule: 'It is signed with ecdsa-with-SHA256 or RSA, as the key is.',
+    tests: [
+      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+    ],
+  },
+  {
+    id: 'wire-signature-8',
+    source: 'wire facts: signature',
+    rule: "The user's serialNumber is MIDCHE and ten of A to Z and 0 to 9.",
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > is made with a key of its kind, certified for three years',
+      'test/pki/custody.test.ts › the key custody > creates a key at its first use and keeps it',
+    ],
+  },
+  {
+    id: 'wire-signature-9',
+    source: 'wire facts: signature',
+    rule: "The user's serialNumber is the same for the user's life, on every SSCD.",
+    tests: [
+      'test/http/sign.test.ts › in synch mode > a user has one serial number, whichever request, and another user another one',
+      'test/pki/custody.test.ts › the key custody > gives a user one serialNumber for all SSCDs, and every SSCD its own key',
+      'test/pki/custody.test.ts › the key custody > creates a key at its first use and keeps it',
+    ],
+  },
+  {
+    id: 'wire-signature-10',
+    source: 'wire facts: signature',
+    rule: "The user's common name is the serialNumber followed by :PN.",
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > is made with a key of its kind, certified for three years',
+    ],
+  },
+  {
+    id: 'wire-signature-11',
+    source: 'wire facts: signature',
+    rule: "The key usage of a user's certificate is digitalSignature.",
+    tests: [
+      'test/pki/certificate.test.ts › the certificates > let a user sign and authenticate as a client, and nothing else',
+    ],
+  },
+  {
+    id: 'wire-signature-12',
+    source: 'wire facts: signature',
+    rule: "The extended key usage of the user's certificate is clientAuth.",
+    tests: [
+      'test/pki/certificate.test.ts › the certificates > let a user sign and authenticate as a client, and nothing else',
+    ],
+  },
+  {
+    id: 'wire-signature-13',
+    source: 'wire facts: signature',
+    rule: 'The extended key usage of the issuing certificate is clientAuth.',
+    tests: [
+      'test/pki/certificate.test.ts › the certificates > let the issuing authority issue to users only, for client authentication',
+    ],
+  },
+  {
+    id: 'wire-signature-14',
+    source: 'wire facts: signature',
+    rule: 'The chain passes openssl cms -verify -purpose sslclient.',
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > verifies with openssl as clients call it, and gives back the bytes of DataToBeSigned',
+    ],
+  },
+  {
+    id: 'wire-signature-15',
+    source: 'wire facts: signature',
+    rule: "A user's certificate lasts three years.",
+    tests: [
+      'test/http/signature.test.ts › the signature of the robot %s > is made with a key of its kind, certified for three years',
+      'test/pki/certificate.test.ts › the certificates > last 20, 10 and 3 years',
+    ],
+  },
+  {
+    id: 'wire-signature-16',
+    source: 'wire facts: signature',
+    rule: 'A BER signature as the live service writes it is read as well.',
+    tests: [
+      'test/pki/ber.test.ts › the BER reader > reads the signature of the live service, indefinite lengths and all, as another decoder does',
+      'test/pki/verify.test.ts › verifySignature > accepts the signature of the live service under its own root',
+    ],
+  },
+];
