@@ -67,6 +67,16 @@ export const signatureMachine = setup({
     events: {} as SignatureEvent,
     input: {} as SignatureInput,
   },
+  actions: {
+    enter: assign({
+      history: ({ context, event }, { state }: { state: SignatureState }) =>
+        entered(context, state, event.at),
+    }),
+    fail: assign(({ context, event }, { reason }: { reason: Fault }) => ({
+      fault: reason,
+      history: entered(context, 'failed', event.at, { fault: reason }),
+    })),
+  },
   guards: {
     answersThisAttempt: ({ context, event }) => 'attempt' in event && event.attempt === context.attempt,
   },
@@ -86,23 +96,17 @@ export const signatureMachine = setup({
       on: {
         PROMPT: {
           target: 'pending',
-          actions: assign({ history: ({ context, event }) => entered(context, 'pending', event.at) }),
+          actions: { type: 'enter', params: { state: 'pending' } },
         },
         FAULTED: {
           target: 'failed',
           guard: 'answersThisAttempt',
-          actions: assign({
-            fault: ({ event }) => event.fault,
-            history: ({ context, event }) => entered(context, 'failed', event.at, { fault: event.fault }),
-          }),
+          actions: { type: 'fail', params: ({ event }) => ({ reason: event.fault }) },
         },
         EXPIRED: {
           target: 'failed',
           guard: 'answersThisAttempt',
-          actions: assign({
-            fault: () => fault(208),
-            history: ({ context, event }) => entered(context, 'failed', event.at, { fault: fault(208) }),
-          }),
+          actions: { type: 'fail', params: { reason: fault(208) } },
         },
       },
     },
@@ -111,26 +115,20 @@ export const signatureMachine = setup({
         SIGNED: {
           target: 'signed',
           guard: 'answersThisAttempt',
-          actions: assign({
-            outcome: ({ event }) => event.outcome,
-            history: ({ context, event }) => entered(context, 'signed', event.at),
-          }),
+          actions: [
+            assign({ outcome: ({ event }) => event.outcome }),
+            { type: 'enter', params: { state: 'signed' } },
+          ],
         },
         FAULTED: {
           target: 'failed',
           guard: 'answersThisAttempt',
-          actions: assign({
-            fault: ({ event }) => event.fault,
-            history: ({ context, event }) => entered(context, 'failed', event.at, { fault: event.fault }),
-          }),
+          actions: { type: 'fail', params: ({ event }) => ({ reason: event.fault }) },
         },
         EXPIRED: {
           target: 'failed',
           guard: 'answersThisAttempt',
-          actions: assign({
-            fault: () => fault(208),
-            history: ({ context, event }) => entered(context, 'failed', event.at, { fault: fault(208) }),
-          }),
+          actions: { type: 'fail', params: { reason: fault(208) } },
         },
       },
     },
@@ -138,10 +136,10 @@ export const signatureMachine = setup({
       on: {
         RECEIPTED: {
           target: 'receipted',
-          actions: assign({
-            receipt: ({ event }) => event.receipt,
-            history: ({ context, event }) => entered(context, 'receipted', event.at),
-          }),
+          actions: [
+            assign({ receipt: ({ event }) => event.receipt }),
+            { type: 'enter', params: { state: 'receipted' } },
+          ],
         },
       },
     },
