@@ -48,9 +48,11 @@ export interface EmbeddedRedis {
  * @throws When redis-server cannot be started, gives up, or when another Redis goes on using this data directory.
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
-  const directory = join(options.dataDir, 'redis');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const socketPath = socketPathFor(realpathSync(directory));
+  const wanted = join(options.dataDir, 'redis');
+  mkdirSync(wanted, { recursive: true, mode: 0o700 });
+  // Absolute from here on: Redis runs in this directory, where a relative path means another one.
+  const directory = realpathSync(wanted);
+  const socketPath = socketPathFor(directory);
 
   // After a kill -9 the previous Redis may still be closing its file. It deletes the socket and then ends.
   if (!(await waitUntilClosed(socketPath, leftoverTimeoutMs))) {

@@ -1,8 +1,9 @@
 /**
  * Reads a request's body, within limits of size and time.
  *
- * A length that is announced is refused before a byte is read; one that is not is counted as it comes in. What is left
- * unread is drained by the server, within limits of its own, so that the caller can read the answer.
+ * Nothing beyond the limit is kept. Many clients send their whole body before they look for an answer, and see a broken
+ * connection when nobody reads it; so a body that is somewhat too large is read and thrown away before it is refused. One
+ * that is far too large is refused at once.
  */
 import type { Context } from 'hono';
 import { type Checked, ok, refuse } from '../protocol/fault.ts';
@@ -11,6 +12,11 @@ export interface BodyLimits {
   readonly maxBytes: number;
   readonly timeoutMs: number;
 }
+
+/** How much of a body that is refused is still read. */
+const discardedBytes = 8 * 1024 * 1024;
+/** And for how long. */
+const discardMs = 1000;
 
 const tooLarge = (maxBytes: number): Checked<never> =>
   refuse(103, `The request body is limited to ${maxBytes} bytes`);
@@ -39,13 +45,14 @@ const readCounted = async (request: Request, maxBytes: number): Promise<Checked<
     const { done, value } = await reader.read();
     if (done) break;
     length += value.byteLength;
-    if (length > maxBytes) {
+    if (length > Math.max(maxBytes, discardedBytes)) {
       void reader.cancel();
-      return tooLarge(maxBytes);
+      break;
     }
-    chunks.push(value);
+    if (length > maxBytes) chunks.length = 0;
+    else chunks.push(value);
   }
-  return ok(Buffer.concat(chunks, length));
+  return length > maxBytes ? tooLarge(maxBytes) : ok(Buffer.concat(chunks, length));
 };
 
 const readAnnounced = async (request: Request): Promise<Checked<Uint8Array>> =>
@@ -58,14 +65,19 @@ export const readBody = async (
 ): Promise<Checked<Uint8Array>> => {
   if (!isJson(c.req.header('content-type'))) return refuse(101, 'Content-Type must be application/json');
   const announced = c.req.header('content-length');
-  if (announced !== undefined && Number(announced) > maxBytes) return tooLarge(maxBytes);
+  const length = announced === undefined ? undefined : Number(announced);
+  if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return tooLarge(maxBytes);
+  const refused = length !== undefined && length > maxBytes;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<Checked<never>>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, tooSlow);
+    timer = refused
+      ? setTimeout(resolve, Math.min(discardMs, timeoutMs), tooLarge(maxBytes))
+      : setTimeout(resolve, timeoutMs, tooSlow);
   });
-  const reading = announced === undefined ? readCounted(c.req.raw, maxBytes) : readAnnounced(c.req.raw);
+  const reading =
+    length === undefined || refused ? readCounted(c.req.raw, maxBytes) : readAnnounced(c.req.raw);
   try {
-    return await Promise.race([reading.catch(() => brokenOff), timeout]);
+    return await Promise.race([reading.catch(() => (refused ? tooLarge(maxBytes) : brokenOff)), timeout]);
   } finally {
     clearTimeout(timer);
   }

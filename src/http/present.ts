@@ -164,7 +164,11 @@ const receiptExtension: Record<
     UserAck: 'true',
     UserResponse: '{"status":"CANCEL"}',
   },
-  timeout: { UserAck: 'true', UserResponse: '{"status":"TIMEOUT"}' },
+  timeout: {
+    FaultMessage: 'Timeout waiting response',
+    UserAck: 'true',
+    UserResponse: '{"status":"TIMEOUT"}',
+  },
   unanswered: { UserAck: 'false' },
 };
 

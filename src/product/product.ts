@@ -20,6 +20,8 @@ export interface Product {
 
 /** How long callers in hand may take to be answered once we are asked to stop. */
 const drainMs = 4000;
+/** How long Redis may be silent at the start before we say so. */
+const noticeMs = 2000;
 const lastWordsMs = 1000;
 
 /** Answers who can be answered in time; ends the waiting of the others, which answers them too. */
@@ -48,7 +50,9 @@ export const startProduct = async (
   try {
     const core = openCore(options);
     ends.push(core.close);
-    await core.ready();
+    const ready = core.ready();
+    if (!(await settlesWithin(ready, noticeMs))) options.logger.warn('waiting for Redis to answer');
+    await ready;
     // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
     await core.custodyOver(core.blocking).trust();
     if (parts.workers) ends.push((await startWorkerSide(core)).close);

@@ -14,6 +14,8 @@ const obstacles = [
   ['41790000014', { certificate: { expired: true } }, 422],
 ] as const;
 const rsaSimAndEcApp = '41790000020';
+/** The first App is not activated, so the second one signs; their users treat receipts differently. */
+const secondApp = '41790000021';
 
 const redis = testRedis();
 let product: TestProduct;
@@ -25,6 +27,13 @@ beforeAll(async () => {
       subscribers: [
         ...obstacles.map(([msisdn, sim]) => ({ msisdn, sim })),
         { msisdn: rsaSimAndEcApp, sim: { certificate: { algorithm: 'RSA' } }, apps: [{}] },
+        {
+          msisdn: secondApp,
+          apps: [
+            { state: 'REGISTERED', device: { kind: 'simulated', receipt: 'cancels' } },
+            { device: { kind: 'simulated', receipt: 'accepts' } },
+          ],
+        },
       ],
     },
   });
@@ -62,6 +71,14 @@ describe('a user with an RSA key on the SIM and an EC key in the App', () => {
 });
 
 describe.concurrent('the answer to a receipt', () => {
+  it('is what the user did on the App that signed, though it is not the first', async () => {
+    const { body } = await sign(product, { msisdn: secondApp });
+    const request = receiptRequest(body.MSS_SignatureResp.MSSP_TransID, { msisdn: secondApp });
+    const answer = await send(product, '/rest/service/receipt', request);
+    const { StatusDetail } = answer.body.MSS_ReceiptResp.Status;
+    expect(StatusDetail.ReceiptResponseExtension.UserResponse).toBe('{"status":"OK"}');
+  });
+
   it.each([
     ['saw it and did nothing', '41700092505'],
     ['never answered', '41700092506'],

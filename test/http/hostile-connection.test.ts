@@ -50,9 +50,16 @@ afterEach(async () => {
 });
 
 describe('a body that is too large', () => {
-  it.each([1, 100])('of %i MB, announced, is fault 103 before it is sent', async (size) => {
+  it.each([1, 100])('of %i MB, announced, is fault 103 although it is not sent', async (size) => {
     const answer = await exchange(url, postHead(path, `Content-Length: ${size * megabyte}`));
     expectFault(answer, 103, 'The request body is limited to 65536 bytes');
+  });
+
+  it('of 5 MB is fault 103 also for a client that sends all of it before it looks for an answer', async () => {
+    const head = postHead(path, `Content-Length: ${5 * megabyte}`, 'Connection: close');
+    for (let times = 0; times < 5; times += 1) {
+      expectFault(await exchange(url, head, Buffer.alloc(5 * megabyte, ' ')), 103);
+    }
   });
 
   it('is fault 103 for whoever sends it all the same, and nobody reads it to its end', async () => {

@@ -45,7 +45,15 @@ describe.concurrent('the receipt response', () => {
         UserResponse: '{"status":"CANCEL"}',
       },
     ],
-    ['saw it and did nothing', looks, { UserAck: 'true', UserResponse: '{"status":"TIMEOUT"}' }],
+    [
+      'saw it and did nothing',
+      looks,
+      {
+        FaultMessage: 'Timeout waiting response',
+        UserAck: 'true',
+        UserResponse: '{"status":"TIMEOUT"}',
+      },
+    ],
     ['never answered', never, { UserAck: 'false' }],
   ])('is 200 with Status 100 REQUEST_OK when the user %s', async (_what, msisdn, reaction) => {
     const answer = await receipt(receiptRequest(await signed(msisdn), { msisdn }));

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -161,6 +161,16 @@ describe('the embedded product', () => {
     const second = await start();
     expect(await rootOf(second.url)).toBe(root);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+  }, 40_000);
+
+  it('keeps its state in a directory that is named relative to where it was started, as by default', async () => {
+    const relativePath = relative(process.cwd(), data);
+    const first = await start({ PARAPH_DATA: relativePath });
+    const id = await submit(first.url, {});
+    first.child.kill('SIGINT');
+    await once(first.child, 'exit');
+    const second = await start({ PARAPH_DATA: relativePath });
+    await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), { timeout: 10_000 });
   }, 40_000);
 
   it('says in one sentence why it cannot start', async () => {

@@ -59,7 +59,7 @@ export const faultCodesRows: readonly Row[] = [
     source: 'wire facts: faults',
     rule: '103 is also for a body that is too large; its Detail tells the limit.',
     tests: [
-      'test/http/hostile-connection.test.ts › a body that is too large > of %i MB, announced, is fault 103 before it is sent',
+      'test/http/hostile-connection.test.ts › a body that is too large > of %i MB, announced, is fault 103 although it is not sent',
     ],
   },
   {

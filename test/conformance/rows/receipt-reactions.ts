@@ -78,7 +78,7 @@ export const receiptReactionsRows: readonly Row[] = [
   {
     id: 'wire-receipt-10',
     source: 'wire facts: receipt',
-    rule: 'A receipt that the user saw without acting has UserAck true, the UserResponse status TIMEOUT and no FaultMessage.',
+    rule: 'A receipt that the user saw without acting has UserAck true, the UserResponse status TIMEOUT and the FaultMessage Timeout waiting response.',
     tests: [
       'test/http/receipt.test.ts › the receipt response > is 200 with Status 100 REQUEST_OK when the user %s',
     ],

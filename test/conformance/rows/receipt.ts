@@ -37,15 +37,12 @@ export const receiptRows: readonly Row[] = [
     id: 'interface-2.3-2',
     source: 'interface 2.3',
     rule: 'StatusCode.Value of a receipt request is 100.',
-    tests: [
-      'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
-      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
-    ],
+    tests: ['test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused'],
   },
   {
     id: 'interface-2.3-3',
     source: 'interface 2.3',
-    rule: 'StatusDetail, though listed as required, may be left out of the Status of a receipt request (decision 24).',
+    rule: 'StatusDetail, though listed as required, may be left out of the Status of a receipt request.',
     tests: [
       'test/http/receipt.test.ts › the receipt response > has no ReceiptResponseExtension unless the request asked for it',
       'test/protocol/members.test.ts › %s: %s > may be absent or null',
@@ -67,7 +64,7 @@ export const receiptRows: readonly Row[] = [
     tests: [
       'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
+      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
     ],
   },
   {
@@ -88,7 +85,7 @@ export const receiptRows: readonly Row[] = [
     tests: [
       'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
+      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
     ],
   },
   {
@@ -98,7 +95,8 @@ export const receiptRows: readonly Row[] = [
     tests: [
       'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
+      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
+      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
     ],
   },
   {

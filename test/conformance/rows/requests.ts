@@ -122,7 +122,7 @@ export const requestsRows: readonly Row[] = [
   {
     id: 'wire-requests-1',
     source: 'wire facts: requests',
-    rule: 'Whatever the interface lists as required has to be there, but for the two exceptions below.',
+    rule: 'Whatever the interface lists as required has to be there, but for MSSP_Info.Instant and the Status of a receipt.',
     tests: [
       'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',

@@ -209,20 +209,29 @@ export const signatureProfilesRows: readonly Row[] = [
   {
     id: 'wire-concurrency-2',
     source: 'wire facts: concurrency',
+    rule: 'A receipt that a SIM shows is a prompt as well: meanwhile a signature request is fault 406.',
+    tests: [
+      'test/workers/adversity.test.ts › a SIM > is busy for signature requests while its SIM shows a receipt',
+    ],
+  },
+  {
+    id: 'wire-concurrency-3',
+    source: 'wire facts: concurrency',
     rule: 'A SIM whose prompt has lapsed takes the next request.',
     tests: ['test/http/concurrency.test.ts › a SIM > is busy only until its prompt has lapsed'],
   },
   {
-    id: 'wire-concurrency-3',
+    id: 'wire-concurrency-4',
     source: 'wire facts: concurrency',
     rule: 'On an App a second request replaces the first, which ends with fault 401.',
     tests: [
       'test/http/concurrency.test.ts › an App > shows the second request, and the first ends 401',
       'test/http/concurrency.test.ts › requests that come at the same moment > to an App end 401, all but the one that it shows',
+      'test/http/concurrency.test.ts › several processes of one service > leave an App with one prompt, however their steps fall among each other',
     ],
   },
   {
-    id: 'wire-concurrency-4',
+    id: 'wire-concurrency-5',
     source: 'wire facts: concurrency',
     rule: 'Robots have no screen and serve any number of requests at once.',
     tests: ['test/http/concurrency.test.ts › a robot > serves any number of requests at once'],
