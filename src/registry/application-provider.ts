@@ -61,10 +61,10 @@ export const checkSignatureRequest = (
   request: Pick<SignatureRequest, 'profile' | 'services' | 'data'>,
 ): Checked<void> => {
   if (provider.profiles?.includes(request.profile.name) === false) return refuse(109);
-  const unsubscribed = serviceNames.find(
+  const unsubscribed = serviceNames.some(
     (name) => request.services[name] !== undefined && provider.services?.includes(name) === false,
   );
-  if (unsubscribed !== undefined) return refuse(104, `Service is not subscribed: ${unsubscribed}`);
+  if (unsubscribed) return refuse(104);
   const { dtbsPrefix } = provider;
   if (dtbsPrefix !== undefined && openingText(request.data)?.startsWith(dtbsPrefix) !== true) {
     return refuse(107, 'DTBD matching failed');

@@ -118,7 +118,7 @@ describe('an AP', () => {
         App2App: { RedirectUri: 'myapp://back' },
       };
       const answer = await sign(product, { apId: narrow, profile, mode: 'asynch', services: [service] });
-      expectFault(answer, 104, `Service is not subscribed: ${name}`);
+      expectFault(answer, 104, 'Access denied');
     }
     const services = [{ Description: 'http://mid.vendor.ch/as#subscriberInfo' }];
     expect((await sign(product, { apId: narrow, profile, services })).status).toBe(200);

@@ -209,7 +209,7 @@ describe('what a request may ask for', () => {
     expect(code(only, asking({ services: { userLang } }))).toBe('allowed');
     expect(code(only, asking({ services: { userLang, geofencing } }))).toEqual({
       code: 104,
-      detail: 'Service is not subscribed: geofencing',
+      detail: 'Access denied',
     });
   });
 
