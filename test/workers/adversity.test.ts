@@ -131,6 +131,18 @@ describe('a receipt job that another program added', () => {
     expect(await reasonOf(shard.receipts.queue, id)).toMatch(/^_101 WRONG_PARAM: The job data/);
   });
 
+  it('that failed makes way for the receipt of the application', async () => {
+    const msisdn = '+41700092503';
+    const id = await submit({ msisdn });
+    await signed(id);
+    await reasonOf(shard.receipts.queue, await add('x', receiptJobId(id)));
+    const { body } = await product.post(
+      '/rest/service/receipt',
+      receiptRequest(id, { msisdn, apId: 'http://test.example' }),
+    );
+    expect(body.MSS_ReceiptResp.Status.StatusDetail.ReceiptResponseExtension.UserAck).toBe('true');
+  });
+
   it('shows nothing for a transaction that was not signed, and no second receipt', async () => {
     const data = (msspTransId: string) => ({
       msspTransId,
