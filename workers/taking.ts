@@ -88,21 +88,15 @@ export const takeUp = async (
 ): Promise<Run> => {
   const { data, request } = read;
   const id = idOf(job);
-  const stored = data.transaction;
   const ended = job.attemptsMade;
   const run = { job, id, token, request };
-  const fresh = begin({ submittedAt: submittedAt(job, now), timeoutSeconds: request.timeoutSeconds });
-
-  if (ended === (data.endedRuns ?? 0)) {
-    const record = stored ?? fresh;
-    return { ...run, data, record, asked: record.state === 'pending' };
-  }
-
-  const last = stored ?? fresh;
-  const mayBeSigned = last.state === 'pending';
-  if (mayBeSigned && (await home.decision(id, last.attempt))?.kind === 'signature') {
+  const last =
+    data.transaction ?? begin({ submittedAt: submittedAt(job, now), timeoutSeconds: request.timeoutSeconds });
+  const asked = last.state === 'pending';
+  if (ended === (data.endedRuns ?? 0)) return { ...run, data, record: last, asked };
+  if (asked && (await home.decision(id, last.attempt))?.kind === 'signature') {
     // Some tools run completed jobs again. What a person signed stands, and is found where it was decided.
-    return { ...run, data, record: last, asked: true };
+    return { ...run, data, record: last, asked };
   }
   const record = advance(
     last,

@@ -96,7 +96,8 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     if (job === undefined) return undefined;
     const ending = endingOf(job);
     if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed')) return undefined;
-    const request = protocol.parseStoredSign((job.data as SignatureJobData).MSS_SignatureReq);
+    const written = job.data as Partial<SignatureJobData> | null;
+    const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
     if (!request.ok) return undefined;
     const state = ending === undefined ? ({ kind: 'open' } as const) : await stateOfEnding(ending, custody);
     return { msspTransId, request: request.value, state };

@@ -84,8 +84,11 @@ describe('a signature job that another program added', () => {
     ['a request of another type', { MSS_SignatureReq: 'x' }],
     ['an empty request', { MSS_SignatureReq: {} }],
   ])('fails at once with a readable reason when its data is %s', async (_, data) => {
-    const reason = await reasonOf(shard.signatures.queue, await add(data));
+    const id = await add(data);
+    const reason = await reasonOf(shard.signatures.queue, id);
     expect(reason).toMatch(/^_10[128] [A-Z_]+: .*(MSS_SignatureReq|object)/);
+    // To an application it is a transaction that never was.
+    expect(await stateOf(id)).toBeUndefined();
   });
 
   it.each([
