@@ -2,7 +2,7 @@
 
 import { readEnvironment } from './environment.ts';
 import { greet } from './product/greeting.ts';
-import { launch, StartProblem } from './product/launch.ts';
+import { launch } from './product/launch.ts';
 
 try {
   const launched = await launch(readEnvironment(), { api: true, workers: true });
@@ -11,7 +11,8 @@ try {
   process.exit(await launched.stopped);
 } catch (error) {
   process.stderr.write(
-    `${error instanceof StartProblem ? error.message : error instanceof Error ? error.message : String(error)}\n`,
+    // A start has many ways to fail, and its messages are written for the operator.
+    `${error instanceof Error ? error.message : String(error)}\n`,
   );
   process.exitCode = 1;
 }

@@ -24,3 +24,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   signal: interrupt.signal,
 });
+
+// Whatever a library still waits for when Redis is gone must not keep the process. Nothing waits for this timer.
+setTimeout(() => process.exit(), 1000).unref();

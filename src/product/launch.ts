@@ -13,9 +13,6 @@ import { createLogger, createStepLog } from '../logger.ts';
 import { masterKeyFrom } from '../pki/master-key.ts';
 import { type Product, startProduct } from './product.ts';
 
-/** What keeps a start from succeeding, in words for the operator. */
-export class StartProblem extends Error {}
-
 export interface Launched {
   readonly url: string | undefined;
   readonly configuration: Configuration;
@@ -34,8 +31,7 @@ const impatienceMs = 1000;
 
 const configurationOf = async (path: string | undefined): Promise<Configuration> => {
   const loaded = await loadConfiguration(path);
-  if (!loaded.ok)
-    throw new StartProblem(`The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
+  if (!loaded.ok) throw new Error(`The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
   return loaded.value;
 };
 
@@ -53,7 +49,7 @@ const redisToUse = async (
     return { url: environment.redisUrl, embedded: false, stop: async () => undefined };
   }
   const lock = acquireInstanceLock(environment.dataDirectory);
-  if (!lock.held) throw new StartProblem(lock.problem);
+  if (!lock.held) throw new Error(lock.problem);
   const redis = await startEmbeddedRedis({
     command: environment.redisServer,
     dataDir: environment.dataDirectory,
@@ -72,7 +68,7 @@ const redisToUse = async (
 /**
  * Starts, and arranges that SIGINT and SIGTERM stop it in order; a second signal does not wait.
  *
- * @throws StartProblem With a sentence for the operator. Other errors are bugs or broken dependencies.
+ * @throws An Error with a sentence for the operator.
  */
 export const launch = async (
   environment: Environment,
@@ -112,7 +108,7 @@ export const launch = async (
   } catch (error) {
     await redis.stop();
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new StartProblem(
+      throw new Error(
         `Port ${environment.port} on ${environment.host} is taken: stop what listens there, or set PORT to another.`,
       );
     }
