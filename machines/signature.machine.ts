@@ -61,6 +61,15 @@ const entered = (
   more: { attempt?: number; fault?: Fault } = {},
 ): readonly HistoryEntry[] => [...context.history, { state, attempt: context.attempt, at, ...more }];
 
+export const initialContext = ({ submittedAt, timeoutSeconds }: SignatureInput): SignatureContext => ({
+  attempt: 1,
+  deadline: submittedAt + timeoutSeconds * 1000,
+  outcome: undefined,
+  fault: undefined,
+  receipt: undefined,
+  history: [{ state: 'submitted', attempt: 1, at: submittedAt }],
+});
+
 export const signatureMachine = setup({
   types: {
     context: {} as SignatureContext,
@@ -83,14 +92,7 @@ export const signatureMachine = setup({
 }).createMachine({
   id: 'signature',
   initial: 'submitted',
-  context: ({ input }) => ({
-    attempt: 1,
-    deadline: input.submittedAt + input.timeoutSeconds * 1000,
-    outcome: undefined,
-    fault: undefined,
-    receipt: undefined,
-    history: [{ state: 'submitted', attempt: 1, at: input.submittedAt }],
-  }),
+  context: ({ input }) => initialContext(input),
   states: {
     submitted: {
       on: {

@@ -20,8 +20,10 @@ import('./setup.mjs').then((setup) =>
       { name: 'format and lint (biome)', run: () => node(setup.tool('@biomejs/biome/bin/biome'), 'ci') },
       { name: 'types (tsc)', run: () => node(setup.tool('typescript/bin/tsc'), '-p', 'tsconfig.json') },
       { name: 'unused code (knip)', run: () => node(setup.tool('knip/bin/knip.js')) },
+      { name: 'packages (audit)', run: () => node('scripts/audit.mjs') },
       { name: 'OpenAPI drift', run: () => upToDate('openapi.ts') },
       { name: 'configuration documentation drift', run: () => upToDate('configuration-docs.ts') },
+      { name: 'performance documentation drift', run: () => upToDate('performance-docs.ts') },
       { name: 'build', run: () => setup.build().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []

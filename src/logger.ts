@@ -20,20 +20,35 @@ const secretNames = [
   'session_token',
 ];
 
+/**
+ * Lines that come while one is being written go out together with the next write. An orderly end writes what is left;
+ * a kill may cost the last lines.
+ */
+const standardOutput = (): DestinationStream => pino.destination({ dest: 1, sync: false });
+
 export const createLogger = (level: string, destination?: DestinationStream): Logger => {
   const options = {
     level,
     base: null,
     redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[secret]' },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination ?? standardOutput());
 };
 
-/** Errors of libraries may quote what they choked on, so only their name, code and own place in our code are kept. */
+/**
+ * Two kinds of errors quote what they choked on: a parser its text, which may be a job's data, and Redis the arguments of
+ * a command that it does not know.
+ */
+const messageOf = (error: Error): string =>
+  error instanceof SyntaxError
+    ? 'a text could not be read'
+    : error.message.replace(/, with args beginning with.*$/s, '').slice(0, 300);
+
+/** Of an error only name, code and message are logged, never what hangs on it: a command, a job, a stack. */
 const describe = (error: Error): { error: string; code?: unknown; message: string } => ({
   error: error.name,
   ...('code' in error && { code: error.code }),
-  message: error.message.slice(0, 300),
+  message: messageOf(error),
 });
 
 /** Redis being away makes every connection complain at every try; once in a while is enough. */
@@ -51,17 +66,30 @@ const createTrouble = (logger: Logger, now: () => number): ((error: Error) => vo
   };
 };
 
-export const createStepLog = (logger: Logger, now: () => number): StepLog => ({
-  asked: (msspTransId, attempt) => logger.info({ msspTransId, attempt }, 'device asked'),
-  signed: (msspTransId, attempt) => logger.info({ msspTransId, attempt }, 'signed'),
-  failed: (msspTransId, attempt, fault) => logger.info({ msspTransId, attempt, fault }, 'failed'),
-  unreachable: (msspTransId, attempt, failures, cause) =>
-    logger.warn({ msspTransId, attempt, failures, cause }, 'device unreachable'),
-  receipted: (msspTransId, receipt) => logger.info({ msspTransId, receipt }, 'receipted'),
-  trouble: createTrouble(logger, now),
-});
+/**
+ * For lines whose members are all written down here, and hold nothing secret: looking for secrets in each of them costs
+ * ten times what the line does.
+ */
+const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
-export const createHttpLog = (logger: Logger, now: () => number): HttpLog => ({
-  answered: (entry) => logger.info(entry, 'answered'),
-  trouble: createTrouble(logger, now),
-});
+export const createStepLog = (parent: Logger, now: () => number): StepLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    asked: (msspTransId, attempt) => logger.info({ msspTransId, attempt }, 'device asked'),
+    signed: (msspTransId, attempt) => logger.info({ msspTransId, attempt }, 'signed'),
+    failed: (msspTransId, attempt, fault) => logger.info({ msspTransId, attempt, fault }, 'failed'),
+    unreachable: (msspTransId, attempt, failures, cause) =>
+      logger.warn({ msspTransId, attempt, failures, cause }, 'device unreachable'),
+    receipted: (msspTransId, receipt) => logger.info({ msspTransId, receipt }, 'receipted'),
+    trouble: createTrouble(parent, now),
+  };
+};
+
+export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault }) =>
+      logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault }, 'answered'),
+    trouble: createTrouble(parent, now),
+  };
+};

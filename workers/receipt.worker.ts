@@ -7,7 +7,7 @@
  */
 import { DelayedError, type Job } from 'bullmq';
 import type { ReceiptOutcome } from '../machines/outcome.ts';
-import { advance, type SignatureRecord } from '../machines/record.ts';
+import { advance, isOfLaterVersion, type SignatureRecord } from '../machines/record.ts';
 import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
@@ -27,7 +27,7 @@ import type { Shard } from '../src/transactions/shards.ts';
 import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
 import { fail, idOf, saveOrStop, sleep } from './rest.ts';
-import type { Place } from './taking.ts';
+import { laterWorkerPatienceMs, type Place } from './taking.ts';
 
 type ReceiptJob = Job<ReceiptJobData, ReceiptJobResult>;
 
@@ -59,7 +59,7 @@ export const createReceiptStep = (options: {
   const { signatures, receipts } = shard;
 
   /** Any service with access to the queue can add such jobs; a receipt is only shown for a signature that there is. */
-  const read = async (job: ReceiptJob): Promise<Checked<Taken>> => {
+  const read = async (job: ReceiptJob): Promise<Checked<Taken> | 'of-a-later-release'> => {
     const data = receiptJobDataSchema.safeParse(job.data);
     if (!data.success) {
       const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
@@ -70,6 +70,7 @@ export const createReceiptStep = (options: {
       return refuse(101, 'The job id must be that of the receipt of a transaction of this shard');
     }
     const stored = await signatures.home.read(msspTransId);
+    if (isOfLaterVersion(Object(stored?.returnValue).version)) return 'of-a-later-release';
     const record = signatureRecordSchema.safeParse(stored?.returnValue);
     const written = stored?.data as { readonly MSS_SignatureReq?: unknown } | undefined;
     const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
@@ -145,6 +146,10 @@ export const createReceiptStep = (options: {
       // Left as it is, the job stalls and is taken up again.
       throw new DelayedError();
     });
+    if (taken === 'of-a-later-release') {
+      if (now() >= job.timestamp + laterWorkerPatienceMs) return fail(fault(900));
+      return sleep(receipts, job, token, now() + retryMs);
+    }
     if (!taken.ok) return fail(taken.fault);
     return guardStep({
       job,

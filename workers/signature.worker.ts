@@ -23,7 +23,15 @@ import type { QueueAt } from '../src/transactions/shards.ts';
 import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
 import { fail, saveOrStop, sleep } from './rest.ts';
-import { type Place, type Run, readJob, type SignatureJob, signatureDeadline, takeUp } from './taking.ts';
+import {
+  leftAloneUntil,
+  type Place,
+  type Run,
+  readJob,
+  type SignatureJob,
+  signatureDeadline,
+  takeUp,
+} from './taking.ts';
 import { createTrial } from './trial.ts';
 
 export interface SignatureStepOptions {
@@ -45,6 +53,9 @@ export type SignatureStep = (job: SignatureJob, token: string) => Promise<Signat
 
 /** Between tries to reach a device: doubling from 250 ms, at most 8 s. */
 const deliveryBackoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures - 1, 5), 8000);
+
+/** How long a job of a newer release is left before another look, which may be that of a newer worker. */
+const laterWorkerMs = 500;
 
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
 const takeOverRounds = 100;
@@ -254,6 +265,11 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
   };
 
   return async (job, token) => {
+    const leaveUntil = leftAloneUntil(job);
+    if (leaveUntil !== undefined) {
+      if (now() >= leaveUntil) return fail(fault(900, 'The transaction is of a release that no worker has'));
+      return sleep(at, job, token, now() + laterWorkerMs);
+    }
     const read = readJob(job, protocol, place);
     if (!read.ok) {
       log.failed(job.id ?? '', 0, read.fault.code);

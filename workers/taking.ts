@@ -9,7 +9,7 @@
  * Data is trusted no more than a request from the wire: any service with access to the queue can write it.
  */
 import type { Job } from 'bullmq';
-import { advance, begin, type SignatureRecord } from '../machines/record.ts';
+import { advance, begin, isOfLaterVersion, type SignatureRecord } from '../machines/record.ts';
 import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
@@ -32,6 +32,9 @@ export interface Run {
   readonly asked: boolean;
 }
 
+/** How long a job that a newer release has begun waits for a worker of that release: longer than a roll-out takes. */
+export const laterWorkerPatienceMs = 600_000;
+
 export interface Place {
   readonly shard: number;
   readonly shards: number;
@@ -46,19 +49,39 @@ export const readJob = (
   if (shardOf(idOf(job), shards) !== shard) {
     return refuse(101, 'The job id must be an MSSP_TransID of this shard');
   }
-  const { MSS_SignatureReq: given } = Object(job.data) as { MSS_SignatureReq?: unknown };
+  const { MSS_SignatureReq: given, ...others } = Object(job.data) as { MSS_SignatureReq?: unknown };
   if (given === undefined || given === null) return refuse(102, 'MSS_SignatureReq');
+  const data = Object.keys(others).length === 0 ? ok(job.data) : readWritten(job);
+  if (!data.ok) return data;
+  const request = protocol.parseStoredSign(given);
+  return request.ok ? ok({ data: data.value, request: request.value }) : request;
+};
+
+/** Data that the workers have added to, or should have. */
+const readWritten = (job: SignatureJob): Checked<SignatureJobData> => {
   const data = signatureJobDataSchema.safeParse(job.data);
   if (!data.success) {
     const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
     return refuse(101, `The job data is not usable: ${path || 'it must be an object'}`);
   }
-  const { MSS_SignatureReq, ...written } = data.data;
-  if (job.attemptsStarted <= 1 && Object.keys(written).length > 0) {
-    return refuse(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own');
-  }
-  const request = protocol.parseStoredSign(MSS_SignatureReq);
-  return request.ok ? ok({ data: data.data, request: request.value }) : request;
+  const { MSS_SignatureReq: _, ...written } = data.data;
+  return job.attemptsStarted <= 1 && Object.keys(written).length > 0
+    ? refuse(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own')
+    : ok(data.data as SignatureJobData);
+};
+
+/**
+ * When a job stops waiting for a worker that understands it. While a release is rolled out, or back, old workers take
+ * up what newer ones have begun; it is not theirs to judge, only theirs to leave alone, for as long as one may come.
+ *
+ * @returns Milliseconds since the epoch; undefined for a job that this program understands.
+ */
+export const leftAloneUntil = (job: SignatureJob): number | undefined => {
+  if (job.attemptsStarted <= 1) return undefined;
+  const { transaction } = Object(job.data) as { transaction?: unknown };
+  const { version, deadline } = Object(transaction) as { version?: unknown; deadline?: unknown };
+  if (!isOfLaterVersion(version)) return undefined;
+  return (typeof deadline === 'number' ? deadline : job.timestamp) + laterWorkerPatienceMs;
 };
 
 /** Whoever added the job may have had a clock that is ahead, or have made the time up. */

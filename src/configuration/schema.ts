@@ -70,6 +70,14 @@ const queue = z
       .regex(/^[A-Za-z0-9_-]{1,32}$/, { error: 'must be 1 to 32 letters, digits, _ or -' })
       .default('paraph')
       .describe('First part of every key in Redis.'),
+    maxWaiting: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .default(10_000)
+      .describe(
+        'How many transactions of each shard may wait for a worker. Beyond it new signature requests are refused.',
+      ),
   })
   .prefault({});
 
@@ -83,6 +91,44 @@ const http = z
       .default(10)
       .describe('Time to send a whole request.'),
     headersTimeoutSeconds: z.number().positive().max(300).default(5).describe('Time to send its headers.'),
+    keepAliveSeconds: z
+      .number()
+      .positive()
+      .max(3600)
+      .default(5)
+      .describe(
+        'How long a connection stays open between two requests. Behind a proxy: longer than the proxy keeps its own.',
+      ),
+    drainSeconds: z
+      .number()
+      .min(0)
+      .max(600)
+      .default(4)
+      .describe(
+        'How long requests in hand may still be answered when the process is asked to stop. Whoever still waits for a person then gets fault 900; the transaction goes on.',
+      ),
+    maxConnections: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(20_000)
+      .describe('Connections to one process. Beyond it idle ones are closed and new ones refused.'),
+    maxInHand: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(2000)
+      .describe(
+        'Requests that one process has in hand, without those that wait for a person. Beyond it new signature requests are refused, beyond twice as many all requests.',
+      ),
+    maxWaitingCallers: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(10_000)
+      .describe(
+        'Requests of one process that wait for a person. Beyond it new signature requests are refused.',
+      ),
   })
   .prefault({});
 
@@ -125,6 +171,14 @@ const receipt = z
   })
   .prefault({});
 
+/** `fetch` refuses a URL with credentials, so no message would ever leave; and this file is no place for a password. */
+const hasNoCredentials = (url: string): boolean => {
+  // What is no URL at all has been told already.
+  if (!URL.canParse(url)) return true;
+  const { username, password } = new URL(url);
+  return username === '' && password === '';
+};
+
 const otp = z
   .strictObject({
     gateway: z
@@ -134,6 +188,7 @@ const otp = z
           kind: z.literal('webhook'),
           url: z
             .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+            .refine(hasNoCredentials, { error: 'must not hold a user name or password' })
             .describe('Where messages are posted to.'),
         }),
       ])

@@ -115,10 +115,13 @@ const stopTimeoutMs = 20_000;
 const readyIntervalMs = 10;
 
 /**
+ * What Redis writes holds numbers and texts: it is for its owner alone, whatever the directory above allows.
+ *
  * stdin is the pipe. Redis gets neither it nor the guard's stdout. `read` returns when the writer is gone (nothing is
  * ever written); being a builtin it needs no process besides its subshell, which the guard removes when Redis ends first.
  */
 const guardScript = `
+umask 077
 exec 3<&0 </dev/null
 "$@" 3<&- >&2 &
 redis=$!

@@ -1,8 +1,15 @@
-/** All of HTTP: the signature interface, its description, the root of its certificates, and health. */
+/**
+ * All of HTTP: the signature interface, its description, the root of its certificates, and health.
+ *
+ * Whatever asks for something else, and whatever goes wrong in a page, is answered with a Fault as well: the library's own
+ * answers are texts, and its way to report an error is to print it.
+ */
 import { Hono } from 'hono';
+import { type Fault, fault } from '../protocol/fault.ts';
 import { createDocumentationRoutes, type DocumentationFacts } from './documentation.route.ts';
 import { createHealthRoutes } from './health.route.ts';
 import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
+import { answerType, presentFault } from './present.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
 
 export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
@@ -11,11 +18,19 @@ export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   readonly documentation: DocumentationFacts;
 }
 
+const refuse = (status: number, why: Fault): Response =>
+  new Response(JSON.stringify(presentFault(why)), { status, headers: { 'content-type': answerType } });
+
 export const createApp = (options: AppOptions) => {
   const app = new Hono();
   app.route('/', createServiceRoutes(options));
   app.route('/', createPkiRoutes(options));
   app.route('/', createHealthRoutes(options.ready));
   app.route('/', createDocumentationRoutes(options.documentation));
+  app.notFound(() => refuse(404, fault(101, 'There is no such address')));
+  app.onError((error) => {
+    options.log.trouble(error);
+    return refuse(500, fault(900));
+  });
   return app;
 };

@@ -19,11 +19,16 @@ export interface TrustedProxy {
 
 const normalised = (fingerprint: string): string => fingerprint.replaceAll(':', '').toLowerCase();
 
+/**
+ * A text in quotes, which is the client's own choice, its subject above all. One that is never closed reaches to the end:
+ * what follows is part of it, and looking for its end from every later quote would take time that grows with the square.
+ */
+const quoted = /"(?:[^"\\]|\\.?)*(?:"|$)/g;
+
 const envoyHash = /(?:^|[;,])\s*hash=([0-9a-f]{64})(?![0-9a-f])/gi;
 
 const fingerprintIn = (header: string): string | undefined => {
-  // What stands in quotes is the client's own choice, its subject above all.
-  const [hash, ...others] = header.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').matchAll(envoyHash);
+  const [hash, ...others] = header.replaceAll(quoted, '').matchAll(envoyHash);
   // A second one means that somebody appended to what somebody else wrote, perhaps the client.
   if (hash !== undefined) return others.length === 0 ? hash[1]?.toLowerCase() : undefined;
   const bare = normalised(header.trim());

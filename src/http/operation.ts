@@ -28,8 +28,11 @@ export interface Evidence {
   readonly clientCertificateFingerprint: string | undefined;
 }
 
-/** @param body A JSON object of the operation's own wrapper; nothing else about it is known. */
-export type OperationHandler = (body: unknown, evidence: Evidence) => Promise<Answer>;
+/**
+ * @param body   A JSON object of the operation's own wrapper; nothing else about it is known.
+ * @param waits  Called when from here on the request only waits for a person.
+ */
+export type OperationHandler = (body: unknown, evidence: Evidence, waits: () => void) => Promise<Answer>;
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 
@@ -43,11 +46,17 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
 const longestApId = 256;
 
 /**
+ * What gives orders to a terminal or turns the text around it: the log is read by people, and whoever has not proven who he
+ * is may put anything into an AP_ID. JSON escapes only some of it.
+ */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/**
  * How the log names a caller and a transaction. A request may hold any text as MSSP_TransID, such as a password in the wrong
  * place; only what can be an id of ours is logged.
  */
 export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
-  apId: apId.slice(0, longestApId),
+  apId: apId.slice(0, longestApId).replace(unprintable, '\ufffd'),
   apTransId,
   ...(msspTransId !== undefined && shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
 });

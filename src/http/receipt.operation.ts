@@ -21,7 +21,7 @@ export const createReceipt =
     readonly receipts: Receipts;
     readonly now: () => number;
   }): OperationHandler =>
-  async (body, evidence) => {
+  async (body, evidence, waits) => {
     const { protocol, providers, subscribers, receipts, now } = deps;
     const parsed = protocol.parseReceipt(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
@@ -31,7 +31,7 @@ export const createReceipt =
     if (!provider.ok) return faultAnswer(provider.fault, trace);
     const always = testFault(subscribers.find(request.msisdn.number));
     if (always !== undefined) return faultAnswer(always, trace);
-    const sent = await receipts.send(request);
+    const sent = await receipts.send(request, waits);
     if (!sent.ok) return faultAnswer(sent.fault, trace);
     const shown = request.extension === undefined ? undefined : sent.value;
     return answer(presentReceipt(request.caller, shown, now()), trace);

@@ -1,27 +1,40 @@
 /**
  * Listens, and stops listening without cutting anybody off.
  *
- * Senders that dawdle are ended by the server's own clocks. What it refuses before a request is complete (malformed
- * HTTP, headers that never end) never reaches a route, so the Fault is written to the socket here. What Node and the
- * adapter would answer on their own with an empty body (no Host, a Host that is none, an unknown Expect) is either
- * served, because no route asks for it, or a Fault like any other.
+ * Senders that dawdle are ended by the server's own clocks, readers that dawdle by ours (unread-answers.ts). What it
+ * refuses before a request is complete (malformed HTTP, headers that never end) never reaches a route, so the Fault is
+ * written to the socket here. What Node and the adapter would answer on their own with an empty body (no Host, a Host that
+ * is none, an unknown Expect) is either served, because no route asks for it, or a Fault like any other.
  */
 import { readFileSync } from 'node:fs';
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { fault } from '../protocol/fault.ts';
 import { answerType, presentFault } from './present.ts';
+import { type Refusal, refusalHeaders } from './refusal.ts';
+import { endUnreadAnswers } from './unread-answers.ts';
 
 export interface ServerOptions {
   readonly fetch: (request: Request, bindings: { incoming: IncomingMessage }) => Response | Promise<Response>;
+  /** Whether there is room for a request. Without it there always is. */
+  readonly refusal?: Refusal;
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
+  /** How long a connection stays open between two requests. */
+  readonly keepAliveMs?: number;
+  /** Without it: as many as the system gives us. */
+  readonly maxConnections?: number;
   readonly tls:
     | { readonly certFile: string; readonly keyFile: string; readonly clientCaFile?: string | undefined }
     | undefined;
@@ -30,7 +43,10 @@ export interface ServerOptions {
 export interface RunningServer {
   /** `http://127.0.0.1:8080`, with the port that was really taken. */
   readonly url: string;
-  /** Accepts nobody new and resolves when the last answer has been sent. */
+  /**
+   * Accepts no new connection, tells clients of open ones to go elsewhere with their next request, and resolves when the
+   * last answer has been sent.
+   */
   drain(): Promise<void>;
   /** Ends what is still open. */
   cut(): void;
@@ -74,6 +90,9 @@ const refuseConnection = (error: Error, socket: Duplex): void => {
   );
 };
 
+/** Connections that the system keeps for us while we are busy; beyond them clients try again after seconds. */
+const mostUnaccepted = 4096;
+
 const urlOf = (server: Server, host: string, secure: boolean): string => {
   const { port } = server.address() as AddressInfo;
   return `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -90,20 +109,48 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     headersTimeout: Math.min(options.headersTimeoutMs, requestTimeout),
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
-    ...(tls !== undefined && tlsOptions(tls)),
+    ...(options.keepAliveMs !== undefined && { keepAliveTimeout: options.keepAliveMs }),
+    ...(tls !== undefined && { ...tlsOptions(tls), handshakeTimeout: options.headersTimeoutMs }),
   };
-  const serve = getRequestListener(
-    (request, bindings) => options.fetch(request, bindings as { incoming: IncomingMessage }),
+  let draining = false;
+  const sayGoodbye = (response: Response): Response => {
+    if (draining) response.headers.set('connection', 'close');
+    return response;
+  };
+  const answer = getRequestListener(
+    (request, bindings) => {
+      const response = options.fetch(request, bindings as { incoming: IncomingMessage });
+      return response instanceof Promise ? response.then(sayGoodbye) : sayGoodbye(response);
+    },
     { hostname: 'localhost', errorHandler: refuseRequest },
   );
+  const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const body = options.refusal?.(incoming);
+    if (body === undefined) {
+      void answer(incoming, outgoing);
+      return;
+    }
+    if (draining) outgoing.shouldKeepAlive = false;
+    outgoing.writeHead(500, refusalHeaders).end(body);
+  };
   const server: Server =
     tls === undefined ? createHttpServer(serverOptions, serve) : createHttpsServer(serverOptions, serve);
   server.on('clientError', refuseConnection);
   // RFC 9110 section 10.1.1 lets a server ignore what it is expected to do and does not know.
   server.on('checkExpectation', serve);
+  if (options.maxConnections !== undefined) {
+    server.maxConnections = options.maxConnections;
+    // Whoever comes next finds the place of somebody who had nothing to say.
+    server.on('drop', () => server.closeIdleConnections());
+  }
+  const sockets = endUnreadAnswers(
+    server,
+    tls === undefined ? 'connection' : 'secureConnection',
+    options.requestTimeoutMs,
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: mostUnaccepted }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -112,8 +159,14 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     url: urlOf(server, host, tls !== undefined),
     drain: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        draining = true;
+        server.close(() => {
+          sockets.close();
+          resolve();
+        });
         server.closeIdleConnections();
+        // To Node a connection on which nothing has come yet is a request that is about to.
+        for (const socket of sockets.all) if (socket.bytesRead === 0) socket.destroy();
       }),
     cut: () => server.closeAllConnections(),
   };

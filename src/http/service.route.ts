@@ -6,13 +6,15 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { type Fault, fault } from '../protocol/fault.ts';
+import { type Fault, fault, ok } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
+import { type Admission, busyFault } from './admission.ts';
 import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
 import { answerType, presentFault } from './present.ts';
+import { retryHeader } from './refusal.ts';
 
 interface Bindings {
   readonly incoming?: IncomingMessage;
@@ -26,32 +28,44 @@ export interface ServiceRoutesOptions {
   readonly operations: Readonly<Record<Operation, OperationHandler>>;
   readonly evidenceOf: (incoming: IncomingMessage | undefined) => Evidence;
   readonly limits: BodyLimits;
+  readonly admission: Admission;
   readonly now: () => number;
   readonly log: HttpLog;
 }
 
 export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
-  const { protocol, operations, evidenceOf, limits, now, log } = deps;
+  const { protocol, operations, evidenceOf, limits, admission, now, log } = deps;
   const routes = new Hono<{ Bindings: Bindings }>();
 
-  /** @param expected The operation that the URL names; undefined at the URL for all. */
+  /**
+   * @param expected The operation that the URL names; undefined at the URL for all.
+   * @returns Undefined when there is no room for the request.
+   */
   const perform = async (
     bytes: Uint8Array,
     evidence: Evidence,
     expected: Operation | undefined,
-  ): Promise<Answer> => {
+  ): Promise<Answer | undefined> => {
     const body = parseJson(bytes);
     if (!body.ok) return faultAnswer(body.fault);
     // At an operation's own URL its reader refuses any other wrapper.
-    if (expected !== undefined) return operations[expected](body.value, evidence);
-    const operation = protocol.operationOf(body.value);
-    return operation.ok ? operations[operation.value](body.value, evidence) : faultAnswer(operation.fault);
+    const operation = expected === undefined ? protocol.operationOf(body.value) : ok(expected);
+    if (!operation.ok) return faultAnswer(operation.fault);
+    const entered = admission.enter(operation.value);
+    const place = entered instanceof Promise ? await entered : entered;
+    if (place === undefined) return undefined;
+    try {
+      return await operations[operation.value](body.value, evidence, place.waits);
+    } finally {
+      place.leave();
+    }
   };
 
   const serve = (path: string, expected: Operation | undefined): void => {
     routes.post(path, async (c) => {
+      if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
       const started = now();
-      let answer: Answer;
+      let answer: Answer | undefined;
       try {
         const bytes = await readBody(c, limits);
         answer = bytes.ok
@@ -61,6 +75,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         answer = faultAnswer(fault(900));
       }
+      if (answer === undefined) return refuseBusy();
       log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
       return respond(answer.status, answer.body);
     });
@@ -69,6 +84,9 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   const refuse = (status: number, why: Fault, headers?: Record<string, string>): Response =>
     respond(status, presentFault(why), headers);
+
+  // Not logged one by one: a log line costs more than the refusal.
+  const refuseBusy = (): Response => refuse(500, busyFault, retryHeader);
 
   serve('/rest/service', undefined);
   for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);

@@ -25,7 +25,7 @@ export const createSign =
     readonly app2app: App2App;
     readonly now: () => number;
   }): OperationHandler =>
-  async (body, evidence) => {
+  async (body, evidence, waits) => {
     const { protocol, providers, subscribers, transactions, app2app, now } = deps;
     const parsed = protocol.parseSign(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
@@ -48,7 +48,7 @@ export const createSign =
         traceOf(request.caller, msspTransId),
       );
     }
-    const { msspTransId, state } = await transactions.submitAndWait(request, wire);
+    const { msspTransId, state } = await transactions.submitAndWait(request, wire, waits);
     const ended = traceOf(request.caller, msspTransId);
     switch (state.kind) {
       case 'signed':

@@ -1,4 +1,4 @@
-import { hash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { hash, type KeyObject, sign } from 'node:crypto';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
 import { readHeader } from './ber.ts';
 import { readCertificate } from './certificate-fields.ts';
@@ -15,6 +15,7 @@ import {
 } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 import type { UserKey } from './ports.ts';
+import { randomBytesOf } from './random.ts';
 
 /**
  * A mobile signature: CMS SignedData over embedded content, by one signer.
@@ -81,7 +82,7 @@ const signInPool = (bytes: Uint8Array, key: KeyObject): Promise<Uint8Array> =>
 export const signCms = async ({
   content,
   key,
-  nonce = randomBytes(16),
+  nonce = randomBytesOf(16),
 }: {
   readonly content: Uint8Array;
   readonly key: UserKey;

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
+import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
+import { createRefusal, type Refusal } from '../http/refusal.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createHttpLog } from '../logger.ts';
 import { createApp2App } from '../transactions/app2app.ts';
+import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
@@ -18,6 +21,8 @@ export interface ApiSide {
     request: Request,
     bindings?: { incoming?: IncomingMessage },
   ) => Response | Promise<Response>;
+  /** For the server: whom it refuses for lack of room. */
+  readonly refusal: Refusal;
   readonly transactions: Transactions;
   /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
   endWaiting(): Promise<void>;
@@ -57,6 +62,16 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     timeoutSeconds: receipt.timeoutSeconds,
     now,
   });
+  const maxBacklog = queue.maxWaiting * queue.shards;
+  const backlog = await createBacklog({ shards, limit: maxBacklog, onError });
+  const admission = createAdmission({
+    maxInHand: http.maxInHand,
+    maxWaitingCallers: http.maxWaitingCallers,
+    maxBacklog,
+    backlog,
+    now,
+    onRefused: (count, shortage) => core.logger.warn({ count, shortage }, 'requests refused'),
+  });
   const common = { protocol, providers, subscribers, transactions, now };
   const app = createApp({
     protocol,
@@ -69,6 +84,7 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     trust: () => custody.trust(),
     evidenceOf: createEvidence(trustedProxy),
     limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
+    admission,
     ready: async () => {
       // A write, because a replica or a full Redis answers a PING as cheerfully as any.
       await commands.set(`${queue.prefix}:readiness`, now(), 'PX', readinessLifeMs);
@@ -87,10 +103,12 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
   };
   return {
     fetch: (request, bindings) => app.fetch(request, bindings ?? {}),
+    refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     endWaiting,
     close: async () => {
       await endWaiting();
+      await backlog.close();
       await closeShards(shards);
     },
   };

@@ -35,6 +35,9 @@ const configurationOf = async (path: string | undefined): Promise<Configuration>
   return loaded.value;
 };
 
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');
+
 interface RedisToUse {
   readonly url: string;
   readonly embedded: boolean;
@@ -78,6 +81,9 @@ export const launch = async (
   const now = Date.now;
   const logger = createLogger(environment.logLevel);
   const { trouble } = createStepLog(logger, now);
+  if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
+    logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
+  }
   let end: (code: number) => void = () => undefined;
   const ending = new Promise<number>((resolve) => {
     end = resolve;

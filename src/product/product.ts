@@ -18,14 +18,16 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** How long callers in hand may take to be answered once we are asked to stop. */
-const drainMs = 4000;
 /** How long Redis may be silent at the start before we say so. */
 const noticeMs = 2000;
 const lastWordsMs = 1000;
 
 /** Answers who can be answered in time; ends the waiting of the others, which answers them too. */
-const drain = async (server: RunningServer, endWaiting: () => Promise<void>): Promise<void> => {
+const drain = async (
+  server: RunningServer,
+  drainMs: number,
+  endWaiting: () => Promise<void>,
+): Promise<void> => {
   const drained = server.drain();
   await settlesWithin(drained, drainMs);
   await endWaiting();
@@ -61,12 +63,15 @@ export const startProduct = async (
     ends.push(api.close);
     const server = await listen({
       fetch: api.fetch,
+      refusal: api.refusal,
       ...parts.api,
       requestTimeoutMs: http.requestTimeoutSeconds * 1000,
       headersTimeoutMs: http.headersTimeoutSeconds * 1000,
+      keepAliveMs: http.keepAliveSeconds * 1000,
+      maxConnections: http.maxConnections,
       tls,
     });
-    ends.push(() => drain(server, api.endWaiting));
+    ends.push(() => drain(server, http.drainSeconds * 1000, api.endWaiting));
     return { url: server.url, stop };
   } catch (error) {
     await stop();

@@ -12,8 +12,16 @@ const minuteMs = 60_000;
 /** `2024-07-02T08:06:55.134Z`. Years before 0 and after 9999 are written longer. */
 const normalLength = 24;
 
+/** What is stored has been through here once, and most clients write the normal form themselves. */
+const isNormal = (text: string): boolean => {
+  if (text.length !== normalLength) return false;
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text;
+};
+
 /** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for anything that names no instant. */
 export const normaliseInstant = (text: string): string | undefined => {
+  if (isNormal(text)) return text;
   const match = pattern.exec(text);
   if (match === null) return undefined;
   const [, minutes = '', seconds = '00', fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] = match;

@@ -16,9 +16,6 @@ const deepest = 32;
 /** Names through which a careless merge of two objects would reach their prototypes. */
 const dangerousNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-// With the u flag a surrogate matches only where its other half is missing.
-const unpairedSurrogate = /\p{Surrogate}/u;
-
 interface Survey {
   members: number;
   /** Whether strings have to be looked at: in valid UTF-8 only an escape can write what is refused in them. */
@@ -27,7 +24,7 @@ interface Survey {
 
 const problemOfString = (text: string): string | undefined => {
   if (text.includes('\0')) return 'has a NUL character';
-  return unpairedSurrogate.test(text) ? 'has an unpaired surrogate' : undefined;
+  return text.isWellFormed() ? undefined : 'has an unpaired surrogate';
 };
 
 /** Walks a parsed value once. @returns What is wrong with it, in the words of a fault's detail. */

@@ -56,6 +56,13 @@ const outcomeSchema = z.intersection(
   }),
 );
 
+/**
+ * What a reader needs of a completed job's return value. Later releases may add states and members to the record; this
+ * much they leave as it is, so that a process of this release can answer for what a newer worker has signed.
+ */
+export const endRecordSchema = z.object({ outcome: outcomeSchema });
+export type StoredOutcome = z.infer<typeof outcomeSchema>;
+
 /** Where a transaction stands; also the return value of a completed job. */
 export const signatureRecordSchema = z.object({
   version: z.literal(1),

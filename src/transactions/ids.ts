@@ -3,7 +3,8 @@
  * first, as live services write them. The random part carries 101 bits, so that nobody finds a foreign transaction by
  * trying; the shard is in the id because a status request carries nothing else to find the job by.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { randomBytesOf } from '../pki/random.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 17;
@@ -17,7 +18,7 @@ const character = (index: number): string => alphabet.charAt(index);
 const randomCharacters = (length: number): string => {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytes(length * 2)) {
+    for (const byte of randomBytesOf(length * 2)) {
       // 248 is the largest multiple of 62 below 256: higher bytes would favour the first characters.
       if (byte < 248 && text.length < length) text += character(byte % alphabet.length);
     }
@@ -45,6 +46,6 @@ export const fingerprintOf = (
   wire: unknown,
   shards: number,
 ): { readonly id: string; readonly shard: number } => {
-  const digest = createHash('sha256').update(JSON.stringify(wire)).digest();
+  const digest = hash('sha256', JSON.stringify(wire), 'buffer');
   return { id: digest.subarray(0, 16).toString('base64url'), shard: digest.readUInt32BE(16) % shards };
 };

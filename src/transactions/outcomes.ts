@@ -1,13 +1,10 @@
 import { Buffer } from 'node:buffer';
-import type { z } from 'zod';
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, parseFaultLine } from '../protocol/fault.ts';
-import { signatureRecordSchema } from './contract.ts';
+import { endRecordSchema, type StoredOutcome } from './contract.ts';
 import type { Ending } from './ending.ts';
 import type { SignedView, TransactionState } from './view.ts';
-
-type StoredOutcome = NonNullable<z.infer<typeof signatureRecordSchema>['outcome']>;
 
 /** The signature as the AP gets it: with the certificates that storage left out. */
 const completeSignature = async (
@@ -36,9 +33,8 @@ export const stateOfEnding = async (ending: Ending, custody: KeyCustody): Promis
   if (ending.kind === 'failed') {
     return { kind: 'failed', fault: parseFaultLine(ending.failedReason) ?? fault(900) };
   }
-  const record = signatureRecordSchema.safeParse(ending.returnValue);
-  const outcome = record.data?.outcome;
-  return outcome === undefined
-    ? { kind: 'failed', fault: fault(900) }
-    : { kind: 'signed', signed: await signedView(outcome, custody) };
+  const record = endRecordSchema.safeParse(ending.returnValue);
+  return record.success
+    ? { kind: 'signed', signed: await signedView(record.data.outcome, custody) }
+    : { kind: 'failed', fault: fault(900) };
 };

@@ -39,10 +39,11 @@ export interface Receipts {
   /**
    * Sends a receipt and waits for what the user does with it.
    *
+   * @param waits Called when from here on the user is waited for.
    * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's, or has its receipt.
    * @throws When Redis is unreachable.
    */
-  send(request: ReceiptRequest): Promise<Checked<ReceiptOutcome>>;
+  send(request: ReceiptRequest, waits?: () => void): Promise<Checked<ReceiptOutcome>>;
 }
 
 export const createReceipts = (options: {
@@ -56,7 +57,7 @@ export const createReceipts = (options: {
 }): Receipts => {
   const { transactions, shards, endings, timeoutSeconds, now } = options;
   return {
-    send: async (request) => {
+    send: async (request, waits) => {
       const { msspTransId, msisdn } = request;
       const view = await transactions.findOwn(request.caller.apId, msspTransId);
       if (view === undefined) return refuse(101, unknownTransaction);
@@ -93,6 +94,7 @@ export const createReceipts = (options: {
         if (theirs || known?.finishedOn !== undefined) {
           return refuse(101, 'The transaction has its receipt already');
         }
+        waits?.();
         const ending = await waiting.ended;
         if (ending?.kind !== 'completed') return { ok: false, fault: fault(900) };
         return ok((ending.returnValue as ReceiptJobResult).receipt);

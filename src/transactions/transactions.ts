@@ -39,10 +39,15 @@ export interface Transactions {
    * @throws When Redis is unreachable; the request may then be accepted or not.
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
-  /** Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline. */
+  /**
+   * Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline.
+   *
+   * @param submitted Called when the request is durable and only its end is waited for.
+   */
   submitAndWait(
     request: SignatureRequest,
     wire: MssSignatureReq,
+    submitted?: () => void,
   ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
   /** @returns Undefined for an id that is unknown, or whose retention is over. */
   find(msspTransId: string): Promise<TransactionView | undefined>;
@@ -116,7 +121,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return { msspTransId: await add(wire, fingerprint, newMsspTransId(fingerprint.shard)) };
     },
 
-    submitAndWait: async (request, wire) => {
+    submitAndWait: async (request, wire, submitted) => {
       const fingerprint = fingerprintOf(wire, shards.length);
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
@@ -129,6 +134,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
         waiting.cancel();
         throw error;
       }
+      submitted?.();
       if (msspTransId !== wanted) {
         waiting.cancel();
         return { msspTransId, state: await joinOpen(ends, msspTransId, until) };

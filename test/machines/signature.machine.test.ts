@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { advance, begin, type SignatureRecord } from '../../machines/record.ts';
 import {
@@ -79,6 +80,16 @@ describe('the life of a signature request', () => {
 
   it('sets the deadline from the time of submission and TimeOut', () => {
     expect(begin(input).deadline).toBe(61_000);
+  });
+
+  it('begins where the machine itself begins', () => {
+    const { value, context } = createActor(signatureMachine, { input }).getSnapshot();
+    expect({ version: 1, state: value, ...context }).toEqual({
+      outcome: undefined,
+      fault: undefined,
+      receipt: undefined,
+      ...begin(input),
+    });
   });
 
   it('begins the next attempt with its own deadline when a failed one is replayed', () => {

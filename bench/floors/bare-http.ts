@@ -1,0 +1,58 @@
+/**
+ * What any service of this kind has at least: a route of Hono, the schema of the request, one job in a queue. And for the
+ * synchronous one: BullMQ's own way to wait for a job.
+ *
+ * Arguments: the socket of Redis. It tells its URL to whoever asks.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { Queue, QueueEvents } from 'bullmq';
+import { Hono } from 'hono';
+import { Redis } from 'ioredis';
+import { serveParent } from '../harness/program.ts';
+import { project } from '../harness/project.ts';
+
+// Compiled like the product's own, so that neither side has an advantage.
+const { signatureRequestSchema }: typeof import('../../src/protocol/schemas.ts') = await import(
+  join(project, 'dist/src/protocol/schemas.js')
+);
+const { defaultProtocolRules }: typeof import('../../src/protocol/rules.ts') = await import(
+  join(project, 'dist/src/protocol/rules.js')
+);
+
+const [socketPath = ''] = process.argv.slice(2);
+const connection = new Redis({ path: socketPath, maxRetriesPerRequest: null });
+const signatures = new Queue('signatures', { connection, prefix: '{floor}' });
+const events = new QueueEvents('signatures', { connection, prefix: '{floor}' });
+// Each caller that waits listens to both.
+events.setMaxListeners(0);
+signatures.setMaxListeners(0);
+await events.waitUntilReady();
+const schema = signatureRequestSchema(defaultProtocolRules);
+const app = new Hono();
+
+app.post('/asynch', async (c) => {
+  const parsed = schema.safeParse(await c.req.json());
+  if (!parsed.success) return c.json({ error: 'not valid' }, 400);
+  const id = randomUUID();
+  await signatures.add('sign', parsed.data, { jobId: id });
+  return c.json({ id });
+});
+
+app.post('/synch', async (c) => {
+  const parsed = schema.safeParse(await c.req.json());
+  if (!parsed.success) return c.json({ error: 'not valid' }, 400);
+  const id = randomUUID();
+  const job = await signatures.add('sign', parsed.data, { jobId: id });
+  return c.json({ id, outcome: await job.waitUntilFinished(events) });
+});
+
+const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address: AddressInfo) => {
+  const url = `http://127.0.0.1:${address.port}`;
+  serveParent(async () => url);
+});
+server.on('error', (error) => {
+  throw error;
+});

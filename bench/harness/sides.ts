@@ -1,0 +1,80 @@
+/**
+ * The two sides that most scenarios compare, each on a Redis of its own: the product's processes, and the floor's.
+ */
+
+import { type ParaphOptions, type ParaphProcess, startParaph } from './paraph.ts';
+import { startProgram } from './program.ts';
+import type { BenchRedis, BenchRedisOptions } from './redis.ts';
+import type { BenchContext } from './scenario.ts';
+
+/** One process that is measured. */
+export interface Measured {
+  readonly pid: number;
+  /** Empty for one that has none. */
+  readonly url: string;
+}
+
+export interface Side {
+  readonly redis: BenchRedis;
+  /** Of the queue `signatures`. */
+  readonly prefix: string;
+  /** Makes the side as if it had never been asked anything; keys and queues stay. */
+  clear(): Promise<void>;
+}
+
+const sideOn = (redis: BenchRedis, prefix: string): Side => {
+  // All but what the queue and its idle workers hold on to: `meta`, `marker`, and the locks of stalled checks.
+  const leftovers = ['[0-9a-fH]*', 'wait', 'id'].map((name) => `${prefix}:signatures:${name}`);
+  return {
+    redis,
+    prefix,
+    clear: async () => {
+      for (const pattern of leftovers) await redis.deleteKeys(pattern);
+    },
+  };
+};
+
+/** A flood that nobody works off is what some scenarios are made of: it shall not be refused. */
+const unrefused = { queue: { maxWaiting: 10_000_000 } };
+
+export interface ProductSide extends Side {
+  start(part: ParaphOptions['part'], configuration?: ParaphOptions['configuration']): Promise<ParaphProcess>;
+}
+
+export const productSide = async (
+  context: BenchContext,
+  options?: BenchRedisOptions,
+): Promise<ProductSide> => {
+  const redis = await context.redis(options);
+  return {
+    ...sideOn(redis, '{paraph-0}'),
+    start: async (part, configuration = {}) => {
+      const started = await startParaph({
+        part,
+        redisUrl: redis.url,
+        configuration: { ...unrefused, ...configuration },
+      });
+      context.atEnd(started.stop);
+      return started;
+    },
+  };
+};
+
+export interface FloorSide extends Side {
+  startHttp(): Promise<Measured>;
+  startWorker(): Promise<Measured>;
+}
+
+export const floorSide = async (context: BenchContext, options?: BenchRedisOptions): Promise<FloorSide> => {
+  const redis = await context.redis(options);
+  const start = async (file: string): Promise<Measured> => {
+    const program = await startProgram<string, string | undefined>(file, [redis.connection.path]);
+    context.atEnd(program.stop);
+    return { pid: program.pid, url: (await program.ask('url')) ?? '' };
+  };
+  return {
+    ...sideOn(redis, '{floor}'),
+    startHttp: () => start('bench/floors/bare-http.ts'),
+    startWorker: () => start('bench/floors/bare-worker.ts'),
+  };
+};

@@ -1,0 +1,31 @@
+/** The parent's side of the producer: what is asked of it and what it measured. */
+import { startProgram } from '../harness/program.ts';
+import type { signBody } from './requests.ts';
+
+export interface JobLoad {
+  /**
+   * flow   Adds jobs and waits for their ends, so many in flight.
+   * drain  Adds `count` jobs to a paused queue, resumes it and waits until all have completed.
+   */
+  readonly kind: 'flow' | 'drain';
+  readonly socketPath: string;
+  /** Of the queue `signatures`: `{paraph-0}`. */
+  readonly prefix: string;
+  readonly body: ReturnType<typeof signBody>;
+  /** Default 64. */
+  readonly inFlight?: number;
+  readonly durationMs?: number;
+  readonly count?: number;
+}
+
+export interface JobLoadResult {
+  readonly count: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  /** From the call that adds to the event of completion; zero for a drain. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** A failed job is an error. */
+export const startJobLoader = () => startProgram<JobLoad, JobLoadResult>('bench/load/job-load.ts');

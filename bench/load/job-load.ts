@@ -1,0 +1,132 @@
+/**
+ * A producer in a process of its own: adds jobs by the contract of docs/queue-contract.md, so many in flight, and learns of
+ * their ends from one reader of the events. The bare worker gets the very same jobs.
+ */
+import { randomBytes } from 'node:crypto';
+import { createHistogram } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Queue, QueueEvents } from 'bullmq';
+import { Redis } from 'ioredis';
+import { serveParent } from '../harness/program.ts';
+import type { JobLoad, JobLoadResult } from './job-load-client.ts';
+import { uniqueNumber } from './unique-number.ts';
+
+interface Target {
+  readonly queue: Queue;
+  readonly connection: Redis;
+  /** Who waits for which job. */
+  readonly waiting: Map<string, (failedReason: string | undefined) => void>;
+}
+
+const targets = new Map<string, Promise<Target>>();
+
+const open = async (path: string, prefix: string): Promise<Target> => {
+  const connection = new Redis({ path, maxRetriesPerRequest: null });
+  const queue = new Queue('signatures', { connection, prefix });
+  // From the beginning: a reader that begins at "now" may begin after the first jobs have ended.
+  const events = new QueueEvents('signatures', { connection, prefix, lastEventId: '0-0' });
+  const waiting: Target['waiting'] = new Map();
+  const end = (id: string, failedReason: string | undefined): void => {
+    waiting.get(id)?.(failedReason);
+    waiting.delete(id);
+  };
+  events.on('completed', ({ jobId }) => end(jobId, undefined));
+  events.on('failed', ({ jobId, failedReason }) => end(jobId, failedReason));
+  await events.waitUntilReady();
+  return { queue, connection, waiting };
+};
+
+const targetOf = ({ socketPath, prefix }: JobLoad): Promise<Target> => {
+  const name = `${socketPath} ${prefix}`;
+  const target = targets.get(name) ?? open(socketPath, prefix);
+  targets.set(name, target);
+  return target;
+};
+
+/** `H`, the shard, seventeen letters or digits: hexadecimal ones will do. */
+const newId = (): string => `H00${randomBytes(9).toString('hex').slice(0, 17)}`;
+
+const add = (queue: Queue, load: JobLoad, jobId: string): Promise<unknown> => {
+  const { MSS_SignatureReq } = load.body;
+  const AP_Info = { ...MSS_SignatureReq.AP_Info, AP_TransID: `B${uniqueNumber()}` };
+  return queue.add('sign', { MSS_SignatureReq: { ...MSS_SignatureReq, AP_Info } }, { jobId });
+};
+
+const result = (
+  count: number,
+  begin: number,
+  histogram: ReturnType<typeof createHistogram> | undefined,
+): JobLoadResult => {
+  const seconds = (performance.now() - begin) / 1000;
+  return {
+    count,
+    seconds,
+    perSecond: count / seconds,
+    p50Ms: (histogram?.percentile(50) ?? 0) / 1000,
+    p99Ms: (histogram?.percentile(99) ?? 0) / 1000,
+  };
+};
+
+/** No job takes this long on any machine: something is broken, and says so instead of standing still. */
+const stuckMs = 20_000;
+
+/** Request to queryable outcome: the job has completed in Redis when its event is there. */
+const flow = async (load: JobLoad): Promise<JobLoadResult> => {
+  const { queue, waiting } = await targetOf(load);
+  const histogram = createHistogram();
+  const begin = performance.now();
+  let lastEnd = begin;
+  const until = begin + (load.durationMs ?? Number.POSITIVE_INFINITY);
+  const most = load.count ?? Number.POSITIVE_INFINITY;
+  let started = 0;
+  const loop = async (): Promise<void> => {
+    while (started < most && performance.now() < until) {
+      started += 1;
+      const id = newId();
+      const sent = performance.now();
+      const ended = new Promise<string | undefined>((resolve) => waiting.set(id, resolve));
+      await add(queue, load, id);
+      const failedReason = await ended;
+      if (failedReason !== undefined) throw new Error(`A job failed: ${failedReason}`);
+      lastEnd = performance.now();
+      histogram.record(Math.max(1, Math.round((lastEnd - sent) * 1000)));
+    }
+  };
+  let watch: NodeJS.Timeout | undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    watch = setInterval(() => {
+      if (performance.now() - lastEnd < stuckMs) return;
+      queue.getJobCounts().then((counts) => {
+        reject(new Error(`${waiting.size} jobs do not end; in the queue: ${JSON.stringify(counts)}`));
+      }, reject);
+    }, 1000);
+  });
+  await Promise.race([stuck, Promise.all(Array.from({ length: load.inFlight ?? 64 }, loop))]);
+  clearInterval(watch);
+  return result(started, begin, histogram);
+};
+
+const pollMs = 5;
+const addAtOnce = 200;
+
+/** Everything is there before the worker may begin; counted until the last one has completed. */
+const drain = async (load: JobLoad): Promise<JobLoadResult> => {
+  const { queue, connection } = await targetOf(load);
+  const count = load.count ?? 1000;
+  await queue.pause();
+  for (let added = 0; added < count; added += addAtOnce) {
+    const size = Math.min(addAtOnce, count - added);
+    await Promise.all(Array.from({ length: size }, () => add(queue, load, newId())));
+  }
+  const ended = async (): Promise<number> => connection.zcard(queue.toKey('completed'));
+  const before = await ended();
+  const begin = performance.now();
+  await queue.resume();
+  while ((await ended()) - before < count) {
+    if ((await connection.zcard(queue.toKey('failed'))) > 0) throw new Error('A job failed');
+    await delay(pollMs);
+  }
+  return result(count, begin, undefined);
+};
+
+serveParent((load: JobLoad) => (load.kind === 'flow' ? flow(load) : drain(load)));

@@ -1,0 +1,29 @@
+/**
+ * Sign requests as an application writes them, with `{{n}}` in AP_TransID where each has a number of its own.
+ */
+
+export const robots = { EC: '+41700092501', RSA: '+41700092502' } as const;
+
+export interface SignTemplateOptions {
+  readonly mode: 'synch' | 'asynch';
+  readonly msisdn?: string;
+  readonly timeoutSeconds?: number;
+}
+
+/** @returns The body as an object: what goes over HTTP, and into a job. */
+export const signBody = ({ mode, msisdn = robots.EC, timeoutSeconds = 60 }: SignTemplateOptions) => ({
+  MSS_SignatureReq: {
+    MajorVersion: '1',
+    MinorVersion: '2',
+    AP_Info: { AP_ID: 'http://bench.example', AP_TransID: 'B{{n}}', Instant: new Date().toISOString() },
+    MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
+    MobileUser: { MSISDN: msisdn },
+    MessagingMode: mode,
+    SignatureProfile: 'http://mid.vendor.ch/Any-LoA4',
+    TimeOut: String(timeoutSeconds),
+    DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Shop: confirm order?' },
+    AdditionalServices: [],
+  },
+});
+
+export const signTemplate = (options: SignTemplateOptions): string => JSON.stringify(signBody(options));

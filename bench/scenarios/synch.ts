@@ -1,0 +1,116 @@
+/**
+ * Synchronous callers: how long each waits from its request to its signature, with 1, 64 and 1 000 of them at a time.
+ *
+ * The floor is what BullMQ offers for this, `add` and `waitUntilFinished`, behind a bare route, with the bare worker that
+ * makes the raw signature. Both sides are one API process and one worker process, asked by the same load generator.
+ */
+import { interleave } from '../harness/rounds.ts';
+import type { Ratio, Scenario } from '../harness/scenario.ts';
+import { floorSide, productSide } from '../harness/sides.ts';
+import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { type HttpLoadResult, startHttpLoader } from '../load/http-load-client.ts';
+import { signTemplate } from '../load/requests.ts';
+
+/** Rounds are as long as it takes to have enough answers for a 99th percentile. */
+const crowds = [
+  { inFlight: 1, ratio: 'synchP99At1', smallMs: 400, fullMs: 3000 },
+  { inFlight: 64, ratio: 'synchP99', smallMs: 700, fullMs: 4000 },
+  { inFlight: 1000, ratio: 'synchP99At1000', smallMs: 1000, fullMs: 6000 },
+] as const;
+
+type Rounds = readonly HttpLoadResult[];
+
+const p99 = ({ p99Ms }: HttpLoadResult): number => p99Ms;
+
+export const synch: Scenario = {
+  name: 'synch',
+  title: 'Latency of synchronous sign requests',
+  run: async (context) => {
+    const { small, atEnd, say } = context;
+    const product = await productSide(context);
+    const floor = await floorSide(context);
+    const [api, , bare] = await Promise.all([
+      product.start('api'),
+      product.start('worker'),
+      floor.startHttp(),
+      floor.startWorker(),
+    ]);
+    const loader = await startHttpLoader();
+    atEnd(loader.stop);
+    const template = signTemplate({ mode: 'synch' });
+
+    const measured: { readonly inFlight: number; readonly product: Rounds; readonly floor: Rounds }[] = [];
+    const ratios: Ratio[] = [];
+    for (const { inFlight, ratio, smallMs, fullMs } of crowds) {
+      say(`${inFlight} in flight`);
+      const load = { template, inFlight, durationMs: small ? smallMs : fullMs };
+      const sides = await interleave(small ? 3 : 9, {
+        product: async () => {
+          await product.clear();
+          return loader.run({ ...load, url: `${api.url}/rest/service/sign` });
+        },
+        floor: async () => {
+          await floor.clear();
+          return loader.run({ ...load, url: `${bare.url}/synch` });
+        },
+      });
+      measured.push({ inFlight, ...sides });
+      ratios.push(
+        ratioOf(
+          {
+            name: ratio,
+            divides: `99th percentile of a synchronous sign with ${inFlight} in flight, Paraph / bare add and waitUntilFinished`,
+          },
+          roundRatios(sides.product.map(p99), sides.floor.map(p99)),
+        ),
+      );
+    }
+    const row = (label: string, inFlight: number, rounds: Rounds): (string | number)[] => [
+      label,
+      inFlight,
+      median(rounds.map(({ p50Ms }) => p50Ms)),
+      median(rounds.map(p99)),
+      Math.max(...rounds.map(({ maxMs }) => maxMs)),
+      median(rounds.map(({ perSecond }) => perSecond)),
+      rounds.reduce((sum, { failures }) => sum + failures, 0),
+    ];
+    return {
+      ratios,
+      tables: [
+        {
+          title: 'Synchronous signs, one API and one worker process (medians of the rounds)',
+          columns: ['', 'in flight', 'p50 ms', 'p99 ms', 'longest ms', 'signs/s', 'failed'],
+          rows: measured.flatMap(({ inFlight, product, floor }) => [
+            row('Paraph', inFlight, product),
+            row('add and waitUntilFinished', inFlight, floor),
+          ]),
+        },
+      ],
+      plots: [
+        {
+          file: 'synch-latency',
+          title: '99th percentile of a synchronous sign',
+          kind: 'bars',
+          xLabel: 'callers in flight',
+          yLabel: 'milliseconds',
+          series: [
+            {
+              label: 'Paraph',
+              points: measured.map(({ inFlight, product }) => ({
+                x: String(inFlight),
+                y: median(product.map(p99)),
+              })),
+            },
+            {
+              label: 'add and waitUntilFinished',
+              points: measured.map(({ inFlight, floor }) => ({
+                x: String(inFlight),
+                y: median(floor.map(p99)),
+              })),
+            },
+          ],
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,70 @@
+/**
+ * Fills the measured blocks of docs/reliability.md from test/faults/results. With `--check` it compares.
+ *
+ * A block lies between `<!-- faults:NAME -->` and `<!-- /faults -->`; the prose around it is written by hand.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Measured } from '../test/faults/measure.ts';
+import type { RunResults } from '../test/faults/report.ts';
+import { writeOrCheck } from './generated-file.ts';
+
+const read = <T>(name: string): T | undefined => {
+  const path = fileURLToPath(new URL(`../test/faults/results/${name}`, import.meta.url));
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+};
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map((_, index) => (index === 0 ? '---' : '--:')), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('');
+
+const counts = (name: string, of: Readonly<Record<string, number>>): string =>
+  table([name, 'times'], Object.entries(of));
+
+const describeRun = (run: RunResults): string =>
+  [
+    `Seed ${run.seed}, ${Math.round(run.durationMs / 1000)} s of load and faults on ${run.cores} cores: ` +
+      `${run.transactions} transactions, ${run.prompts} prompts, ${run.texts} texts; **${run.violations} violations**. ` +
+      `The latest transaction ended ${run.latestEndMs} ms after its deadline and the last fault that held it up.\n`,
+    counts('fault', run.faults),
+    counts('operation and what the client was told', run.operations),
+    counts('last status of what was acknowledged', run.outcomes),
+  ].join('\n');
+
+const describeMeasured = ({ cores, rows }: Measured): string =>
+  `On ${cores} cores:\n\n${table(
+    ['what happens to Redis', 'rounds', 'acknowledged/s', 'lost, median', 'lost, most', 'oldest lost'],
+    rows.map((row) => [
+      row.name,
+      row.rounds,
+      row.acknowledgedPerSecond,
+      row.lostMedian,
+      row.lostMost,
+      row.lostMost === 0 ? 'none' : `${row.lostMsMost} ms`,
+    ]),
+  )}`;
+
+const fill = (document: string, name: string, block: string | undefined): string =>
+  document.replace(
+    new RegExp(`(<!-- faults:${name} -->\n)[^]*?(<!-- /faults -->)`),
+    (_, begin: string, end: string) => `${begin}${block ?? 'Not measured yet.\n'}${end}`,
+  );
+
+const run = read<RunResults>('latest.json');
+const measured = read<Measured>('measured.json');
+
+writeOrCheck(
+  [
+    {
+      path: 'docs/reliability.md',
+      make: (document) =>
+        fill(
+          fill(document, 'run', run && describeRun(run)),
+          'measured',
+          measured && describeMeasured(measured),
+        ),
+    },
+  ],
+  { check: process.argv.includes('--check'), remedy: '`npm run docs`' },
+);

@@ -1,0 +1,55 @@
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { connectForCommands, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const opened: RedisClient[] = [];
+const servers: Server[] = [];
+const open = (url: string): RedisClient => {
+  const client = connectForCommands({ url });
+  client.on('error', () => undefined);
+  opened.push(client);
+  return client;
+};
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(disconnect));
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** Nothing else happens in this process meanwhile. */
+const holdTheProcess = (ms: number): void => {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+};
+
+describe('A connection for commands', () => {
+  it('has an answer that came in time, although the process was too busy to read it', async () => {
+    const client = open(redis.url);
+    await whenReady(client);
+    const answer = client.set(`${redis.prefix}:late`, 'read late');
+    // One turn, in which the command is sent.
+    await new Promise(process.nextTick);
+    holdTheProcess(900);
+    await expect(answer).resolves.toBe('OK');
+  });
+
+  it('gives up on a command that is not answered', async () => {
+    const path = join(tmpdir(), `${redis.prefix}.sock`);
+    const silent = createServer((socket) => socket.on('error', () => undefined));
+    servers.push(silent);
+    await new Promise<void>((resolve) => silent.listen(path, resolve));
+    await expect(open(`unix:${path}`).get('anything')).rejects.toThrow('Command timed out');
+  });
+
+  it('answers commands in the order in which they were sent, however many one turn sends', async () => {
+    const client = open(redis.url);
+    await whenReady(client);
+    const key = `${redis.prefix}:count`;
+    const counts = await Promise.all(Array.from({ length: 500 }, () => client.incr(key)));
+    expect(counts).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+  });
+});
