@@ -1,44 +1,12 @@
 /**
  * The conformance table names tests that exist.
  *
- * A table that is kept by hand ages silently: a test is renamed or skipped, and its row proves nothing any more. So the
- * titles are asked of vitest itself, which reads them from the sources without running anything and leaves skipped tests
- * out.
+ * A table that is kept by hand ages silently: a test is renamed or skipped, and its row proves nothing any more.
  */
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { listTests } from '../support/test-titles.ts';
 import { interfaceSections, wireFactThemes } from './row.ts';
 import { conformanceTable } from './table.ts';
-
-const project = join(import.meta.dirname, '../..');
-
-/** A vitest that believes to be a worker of this one would answer to it. */
-const ownEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|TEST$)/.test(name)));
-
-/** `file › full title` of each test that would run. */
-const listTests = async (): Promise<ReadonlySet<string>> => {
-  const folder = await mkdtemp(join(tmpdir(), 'paraph-conformance-'));
-  try {
-    const list = join(folder, 'tests.json');
-    const vitest = join(project, 'node_modules/vitest/vitest.mjs');
-    await promisify(execFile)(
-      process.execPath,
-      [vitest, 'list', '--project', 'unit', '--static-parse', `--json=${list}`],
-      { cwd: project, env: ownEnvironment() },
-    );
-    const tests = JSON.parse(await readFile(list, 'utf8')) as { name: string; file: string }[];
-    return new Set(
-      tests.map(({ name, file }) => `${relative(project, file).replaceAll(sep, '/')} › ${name}`),
-    );
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-};
 
 const idsWhere = (isBad: (row: (typeof conformanceTable)[number]) => boolean): readonly string[] =>
   conformanceTable.filter(isBad).map(({ id }) => id);

@@ -1,0 +1,97 @@
+/**
+ * The three systems, each as two processes: one of Node with the service, one that keeps the state at its full durability.
+ */
+import { createPublicKey, verify, X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { verifySignature } from '../../src/pki/verify.ts';
+import { project } from '../harness/project.ts';
+import type { BenchContext } from '../harness/scenario.ts';
+import { productSide } from '../harness/sides.ts';
+import { type Guarded, startGuarded } from './guarded-process.ts';
+import { startPostgres } from './postgres.ts';
+import { startRestateServer } from './restate-server.ts';
+import { text } from './transaction-load-client.ts';
+
+export interface RunningSystem {
+  /** Where the requests go. */
+  readonly url: string;
+  /** Of the service and of what keeps its state. */
+  readonly pids: readonly number[];
+  /** @throws When it is no signature over the text. */
+  check(signature: string): void;
+}
+
+/** A folder on the disk that all of them write to; it goes at the end. */
+const folderFor = (context: BenchContext, name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `paraph-bench-${name}-`));
+  context.atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+const readySchema = z.object({ ready: z.object({ url: z.string(), publicKey: z.string() }) });
+
+/** Starts services/<name>.ts. */
+const startService = async (
+  context: BenchContext,
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Guarded & { readonly url: string; check(signature: string): void }> => {
+  const service = await startGuarded({
+    name,
+    command: process.execPath,
+    args: ['--import', import.meta.resolve('tsx'), join(project, `bench/peers/services/${name}.ts`)],
+    environment: { NODE_ENV: 'production', ...environment },
+    folder: folderFor(context, name),
+  });
+  context.atEnd(service.stop);
+  const [line] = await service.says(/^\{"ready":.*\}$/m);
+  const { ready } = readySchema.parse(JSON.parse(line));
+  const key = createPublicKey({ key: Buffer.from(ready.publicKey, 'base64'), format: 'der', type: 'spki' });
+  return {
+    ...service,
+    url: ready.url,
+    check: (signature) => {
+      if (!verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64')))
+        throw new Error(`${name} did not sign the text`);
+    },
+  };
+};
+
+export const startParaphSystem = async (context: BenchContext): Promise<RunningSystem> => {
+  const side = await productSide(context, { appendfsync: 'always' });
+  const product = await side.start('start');
+  const root = await fetch(`${product.url}/pki/root.pem`);
+  const trust = [new X509Certificate(await root.text()).raw];
+  return {
+    url: product.url,
+    pids: [product.pid, side.redis.pid],
+    check: (signature) => {
+      const verified = verifySignature(Buffer.from(signature, 'base64'), text, { trust });
+      if (!verified.ok) throw new Error(`Paraph did not sign the text: ${JSON.stringify(verified)}`);
+    },
+  };
+};
+
+/** Enough for commits to share the fsyncs of the log; DBOS has 10 by default. */
+const poolSize = '20';
+
+export const startDbosSystem = async (context: BenchContext): Promise<RunningSystem> => {
+  const server = await startPostgres(folderFor(context, 'postgres'), context.say);
+  context.atEnd(server.stop);
+  const { url, pid, check } = await startService(context, 'dbos', {
+    PEER_DATABASE_URL: server.url,
+    PEER_POOL_SIZE: poolSize,
+  });
+  return { url, pids: [pid, server.pid], check };
+};
+
+export const startRestateSystem = async (context: BenchContext): Promise<RunningSystem> => {
+  const server = await startRestateServer(folderFor(context, 'restate'));
+  context.atEnd(server.stop);
+  const { url, pid, check } = await startService(context, 'restate', { RESTATE_LOGGING: 'ERROR' });
+  await server.register(url);
+  return { url: server.url, pids: [pid, server.pid], check };
+};

@@ -1,0 +1,112 @@
+/**
+ * Whole transactions over HTTP, in a process of its own: so many in flight, each from its request to the answer that
+ * carries its outcome, and the next one begins when one has ended.
+ *
+ * Where asking for an outcome does not wait for one, the first question comes when an outcome is likely, as a considerate
+ * client would ask, and further ones after half of the time that has passed. What is likely is learnt: an outcome that
+ * needed more than one question makes the next ones later, one that was there makes them a little earlier.
+ */
+import { createHistogram } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { serveParent } from '../harness/program.ts';
+import { type Line, openLine } from './line.ts';
+import type { TransactionLoad, TransactionLoadResult } from './transaction-load-client.ts';
+import { type Dialect, dialects } from './transactions.ts';
+
+/** How far one outcome moves the guess: towards what it took, or below what was enough. */
+const towards = 0.1;
+const below = 0.005;
+/** Clients do not ask in step; those that do make a service work in bursts and idle between them. */
+const jitter = (): number => 0.75 + Math.random() / 2;
+const leastWaitMs = 1;
+
+/** For each number in flight: the rounds of one system go on from each other. */
+const likelyMs = new Map<number, number>();
+
+/** A transaction that never ends must not stop the whole run. */
+const patienceMs = 60_000;
+
+const inMicroseconds = (ms: number): number => Math.max(1, Math.round(ms * 1000));
+
+interface Seen {
+  readonly signature: string;
+  readonly statusRequests: number;
+}
+
+/** Asks until there is an outcome. */
+const awaitOutcome = async (line: Line, dialect: Dialect, id: string, inFlight: number): Promise<Seen> => {
+  const request = dialect.outcome(id);
+  const accepted = performance.now();
+  const passedMs = (): number => performance.now() - accepted;
+  if (!dialect.waits) await delay(Math.max(leastWaitMs, (likelyMs.get(inFlight) ?? inFlight / 4) * jitter()));
+  for (let statusRequests = 1; ; statusRequests += 1) {
+    const signature = dialect.signatureOf(await line.ask(request));
+    if (signature === undefined) {
+      await delay(Math.max(leastWaitMs, passedMs() / 2));
+      continue;
+    }
+    const guess = likelyMs.get(inFlight) ?? passedMs();
+    likelyMs.set(
+      inFlight,
+      statusRequests === 1 ? guess * (1 - below) : guess + (passedMs() - guess) * towards,
+    );
+    return { signature, statusRequests };
+  }
+};
+
+const run = async ({
+  system,
+  url,
+  inFlight,
+  durationMs,
+}: TransactionLoad): Promise<TransactionLoadResult> => {
+  const dialect = dialects[system];
+  const lines = await Promise.all(Array.from({ length: inFlight }, () => openLine(new URL(url))));
+  const accepting = createHistogram();
+  const ending = createHistogram();
+  const begin = performance.now();
+  const until = begin + durationMs;
+  let count = 0;
+  let statusRequests = 0;
+  let lastSignature = '';
+  const loop = async (line: Line): Promise<void> => {
+    while (performance.now() < until) {
+      const sent = performance.now();
+      const id = dialect.idOf(await line.ask(dialect.accept()));
+      const accepted = performance.now();
+      const seen = await awaitOutcome(line, dialect, id, inFlight);
+      const ended = performance.now();
+      if (ended > until) return;
+      count += 1;
+      statusRequests += seen.statusRequests;
+      lastSignature = seen.signature;
+      accepting.record(inMicroseconds(accepted - sent));
+      ending.record(inMicroseconds(ended - accepted));
+    }
+  };
+  const late = new AbortController();
+  try {
+    await Promise.race([
+      Promise.all(lines.map(loop)),
+      delay(durationMs + patienceMs, undefined, { signal: late.signal }).then(() => {
+        throw new Error(`${system}: transactions did not end`);
+      }),
+    ]);
+  } finally {
+    late.abort();
+    for (const line of lines) line.end();
+  }
+  if (count === 0) throw new Error(`${system}: no transaction ended within ${durationMs} ms`);
+  return {
+    count,
+    perSecond: count / (durationMs / 1000),
+    acceptP50Ms: accepting.percentile(50) / 1000,
+    acceptP99Ms: accepting.percentile(99) / 1000,
+    outcomeP50Ms: ending.percentile(50) / 1000,
+    outcomeP99Ms: ending.percentile(99) / 1000,
+    statusRequests: statusRequests / count,
+    lastSignature,
+  };
+};
+
+serveParent(run);

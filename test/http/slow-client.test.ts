@@ -1,0 +1,138 @@
+/**
+ * Clients that are slow on purpose, many at a time: what matters is that they are ended and that others do not notice.
+ * What each single one is told is in hostile-connection.test.ts.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { listen, type RunningServer } from '../../src/http/server.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { type Connection, closeConnections, connectTo, exchange, post, postHead } from './socket.ts';
+import { expectSignature } from './wire.ts';
+
+const path = '/rest/service/sign';
+const impatienceMs = 300;
+const crowd = 100;
+
+const redis = testRedis();
+let product: TestProduct;
+let server: RunningServer;
+let url: string;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, {
+    configuration: { http: { requestTimeoutSeconds: impatienceMs / 1000 } },
+  });
+  server = await listen({
+    fetch: product.api.fetch,
+    host: '127.0.0.1',
+    port: 0,
+    requestTimeoutMs: impatienceMs,
+    headersTimeoutMs: impatienceMs,
+    keepAliveMs: impatienceMs,
+    tls: undefined,
+  });
+  url = server.url;
+});
+
+afterAll(async () => {
+  closeConnections();
+  server.cut();
+  await server.drain();
+  await product.stop();
+});
+
+/** Of both sides, which live in this process. */
+const openSockets = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
+const othersAreServed = async (): Promise<void> => {
+  await expectSignature(product, await exchange(url, post(path, signRequest())), 'Sign in to Example?');
+};
+afterEach(othersAreServed);
+
+/** @param drip Sent again and again until the server has had enough. */
+const beSlow = async (start: string, drip: string): Promise<Connection> => {
+  const connection = await connectTo(url);
+  connection.socket.write(start);
+  const dripping = setInterval(() => connection.socket.write(drip), 50);
+  void connection.closed.then(() => clearInterval(dripping));
+  return connection;
+};
+
+describe('a crowd of clients', () => {
+  it.each([
+    ['headers', postHead(path).slice(0, -2), 'X-A: b\r\n'],
+    ['a chunked body', postHead(path, 'Transfer-Encoding: chunked', 'Connection: close'), '1\r\n \r\n'],
+    ['a body of known length', postHead(path, 'Content-Length: 60000', 'Connection: close'), ' '],
+  ])('that send %s byte by byte is ended, and others are served meanwhile', async (_what, start, drip) => {
+    const connections = await Promise.all(Array.from({ length: crowd }, () => beSlow(start, drip)));
+    await othersAreServed();
+    await Promise.all(connections.map(({ closed }) => closed));
+  });
+
+  it('that keep their connections without using them is ended', async () => {
+    const connections = await Promise.all(
+      Array.from({ length: crowd }, async () => {
+        const connection = await connectTo(url);
+        connection.socket.write(post(path, {}));
+        await connection.answered();
+        return connection;
+      }),
+    );
+    await Promise.all(connections.map(({ closed }) => closed));
+  });
+});
+
+describe('a client that does not read its answers', () => {
+  /** Enough that no buffer of the kernel hides it. */
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(200);
+
+  it('is ended, however much it asked for', async () => {
+    const before = openSockets();
+    const connections = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const connection = await connectTo(url);
+        connection.socket.pause();
+        connection.socket.write(request);
+        return connection;
+      }),
+    );
+    await othersAreServed();
+    // Who reads nothing hears of the end only when he reads again. The server's sockets are gone before that.
+    await expect.poll(openSockets, { timeout: 8000 }).toBeLessThanOrEqual(before + connections.length);
+    for (const { socket } of connections) socket.resume();
+    await Promise.all(connections.map(({ closed }) => closed));
+  });
+
+  it('but slowly is served to the end', async () => {
+    const { socket, closed } = await connectTo(url);
+    let received = 0;
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      socket.pause();
+      setTimeout(() => socket.resume(), 2);
+    });
+    socket.write(
+      request.replace(
+        /HTTP\/1.1\r\nHost: test\r\n\r\n$/,
+        'HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n',
+      ),
+    );
+    await closed;
+    const length = (await (await fetch(`${url}/openapi.json`)).arrayBuffer()).byteLength;
+    expect(received).toBeGreaterThan(200 * length);
+  }, 30_000);
+});
+
+describe('a client that closes its half of the connection', () => {
+  it.each([
+    ['before it has said anything', ''],
+    ['within a request', `${postHead(path, 'Content-Length: 100')}{"MSS_`],
+    ['after a request', post(path, signRequest())],
+  ])('has hung up, and is ended: %s', async (_when, bytes) => {
+    const { socket, closed } = await connectTo(url);
+    socket.end(bytes);
+    await closed;
+  });
+});
