@@ -24,6 +24,7 @@ import('./setup.mjs').then((setup) =>
       { name: 'OpenAPI drift', run: () => upToDate('openapi.ts') },
       { name: 'configuration documentation drift', run: () => upToDate('configuration-docs.ts') },
       { name: 'performance documentation drift', run: () => upToDate('performance-docs.ts') },
+      { name: 'reliability documentation drift', run: () => upToDate('reliability-docs.ts') },
       { name: 'build', run: () => setup.build().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []

@@ -11,6 +11,9 @@ import { fail } from './rest.ts';
 /** Doubling from 200 ms, at most 10 s. */
 const pauseMs = (started: number): number => Math.min(200 * 2 ** Math.min(started - 1, 6), 10_000);
 
+/** How long after its deadline a job that cannot be ended is left to the check for stalled jobs. */
+const lastResortMs = 60_000;
+
 export const guardStep = async <R>(options: {
   readonly job: Job;
   readonly token: string;
@@ -43,6 +46,8 @@ export const guardStep = async <R>(options: {
       return await giveUp();
     } catch (error) {
       rethrowPurpose(error);
+      // Perhaps Redis takes nothing just now, and an answer that was accepted must not become an internal error.
+      if (time < deadline + lastResortMs) throw new DelayedError();
       return fail(fault(900));
     }
   }

@@ -85,8 +85,11 @@ export const createReceiptStep = (options: {
 
   const holder = (job: ReceiptJob) => ({ transactionId: idOf(job), attempt });
 
-  const end = async (job: ReceiptJob, { data, signed }: Taken, receipt: ReceiptOutcome) => {
+  /** The first word stands: a run that is cut off in here is followed by one that may find the deadline past. */
+  const end = async (job: ReceiptJob, { data, signed }: Taken, wanted: ReceiptOutcome) => {
     const { msspTransId, msisdn, sscdId } = data;
+    const decided = await receipts.home.decide(idOf(job), attempt, { kind: 'receipt', receipt: wanted });
+    const receipt = decided.kind === 'receipt' ? decided.receipt : wanted;
     if (sscdId !== undefined) await screens.release(screenOf(msisdn, sscdId), holder(job));
     const record = advance(signed, { type: 'RECEIPTED', at: now(), receipt });
     await signatures.home.amend(msspTransId, record);
@@ -133,11 +136,10 @@ export const createReceiptStep = (options: {
   const step = async (job: ReceiptJob, token: string, taken: Taken): Promise<ReceiptJobResult> => {
     const id = idOf(job);
     const { lapsesAs } = taken.data;
-    const decision = lapsesAs === undefined ? undefined : await receipts.home.decision(id, attempt);
+    const decision = await receipts.home.decision(id, attempt);
     if (decision !== undefined) return end(job, taken, receiptOf(decision, lapsesAs ?? 'unanswered'));
     if (now() < deadlineOf(job, taken)) return ask(job, token, taken);
-    const lapsed = await receipts.home.decide(id, attempt, { kind: 'expired' });
-    return end(job, taken, receiptOf(lapsed, lapsesAs ?? 'unanswered'));
+    return end(job, taken, lapsesAs ?? 'unanswered');
   };
 
   return async (job, token) => {

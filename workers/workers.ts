@@ -64,9 +64,9 @@ const tokenOf = (token: string | undefined): string => {
 };
 
 export const startWorkers = (options: WorkersOptions): Workers => {
-  const { shards, blocking, prefix, retention, now, log } = options;
+  const { shards, blocking, prefix, retention, log } = options;
   const answer = createAnswer(shards);
-  const screens = createScreens(blocking, prefix, now);
+  const screens = createScreens(blocking, prefix);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,

@@ -54,7 +54,9 @@ export interface AdmissionOptions {
  * before its command times out, even when the process is short of CPU.
  */
 const atOnce = 128;
-/** Who has waited this long for a turn is refused: the process is not getting anywhere. */
+/** When somebody has waited this long for a turn, the process is behind, and new signature requests are refused. */
+const behindMs = 1000;
+/** Who has waited this long for a turn is refused, too: the process is not getting anywhere. */
 const patienceMs = 3000;
 const lookEveryMs = 100;
 const reportEveryMs = 1000;
@@ -78,10 +80,20 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   const laneOf = (operation: Operation): Lane => (operation === 'sign' ? 'sign' : 'other');
 
+  const waitedLongest = (): number => {
+    const [sign] = turns.sign;
+    const [other] = turns.other;
+    if (sign === undefined && other === undefined) return 0;
+    return (
+      now() - Math.min(sign?.since ?? Number.POSITIVE_INFINITY, other?.since ?? Number.POSITIVE_INFINITY)
+    );
+  };
+
   const shortageFor = (lane: Lane): Shortage | undefined => {
     if (inHand.sign + inHand.other >= (lane === 'sign' ? maxInHand : 2 * maxInHand))
       return 'requests in hand';
     if (lane === 'other') return undefined;
+    if (waitedLongest() >= behindMs) return 'requests in hand';
     if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
     // Those in hand are about to be added.
     return backlog.size() + inHand.sign >= maxBacklog ? 'transactions waiting' : undefined;

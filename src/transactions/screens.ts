@@ -23,16 +23,21 @@ export interface Screens {
 /** A claim outlives its prompt by this much: longer than a wake-up takes, shorter than a person's patience. */
 const slackMs = 3000;
 
-const claimScript = `
+/** Reckoned on the clock of Redis: a claim must last as long as the prompt does for everybody, whoever's clock is wrong. */
+const ttlOf = (until: string): string => `
+local time = redis.call('TIME')
+local ttl = math.max(tonumber(${until}) - (time[1] * 1000 + math.floor(time[2] / 1000)), 0) + ${slackMs}`;
+
+const claimScript = `${ttlOf('ARGV[2]')}
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return held end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
 return ''`;
 
-const takeOverScript = `
+const takeOverScript = `${ttlOf('ARGV[3]')}
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ttl)
 return 1`;
 
 const releaseScript = `
@@ -46,16 +51,15 @@ const parseHolder = (name: string): Holder => {
   return { transactionId, attempt: Number(attempt) };
 };
 
-export const createScreens = (redis: RedisClient, prefix: string, now: () => number): Screens => {
+export const createScreens = (redis: RedisClient, prefix: string): Screens => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
-  const ttl = (untilMs: number): number => Math.max(untilMs - now(), 0) + slackMs;
   return {
     claim: async (screen, holder, untilMs) => {
-      const held = String(await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), ttl(untilMs)));
+      const held = String(await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), untilMs));
       return held === '' ? undefined : parseHolder(held);
     },
     takeOver: async (screen, from, holder, untilMs) =>
-      (await redis.eval(takeOverScript, 1, keyOf(screen), nameOf(from), nameOf(holder), ttl(untilMs))) === 1,
+      (await redis.eval(takeOverScript, 1, keyOf(screen), nameOf(from), nameOf(holder), untilMs)) === 1,
     release: async (screen, holder) => {
       await redis.eval(releaseScript, 1, keyOf(screen), nameOf(holder));
     },

@@ -92,7 +92,7 @@ beforeEach(async () => {
 });
 
 const realScreens = (): Screens =>
-  createScreens(product.core.blocking, product.configuration.queue.prefix, Date.now);
+  createScreens(product.core.blocking, product.configuration.queue.prefix);
 
 /** The worker's own step, whose devices note whom they prompt. */
 const stepWith = (screens: Screens) => {

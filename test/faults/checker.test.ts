@@ -1,0 +1,279 @@
+/** Every rule of the checker is shown one run that keeps it and one that breaks it. */
+import { describe, expect, it } from 'vitest';
+import { advance, begin, type SignatureRecord } from '../../machines/record.ts';
+import { fault, faultLine } from '../../src/protocol/fault.ts';
+import { judge } from './checker.ts';
+import { type Evidence, excused, type FinalJob, finalJob } from './evidence.ts';
+import type { Entry } from './journal.ts';
+import type { InjectedFault } from './nemesis.ts';
+import { createRandom } from './random.ts';
+import { faultKinds, planFaults } from './schedule.ts';
+import { shrink } from './shrink.ts';
+
+const id = 'H00aaaaaaaaaaaaaaaaa';
+const other = 'H00bbbbbbbbbbbbbbbbb';
+const cancelled = { code: 401, detail: 'Cancelled by client-1-2' } as const;
+
+const record: SignatureRecord = advance(
+  begin({ submittedAt: 1000, timeoutSeconds: 10 }),
+  { type: 'PROMPT', at: 1100 },
+  { type: 'FAULTED', at: 3000, attempt: 1, fault: cancelled },
+);
+
+const job = (changes: Partial<FinalJob> = {}): FinalJob => ({
+  id,
+  apTransId: 'client-1-1',
+  msisdn: '+41792000001',
+  text: 'Order?',
+  timeoutSeconds: 10,
+  timestamp: 1000,
+  end: 'failed',
+  failedReason: faultLine(cancelled),
+  record,
+  decisions: new Map([[1, { kind: 'fault', fault: cancelled }]]),
+  ...changes,
+});
+
+const sign: Entry = {
+  client: 'client-1',
+  name: 'sign',
+  mode: 'asynch',
+  apTransId: 'client-1-1',
+  from: 990,
+  to: 1010,
+  told: { kind: 'accepted', id },
+};
+const cancel: Entry = {
+  client: 'client-1',
+  name: 'cancel',
+  id,
+  attempt: 1,
+  detail: cancelled.detail,
+  from: 2980,
+  to: 2990,
+  told: { kind: 'answer', result: 'accepted' },
+};
+const status = (at: number, told: Entry['told']): Entry => ({
+  client: 'client-1',
+  name: 'status',
+  id,
+  from: at,
+  to: at + 5,
+  told,
+});
+
+const told401 = { kind: 'fault', ...cancelled } as const;
+
+const run = (changes: Partial<Evidence> = {}): Evidence => ({
+  journal: [sign, cancel, status(4000, told401)],
+  faults: [],
+  healedAt: 20_000,
+  jobs: new Map([[id, job()]]),
+  timeline: new Map([
+    [
+      id,
+      [
+        { id, event: 'added', at: 1000 },
+        { id, event: 'active', at: 1005 },
+        { id, event: 'failed', at: 3010 },
+      ],
+    ],
+  ]),
+  finals: new Map([[id, told401]]),
+  stuck: [],
+  asked: [{ at: 1110, worker: 'worker-1', id, attempt: 1 }],
+  clashes: [],
+  deliveries: [],
+  crashes: [],
+  roots: [],
+  ...changes,
+});
+
+const rulesOf = (evidence: Evidence): readonly string[] => [
+  ...new Set(judge(evidence).map(({ rule }) => rule)),
+];
+
+const ending = (at: number) => new Map([[id, [{ id, event: 'failed', at }]]]);
+const pause: InjectedFault = { kind: 'pause-redis', target: 'redis-1', amount: 0, from: 10_000, to: 30_000 };
+const asked = { at: 1110, worker: 'worker-1', id, attempt: 1 };
+const prompt = { ...asked, id: other };
+const delivery = {
+  at: 1,
+  key: `${id}-1`,
+  msisdn: '+41796000000',
+  text: 'one',
+  worker: 'worker-1',
+  shown: true,
+};
+
+describe('the checker', () => {
+  it('finds nothing in a run that keeps every promise', () => {
+    expect(judge(run())).toEqual([]);
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ['what was acknowledged is never lost', { jobs: new Map() }],
+    ['what was acknowledged is never lost', { finals: new Map([[id, { kind: 'open' }]]) }],
+    [
+      'what was acknowledged is never lost',
+      { journal: [sign, status(2000, { kind: 'fault', code: 101, detail: 'MSSP_TransID is unknown' })] },
+    ],
+    ['every transaction ends', { stuck: [{ id, state: 'active' }] }],
+    ['no process ends by itself', { crashes: ['worker-1'] }],
+    ['every transaction ends in time', { timeline: ending(60_000) }],
+    [
+      'nobody is cut short',
+      {
+        jobs: new Map([
+          [
+            id,
+            job({
+              record: advance(
+                begin({ submittedAt: 1000, timeoutSeconds: 10 }),
+                { type: 'PROMPT', at: 1100 },
+                { type: 'EXPIRED', at: 3000, attempt: 1 },
+              ),
+            }),
+          ],
+        ]),
+      },
+    ],
+    [
+      'the first outcome of an attempt stands',
+      {
+        journal: [sign, status(4000, told401), status(5000, { kind: 'fault', ...fault(208) })],
+      },
+    ],
+    [
+      'the first outcome of an attempt stands',
+      { journal: [sign, status(4000, { kind: 'fault', ...fault(406) })], finals: new Map([[id, told401]]) },
+    ],
+    [
+      'history is a path of the machine',
+      { jobs: new Map([[id, job({ record: { ...record, state: 'pending' } })]]) },
+    ],
+    [
+      'history is a path of the machine',
+      { jobs: new Map([[id, job({ record: { ...record, history: record.history.toReversed() } })]]) },
+    ],
+    ['history is a path of the machine', { jobs: new Map([[id, job({ end: 'completed' })]]) }],
+    ['an accepted answer decides', { journal: [sign, { ...cancel, detail: 'Cancelled by somebody else' }] }],
+    ['an accepted answer ends the attempt at once', { timeline: ending(9000) }],
+    [
+      'a decision is the end of its attempt',
+      { jobs: new Map([[id, job({ decisions: new Map([[1, { kind: 'expired' }]]) })]]) },
+    ],
+    [
+      'a replay is one more attempt',
+      {
+        journal: [
+          sign,
+          { client: 'client-1', name: 'replay', id, from: 1, to: 2, told: { kind: 'replayed' } },
+        ],
+      },
+    ],
+    [
+      'a SIM shows one prompt at a time',
+      { clashes: [{ msisdn: '+41792000001', first: asked, second: prompt }] },
+    ],
+    ['a phone shows an attempt once', { asked: [{ ...asked, attempt: 2 }] }],
+    ['a phone shows an attempt once', { asked: [{ ...asked, attempt: 2 }, asked] }],
+    ['a phone shows an attempt once', { deliveries: [delivery, { ...delivery, text: 'another' }] }],
+    [
+      'a repeated request joins the open one',
+      {
+        jobs: new Map([
+          [id, job()],
+          [other, job({ id: other })],
+        ]),
+        timeline: new Map([...run().timeline, [other, [{ id: other, event: 'added', at: 2000 }]]]),
+      },
+    ],
+    [
+      'an acknowledged receipt is never lost',
+      {
+        journal: [
+          sign,
+          {
+            client: 'client-1',
+            name: 'receipt',
+            id,
+            from: 1,
+            to: 2,
+            told: { kind: 'reaction', reaction: 'accepted' },
+          },
+        ],
+      },
+    ],
+    ['signatures verify', { finals: new Map([[id, { kind: 'signed', signature: 'AAAA' }]]) }],
+  ])('sees when this is not so: %s', (rule, changes) => {
+    expect(rulesOf(run(changes))).toContain(rule);
+  });
+
+  it('excuses the time that a fault took, and what it held up, but no more', () => {
+    expect(excused([pause], 11_000)).toBe(30_000);
+    expect(excused([pause], 3000)).toBe(3000);
+    expect(excused([pause], 40_000)).toBe(40_000);
+    expect(rulesOf(run({ timeline: ending(31_000), faults: [pause] }))).not.toContain(
+      'every transaction ends in time',
+    );
+  });
+
+  it('allows another outcome after a replay', () => {
+    const later = { kind: 'fault', ...fault(406) } as const;
+    const replay: Entry = {
+      client: 'c',
+      name: 'replay',
+      id,
+      from: 4500,
+      to: 4600,
+      told: { kind: 'replayed' },
+    };
+    const replayed = run({
+      journal: [sign, status(4000, told401), replay, status(5000, later)],
+      finals: new Map([[id, later]]),
+    });
+    expect(judge(replayed).filter(({ says }) => says.includes('without a replay'))).toEqual([]);
+  });
+
+  it('reads a job from its hash', () => {
+    const read = finalJob(id, {
+      data: JSON.stringify({ MSS_SignatureReq: { TimeOut: '10' }, transaction: record }),
+      timestamp: '1000',
+      finishedOn: '3000',
+      failedReason: faultLine(cancelled),
+      'decision:1': JSON.stringify({ kind: 'expired' }),
+    });
+    expect(read).toMatchObject({ end: 'failed', timeoutSeconds: 10, record: { state: 'failed' } });
+    expect(read.decisions.get(1)).toEqual({ kind: 'expired' });
+  });
+});
+
+describe('a schedule', () => {
+  const plan = (seed: string) =>
+    planFaults({ random: createRandom(seed), durationMs: 120_000, kinds: faultKinds, workers: 3, apis: 2 });
+
+  it('is the same for the same seed, another for another', () => {
+    expect(plan('1')).toEqual(plan('1'));
+    expect(plan('1')).not.toEqual(plan('2'));
+  });
+
+  it('holds every kind of fault', () => {
+    expect(new Set(plan('1').map(({ kind }) => kind))).toEqual(new Set(faultKinds));
+  });
+});
+
+describe('shrinking', () => {
+  it('finds the two faults that it takes', async () => {
+    const fails = async (subset: readonly number[]) => subset.includes(3) && subset.includes(11);
+    const { smallest } = await shrink([...Array(16).keys()], fails, 100);
+    expect(smallest).toEqual([3, 11]);
+  });
+
+  it('stops at its budget with something that failed', async () => {
+    const fails = async (subset: readonly number[]) => subset.includes(3);
+    const { smallest, tried } = await shrink([...Array(16).keys()], fails, 2);
+    expect(tried).toBe(2);
+    expect(smallest).toContain(3);
+  });
+});

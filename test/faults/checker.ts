@@ -1,0 +1,15 @@
+/**
+ * The judge: goes through the promises of the service one by one and says where the evidence contradicts them.
+ *
+ * It is pure, and it trusts the clients' journal more than anything that the service says about itself.
+ */
+import { acknowledgedChecks } from './checks/acknowledged.ts';
+import { historyChecks } from './checks/history.ts';
+import { outcomeChecks } from './checks/outcomes.ts';
+import { phoneChecks } from './checks/phones.ts';
+import type { Evidence, Violation } from './evidence.ts';
+
+const checks = [...acknowledgedChecks, ...outcomeChecks, ...historyChecks, ...phoneChecks];
+
+export const judge = (evidence: Evidence): readonly Violation[] =>
+  checks.flatMap((check) => [...check(evidence)]);

@@ -1,0 +1,99 @@
+/** Invariant: what was acknowledged is never lost and always ends, in time. */
+import { verifySignature } from '../../../src/pki/verify.ts';
+import {
+  type Check,
+  clockAheadMs,
+  clockWasOff,
+  type Evidence,
+  endsOf,
+  excused,
+  type FinalJob,
+  marginMs,
+} from '../evidence.ts';
+import { byTransaction, isOutcome } from './told.ts';
+
+const nothingLost: Check = function* (evidence) {
+  for (const [id, entries] of byTransaction(evidence)) {
+    const known = entries.find(({ name, told }) => name === 'sign' && 'id' in told && told.id !== undefined);
+    if (known === undefined) continue;
+    const rule = 'what was acknowledged is never lost';
+    if (!evidence.jobs.has(id)) yield { rule, id, says: 'acknowledged, and at the end not there' };
+    for (const { from, told } of entries) {
+      if (told.kind === 'fault' && /is unknown/.test(told.detail) && from > known.to) {
+        yield { rule, id, says: `acknowledged, and later "${told.detail}"` };
+      }
+    }
+    const final = evidence.finals.get(id);
+    if (final === undefined || !(isOutcome(final) || (final.kind === 'fault' && final.code === 900))) {
+      yield { rule, id, says: `its last status is no outcome: ${JSON.stringify(final)}` };
+    }
+  }
+};
+
+const everythingEnds: Check = function* ({ stuck, crashes }) {
+  for (const { id, state } of stuck) {
+    yield { rule: 'every transaction ends', id, says: `still ${state} when everything was due` };
+  }
+  for (const name of crashes) {
+    yield { rule: 'no process ends by itself', says: `${name} did` };
+  }
+};
+
+/** When the attempt began whose end is due: what was added, or what was taken up again after the last end. */
+const attemptStart = (evidence: Evidence, job: FinalJob, attempt: number): number | undefined => {
+  if (attempt === 1) return job.timestamp;
+  const previous = endsOf(evidence, job.id)[attempt - 2];
+  return (evidence.timeline.get(job.id) ?? []).find(
+    ({ event, at }) => event === 'active' && previous !== undefined && at >= previous,
+  )?.at;
+};
+
+const inTime: Check = function* (evidence) {
+  for (const job of evidence.jobs.values()) {
+    for (const [index, ended] of endsOf(evidence, job.id).entries()) {
+      const started = attemptStart(evidence, job, index + 1);
+      if (started === undefined) continue;
+      const deadline = started + job.timeoutSeconds * 1000;
+      // The deadline of a replay is set by the worker that takes it up, by its own clock.
+      const ahead = index === 0 ? 0 : clockAheadMs(evidence.faults, started);
+      const late = ended - excused(evidence.faults, deadline + ahead);
+      if (late > marginMs) {
+        const says = `attempt ${index + 1} ended ${late} ms after its deadline and all faults`;
+        yield { rule: 'every transaction ends in time', id: job.id, says };
+      }
+      const entry = job.record?.history.filter(({ state }) => state === 'failed')[index];
+      const expired = entry?.fault?.code === 208;
+      if (expired && ended < deadline - 500 && !clockWasOff(evidence.faults, started, ended)) {
+        const says = `attempt ${index + 1} expired ${deadline - ended} ms before its deadline`;
+        yield { rule: 'nobody is cut short', id: job.id, says };
+      }
+    }
+  }
+};
+
+const receiptsStand: Check = function* ({ journal, jobs }) {
+  for (const { name, id = '', told } of journal) {
+    if (name !== 'receipt' || told.kind !== 'reaction') continue;
+    const record = jobs.get(id)?.record;
+    if (record?.state === 'receipted' && record.receipt === told.reaction) continue;
+    const says = `a receipt was ${told.reaction}, and the record says ${record?.state} ${record?.receipt ?? ''}`;
+    yield { rule: 'an acknowledged receipt is never lost', id, says };
+  }
+};
+
+const signaturesVerify: Check = function* ({ finals, jobs, roots }) {
+  for (const [id, told] of finals) {
+    const job = jobs.get(id);
+    if (told.kind !== 'signed' || job === undefined) continue;
+    const result = verifySignature(Buffer.from(told.signature, 'base64'), job.text, { trust: roots });
+    if (!result.ok) yield { rule: 'signatures verify', id, says: result.reason };
+  }
+};
+
+export const acknowledgedChecks: readonly Check[] = [
+  nothingLost,
+  everythingEnds,
+  inTime,
+  receiptsStand,
+  signaturesVerify,
+];

@@ -1,0 +1,105 @@
+/** Invariant: the first outcome of an attempt stands, and what decided it is what everybody is told. */
+import type { SignatureRecord } from '../../../machines/record.ts';
+import { type Fault, fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
+import { type Check, endsOf, excused, marginMs } from '../evidence.ts';
+import { byTransaction, isOutcome, nameOf } from './told.ts';
+
+const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}…` : text);
+
+const firstOutcomeStands: Check = function* (evidence) {
+  for (const [id, entries] of byTransaction(evidence)) {
+    const replays = entries.filter(({ name }) => name === 'replay');
+    const final = evidence.finals.get(id);
+    const told = [
+      ...entries,
+      ...(final === undefined
+        ? []
+        : [{ from: evidence.healedAt, to: Number.MAX_SAFE_INTEGER, told: final } as const]),
+    ].filter((entry) => isOutcome(entry.told));
+    for (const [index, later] of told.entries()) {
+      const earlier = told[index - 1];
+      if (earlier === undefined || nameOf(earlier.told) === nameOf(later.told)) continue;
+      // A replay whose call overlaps, or whose answer got lost, may have come between.
+      const between = replays.some(({ from, to }) => from <= later.to && to >= earlier.from);
+      if (between) continue;
+      const says = `told "${short(nameOf(earlier.told))}", then "${short(nameOf(later.told))}" without a replay`;
+      yield { rule: 'the first outcome of an attempt stands', id, says };
+    }
+  }
+};
+
+const faultOfAttempt = (record: SignatureRecord | undefined, attempt: number): Fault | undefined =>
+  record?.history.find((entry) => entry.state === 'failed' && entry.attempt === attempt)?.fault;
+
+const describe = (reason: Fault | undefined): string =>
+  reason === undefined ? 'no fault' : faultLine(reason);
+
+const answersDecide: Check = function* (evidence) {
+  const { journal, jobs, faults } = evidence;
+  for (const { name, id = '', attempt = 0, detail, told, to } of journal) {
+    if (name !== 'cancel' || told.kind !== 'answer' || told.result !== 'accepted') continue;
+    const job = jobs.get(id);
+    const ended = faultOfAttempt(job?.record, attempt);
+    if (ended?.code !== 401 || ended.detail !== detail) {
+      const says = `attempt ${attempt} took "${detail}" and ended with ${describe(ended)}`;
+      yield { rule: 'an accepted answer decides', id, says };
+    }
+    const end = endsOf(evidence, id)[attempt - 1];
+    const due = excused(faults, to);
+    const late = end === undefined ? 0 : end - due;
+    if (late > (due === to ? promptMs : marginMs)) {
+      const says = `attempt ${attempt} took an answer and ended ${late} ms after it and all faults`;
+      yield { rule: 'an accepted answer ends the attempt at once', id, says };
+    }
+  }
+};
+
+/** Taking an answer wakes the job: what is left is a step, on a slow machine. */
+const promptMs = 4000;
+
+const decisionsAgree: Check = function* ({ jobs }) {
+  for (const { id, decisions, record } of jobs.values()) {
+    for (const [attempt, decision] of decisions) {
+      const ended = faultOfAttempt(record, attempt);
+      const wanted =
+        decision.kind === 'fault' ? decision.fault : decision.kind === 'expired' ? fault(208) : undefined;
+      if (wanted === undefined || ended?.code === wanted.code) continue;
+      const says = `attempt ${attempt} was decided as ${describe(wanted)} and ended with ${describe(ended)}`;
+      yield { rule: 'a decision is the end of its attempt', id, says };
+    }
+  }
+};
+
+/** What each client was told of an attempt's end is what the record remembers of it. */
+const recordsRemember: Check = function* (evidence) {
+  for (const [id, entries] of byTransaction(evidence)) {
+    const record = evidence.jobs.get(id)?.record;
+    if (record === undefined) continue;
+    const codes = new Set(record.history.map(({ fault: reason }) => reason?.code));
+    for (const { told } of entries) {
+      if (told.kind !== 'fault' || !isOutcome(told) || !isFaultCode(told.code) || codes.has(told.code))
+        continue;
+      const says = `a client was told fault ${told.code}, which is in no attempt of its history`;
+      yield { rule: 'the first outcome of an attempt stands', id, says };
+    }
+  }
+};
+
+const replaysCount: Check = function* (evidence) {
+  for (const [id, entries] of byTransaction(evidence)) {
+    const replays = entries.filter(({ name }) => name === 'replay');
+    const sure = replays.filter(({ told }) => told.kind === 'replayed').length;
+    const attempts = evidence.jobs.get(id)?.record?.attempt ?? 1;
+    if (attempts - 1 >= sure && attempts - 1 <= replays.length) continue;
+    const says = `${sure} replays were acknowledged (${replays.length} tried), and it is at attempt ${attempts}`;
+    yield { rule: 'a replay is one more attempt', id, says };
+  }
+};
+
+export const outcomeChecks: readonly Check[] = [
+  firstOutcomeStands,
+  recordsRemember,
+  answersDecide,
+  decisionsAgree,
+  replaysCount,
+];

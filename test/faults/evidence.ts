@@ -1,0 +1,123 @@
+/** Everything that is known about a run when it is over: what the checks judge by. */
+import type { SignatureRecord } from '../../machines/record.ts';
+import type { Decision } from '../../src/transactions/contract.ts';
+import type { Delivery } from './gateway.ts';
+import type { Entry, Told } from './journal.ts';
+import type { InjectedFault } from './nemesis.ts';
+import type { News, StoredFields } from './operator.ts';
+import type { Asked, Clash } from './witness.ts';
+
+export interface FinalJob {
+  readonly id: string;
+  readonly apTransId: string;
+  readonly msisdn: string;
+  readonly text: string;
+  readonly timeoutSeconds: number;
+  readonly timestamp: number;
+  /** How it ended; undefined when it has not. */
+  readonly end: 'completed' | 'failed' | undefined;
+  readonly failedReason: string | undefined;
+  /** The record where its end put it: the return value, or the job's data. */
+  readonly record: SignatureRecord | undefined;
+  readonly decisions: ReadonlyMap<number, Decision>;
+}
+
+export interface Violation {
+  /** Which promise was broken, in a few words. */
+  readonly rule: string;
+  readonly id?: string | undefined;
+  readonly says: string;
+}
+
+export interface Evidence {
+  readonly journal: readonly Entry[];
+  readonly faults: readonly InjectedFault[];
+  /** When everything had been healed. */
+  readonly healedAt: number;
+  readonly jobs: ReadonlyMap<string, FinalJob>;
+  /** What the queues said of each job, by the clock of Redis; oldest first. */
+  readonly timeline: ReadonlyMap<string, readonly News[]>;
+  /** What a last status request of each known transaction was told. */
+  readonly finals: ReadonlyMap<string, Told>;
+  /** Jobs that had not ended when there was nothing left to wait for. */
+  readonly stuck: readonly { readonly id: string; readonly state: string }[];
+  readonly asked: readonly Asked[];
+  readonly clashes: readonly Clash[];
+  readonly deliveries: readonly Delivery[];
+  readonly crashes: readonly string[];
+  /** DER. */
+  readonly roots: readonly Uint8Array[];
+}
+
+/** One promise: yields where the evidence contradicts it. */
+export type Check = (evidence: Evidence) => Iterable<Violation>;
+
+const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
+
+export const finalJob = (id: string, fields: StoredFields): FinalJob => {
+  const { MSS_SignatureReq: request, transaction } = parse(fields.data) ?? {};
+  const failed = fields.failedReason !== undefined;
+  const end = fields.finishedOn === undefined ? undefined : failed ? 'failed' : 'completed';
+  return {
+    id,
+    apTransId: request?.AP_Info?.AP_TransID ?? '',
+    msisdn: request?.MobileUser?.MSISDN ?? '',
+    text: request?.DataToBeSigned?.Data ?? '',
+    timeoutSeconds: Number(request?.TimeOut ?? 0),
+    timestamp: Number(fields.timestamp),
+    end,
+    failedReason: fields.failedReason,
+    record: end === 'completed' ? parse(fields.returnvalue) : transaction,
+    decisions: new Map(
+      Object.entries(fields)
+        .filter(([name]) => name.startsWith('decision:'))
+        .map(([name, value]) => [Number(name.slice('decision:'.length)), JSON.parse(value)]),
+    ),
+  };
+};
+
+/** When the attempts of a job ended, in order. */
+export const endsOf = (evidence: Pick<Evidence, 'timeline'>, id: string): readonly number[] =>
+  (evidence.timeline.get(id) ?? [])
+    .filter(({ event }) => event === 'completed' || event === 'failed')
+    .map(({ at }) => at);
+
+/**
+ * How long the service needs to find what a dead worker held and to run it: the lock (2 s), up to two checks for stalled
+ * jobs (1 s each), and the step.
+ */
+const recoveryMs = 6000;
+
+/** How late something may be after the last fault that was in its way: recovery, on a slow machine. */
+export const marginMs = 8000;
+
+/** A network that is only a little slow is no excuse for anything. */
+const hinders = ({ kind, amount }: InjectedFault): boolean => !kind.startsWith('slow') || amount > 50;
+
+/**
+ * The latest moment at which something that is due must have happened: the time that faults took is not counted. A fault
+ * counts when it was there at the due time or came before the service had recovered from the one before.
+ */
+export const excused = (faults: readonly InjectedFault[], due: number): number => {
+  let latest = due;
+  for (const { from, to } of faults.filter(hinders).sort((one, other) => one.from - other.from)) {
+    if (from <= latest + recoveryMs && to > latest - recoveryMs) latest = Math.max(latest, to);
+  }
+  return latest;
+};
+
+/** Whether some worker's clock was wrong in that time. */
+export const clockWasOff = (faults: readonly InjectedFault[], from: number, to: number): boolean =>
+  faults.some(
+    (fault) =>
+      fault.kind.startsWith('clock') && fault.from <= to + recoveryMs && fault.to + recoveryMs >= from,
+  );
+
+/** How far ahead some worker's clock was at a time; milliseconds. */
+export const clockAheadMs = (faults: readonly InjectedFault[], at: number): number =>
+  Math.max(
+    0,
+    ...faults
+      .filter(({ kind, from, to }) => kind === 'clock-ahead' && from <= at && to + recoveryMs >= at)
+      .map(({ amount }) => amount),
+  );

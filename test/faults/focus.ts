@@ -1,0 +1,89 @@
+/**
+ * Runs that aim at one weakness, and builds in which that weakness was made on purpose: a fault test that cannot fail
+ * proves nothing, so it is tried on a product that is known to be broken.
+ */
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mix } from './clients.ts';
+import type { PlannedFault } from './schedule.ts';
+
+export interface Focus {
+  readonly durationMs: number;
+  readonly plan: readonly PlannedFault[];
+  readonly mix: Mix;
+  readonly clients: number;
+  readonly pauseMs: number;
+}
+
+const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>): readonly PlannedFault[] =>
+  Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
+
+export const focuses = {
+  /** Workers stop for longer than their lock lasts while a text is on its way, and come back to write what is over. */
+  fence: {
+    durationMs: 14_000,
+    plan: again(2, 6600, { kind: 'pause-in-step', target: 0, forMs: 6500, amount: 0 }),
+    mix: { 'a text is sent': 1 },
+    clients: 4,
+    pauseMs: 300,
+  },
+  /** Answers come while a job is on its way to sleep, which takes long because the network is slow. */
+  recheck: {
+    durationMs: 5000,
+    plan: again(1, 0, { kind: 'slow-everybody', target: 0, forMs: 5000, amount: 30 }),
+    mix: { 'an answer comes at once': 1 },
+    clients: 6,
+    pauseMs: 300,
+  },
+} as const satisfies Readonly<Record<string, Focus>>;
+
+export type FocusName = keyof typeof focuses;
+
+interface Mutant {
+  readonly focus: FocusName;
+  /** A compiled file, what to look for in it, and what to put in its place. */
+  readonly file: string;
+  readonly find: RegExp;
+  readonly put: string;
+}
+
+export const mutants = {
+  /** Writes a snapshot without looking whose lock it is. */
+  'no-fence': {
+    focus: 'fence',
+    file: 'src/transactions/job-home.js',
+    find: /^if redis\.call\('GET', KEYS\[2\]\) ~= ARGV\[1\] then return 0 end$/m,
+    put: '',
+  },
+  /** Falls asleep without looking for an answer that came meanwhile. */
+  'no-recheck': {
+    focus: 'recheck',
+    file: 'workers/rest.js',
+    find: /if \(attempt !== undefined && \(await home\.decision\(id, attempt\)\) !== undefined\)\s+await wake\(queue, id\);/,
+    put: '',
+  },
+} as const satisfies Readonly<Record<string, Mutant>>;
+
+export type MutantName = keyof typeof mutants;
+
+/**
+ * Copies the compiled product and breaks the copy.
+ *
+ * @returns The folder of the broken build.
+ * @throws When the place to break is not found: the product has changed and the mutant has to follow.
+ */
+export const breed = (name: MutantName, dist: string, project: string, into: string): string => {
+  const { file, find, put } = mutants[name];
+  rmSync(into, { recursive: true, force: true });
+  mkdirSync(into, { recursive: true });
+  cpSync(dist, join(into, 'dist'), { recursive: true });
+  // The program reads its version, and finds its packages, beside dist.
+  cpSync(join(project, 'package.json'), join(into, 'package.json'));
+  symlinkSync(join(project, 'node_modules'), join(into, 'node_modules'));
+  const path = join(into, 'dist', file);
+  const text = readFileSync(path, 'utf8');
+  const broken = text.replace(find, put);
+  if (broken === text) throw new Error(`${file} has no place for the mutant ${name}`);
+  writeFileSync(path, broken);
+  return join(into, 'dist');
+};

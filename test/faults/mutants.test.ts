@@ -1,0 +1,46 @@
+/**
+ * The test of the test: a fault run finds what was broken on purpose, and passes the same schedule when nothing was.
+ *
+ * These are real runs of real processes, some twenty seconds each, started as a person would start them.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+const faults = async (...words: readonly string[]) => {
+  const child = spawn(process.execPath, ['scripts/program.mjs', 'test/faults/run.ts', ...words], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, output };
+};
+
+const patienceMs = 120_000;
+
+describe.sequential('the fault test', () => {
+  it.each([
+    ['fence', 'no-fence', 'history is a path of the machine'],
+    ['recheck', 'no-recheck', 'an accepted answer ends the attempt at once'],
+  ])(
+    'passes with the %s in place and catches a build without it',
+    async (focus, mutant, rule) => {
+      const sound = await faults('--focus', focus, '--seed', `${focus}-sound`);
+      expect(sound.output).toContain('0 violations');
+      expect(sound.code).toBe(0);
+      const broken = await faults('--mutant', mutant, '--seed', `${focus}-broken`);
+      expect(broken.output).toContain(`VIOLATION: ${rule}`);
+      expect(broken.code).toBe(1);
+    },
+    2 * patienceMs,
+  );
+});

@@ -1,0 +1,201 @@
+/**
+ * Does what was planned, and notes when each fault really began and ended.
+ *
+ * A fault that fails (a Redis that is just then away cannot be filled) is noted as not injected; it never ends the run.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
+import type { Part, Stage } from './stage.ts';
+
+export interface InjectedFault {
+  readonly kind: FaultKind;
+  /** The process, or `redis`, or `everybody`. */
+  readonly target: string;
+  readonly amount: number;
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  /** Why it did not work. */
+  readonly problem?: string;
+}
+
+/** How long the one who waits for a text on its way gives up after. */
+const stepPatienceMs = 4000;
+
+export const createNemesis = (stage: Stage) => {
+  const injected: InjectedFault[] = [];
+
+  const part = (parts: readonly Part[], index: number): Part => {
+    const found = parts[index % parts.length];
+    if (found === undefined) throw new Error('There is nobody to strike');
+    return found;
+  };
+
+  const pauseInStep = (forMs: number, struck: (worker: string) => void): Promise<void> =>
+    new Promise((resolve) => {
+      let victim: { readonly key: string; readonly worker: Part } | undefined;
+      let release: (() => void) | undefined;
+      const released = new Promise<'refuse'>((settle) => {
+        release = () => settle('refuse');
+      });
+      const stop = (): void => {
+        stage.gateway.onArrival(undefined);
+        victim?.worker.process.resume();
+        release?.();
+        resolve();
+      };
+      const nobody = setTimeout(stop, stepPatienceMs);
+      stage.gateway.onArrival(({ key, worker }) => {
+        if (victim !== undefined) return key === victim.key ? Promise.resolve('refuse') : undefined;
+        const found = stage.workers.find(({ process }) => process.name === worker);
+        if (found === undefined) return undefined;
+        clearTimeout(nobody);
+        victim = { key, worker: found };
+        found.process.pause();
+        struck(worker);
+        setTimeout(stop, forMs);
+        return released;
+      });
+    });
+
+  /** Begins the fault. @returns Who was struck, and what ends it. */
+  const begin = async (
+    fault: PlannedFault,
+  ): Promise<{ readonly target: string; readonly end: () => Promise<void> | void }> => {
+    const { kind, target, amount } = fault;
+    const worker = part(stage.workers, target);
+    const api = part(stage.apis, target);
+    const redis = stage.primary();
+    const killed = async (process: Part['process']) => {
+      await process.kill();
+      return { target: process.name, end: () => process.start() };
+    };
+    const paused = (process: Part['process']) => {
+      process.pause();
+      return { target: process.name, end: () => process.resume() };
+    };
+    const everybody = (strike: (part: Part) => void) => {
+      for (const each of [...stage.apis, ...stage.workers]) strike(each);
+      const end = (): void => {
+        for (const { lane } of [...stage.apis, ...stage.workers]) lane.heal();
+      };
+      return { target: 'everybody', end };
+    };
+    const laneOf = ({ process, lane }: Part, strike: () => void) => {
+      strike();
+      return { target: process.name, end: () => lane.heal() };
+    };
+    const clock = (offsetMs: number) => {
+      worker.setClock(offsetMs);
+      return { target: worker.process.name, end: () => worker.setClock(0) };
+    };
+    switch (kind) {
+      case 'kill-worker':
+        return killed(worker.process);
+      case 'kill-api':
+        return killed(api.process);
+      case 'kill-redis':
+        return killed(redis);
+      case 'pause-worker':
+        return paused(worker.process);
+      case 'pause-api':
+        return paused(api.process);
+      case 'pause-redis':
+        return paused(redis);
+      case 'cut-worker':
+        return laneOf(worker, () => worker.lane.cut());
+      case 'cut-api':
+        return laneOf(api, () => api.lane.cut());
+      case 'cut-everybody':
+        return everybody(({ lane }) => lane.cut());
+      case 'hold-worker':
+        return laneOf(worker, () => worker.lane.hold());
+      case 'hold-everybody':
+        return everybody(({ lane }) => lane.hold());
+      case 'slow-worker':
+        return laneOf(worker, () => worker.lane.slow(amount));
+      case 'slow-everybody':
+        return everybody(({ lane }) => lane.slow(amount));
+      case 'clock-ahead':
+        return clock(amount);
+      case 'clock-behind':
+        return clock(-amount);
+      case 'fill-redis':
+        // Less than it uses, so that the next write is one too many.
+        await redis.command('CONFIG', 'SET', 'maxmemory', '1000000');
+        return {
+          target: redis.name,
+          end: async () => {
+            await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+          },
+        };
+      case 'switch-primary':
+        await stage.switchPrimary();
+        return { target: redis.name, end: () => undefined };
+      case 'pause-in-step': {
+        let struck = '';
+        const over = pauseInStep(fault.forMs, (name) => {
+          struck = name;
+        });
+        await over;
+        return { target: struck || 'nobody', end: () => undefined };
+      }
+    }
+  };
+
+  /** One after the other on the same thing: what was killed is started again before anything else befalls it. */
+  const turns = new Map<string, Promise<void>>();
+  const inTurn = (fault: PlannedFault): Promise<void> => {
+    const resource = resourceOf(fault);
+    const turn = (turns.get(resource) ?? Promise.resolve()).then(() => inject(fault));
+    turns.set(resource, turn);
+    return turn;
+  };
+
+  const inject = async (fault: PlannedFault): Promise<void> => {
+    const { kind, amount, forMs } = fault;
+    const from = Date.now();
+    let target = '';
+    try {
+      const begun = await begin(fault);
+      target = begun.target;
+      if (kind !== 'pause-in-step') await delay(forMs);
+      await begun.end();
+      injected.push({ kind, target, amount, from, to: Date.now() });
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      injected.push({ kind, target, amount, from, to: Date.now(), problem });
+    }
+  };
+
+  return {
+    injected: injected as readonly InjectedFault[],
+    /** Resolves when the last fault is over. */
+    run: async (plan: readonly PlannedFault[]): Promise<void> => {
+      const started = Date.now();
+      await Promise.all(
+        plan.map(async (fault) => {
+          await delay(Math.max(0, started + fault.atMs - Date.now()));
+          await inTurn(fault);
+        }),
+      );
+    },
+    /** Whatever state things are in: everybody runs, hears everybody and knows the time. */
+    heal: async (): Promise<void> => {
+      stage.gateway.onArrival(undefined);
+      const redis = [stage.primary(), stage.replica()];
+      const parts = [...stage.apis, ...stage.workers];
+      for (const { process, lane, setClock } of parts) {
+        process.resume();
+        lane.heal();
+        setClock(0);
+      }
+      for (const node of redis) {
+        node.resume();
+        await node.start();
+        await node.command('CONFIG', 'SET', 'maxmemory', '0');
+      }
+      await Promise.all(parts.map(({ process }) => process.start()));
+    },
+  };
+};

@@ -1,0 +1,130 @@
+/**
+ * Whoever has access to the queues: brings answers from elsewhere, replays what failed, and reads what is stored. It uses
+ * the queues as docs/queue-contract.md offers them.
+ */
+import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
+import { createAnswer, shardFor } from '../../src/transactions/answers.ts';
+import { signatureRecordSchema } from '../../src/transactions/contract.ts';
+import type { AnswerResult } from '../../src/transactions/job-home.ts';
+import { closeShards, openShards } from '../../src/transactions/shards.ts';
+import type { Told } from './journal.ts';
+
+export interface StoredFields {
+  readonly [field: string]: string;
+}
+
+export interface Operator {
+  cancel(id: string, attempt: number, detail: string): Promise<AnswerResult | { readonly problem: string }>;
+  /** @returns What became of it, and the attempt that begins if it worked. */
+  replay(id: string): Promise<{ readonly told: Told; readonly attempt: number }>;
+  /** The job's hash; empty for a job that is not there. @throws When Redis is not. */
+  read(id: string): Promise<StoredFields>;
+  /** Ids of all jobs, in all shards. @throws When Redis is not there. */
+  everyId(): Promise<readonly string[]>;
+  /** Jobs that have not ended, by where they are. @throws When Redis is not there. */
+  open(): Promise<readonly { readonly id: string; readonly state: string }[]>;
+  /** What happened in the queues since the last call, in the words and the time of Redis. */
+  news(): Promise<readonly News[]>;
+  close(): Promise<void>;
+}
+
+export interface News {
+  readonly id: string;
+  readonly event: string;
+  /** Milliseconds since the epoch, by the clock of Redis. */
+  readonly at: number;
+}
+
+const problemOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const openStates = ['wait', 'active', 'delayed', 'prioritized'] as const;
+
+export const openOperator = (url: string): Operator => {
+  const redis = connectForCommands({ url });
+  redis.on('error', () => undefined);
+  const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
+  const answer = createAnswer(shards);
+  const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
+  const lastRead = new Map<string, string>();
+  const signaturesOf = (id: string) => {
+    const shard = shardFor(shards, id);
+    if (shard === undefined) throw new Error(`${id} names no shard`);
+    return shard.signatures.queue;
+  };
+
+  return {
+    cancel: async (id, attempt, detail) => {
+      try {
+        return await answer(id, attempt, { kind: 'fault', fault: { code: 401, detail } });
+      } catch (error) {
+        return { problem: problemOf(error) };
+      }
+    },
+    replay: async (id) => {
+      let attempt = 2;
+      try {
+        const job = await signaturesOf(id).getJob(id);
+        if (job === undefined) return { told: { kind: 'unknown', cause: 'no job' }, attempt };
+        const record = signatureRecordSchema.safeParse(job.data.transaction);
+        attempt = (record.data?.attempt ?? 1) + 1;
+        await job.retry('failed');
+        return { told: { kind: 'replayed' }, attempt };
+      } catch (error) {
+        return { told: { kind: 'unknown', cause: problemOf(error) }, attempt };
+      }
+    },
+    read: (id) => redis.hgetall(signaturesOf(id).toKey(id)),
+    everyId: async () => {
+      const ids: string[] = [];
+      for (const { prefix } of shards) {
+        let cursor = '0';
+        do {
+          const pattern = `${prefix}:signatures:H*`;
+          const [next, keys] = (await redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000')) as [
+            string,
+            string[],
+          ];
+          cursor = next;
+          for (const key of keys) {
+            const id = key.slice(key.lastIndexOf(':') + 1);
+            if (/^H[0-9A-Za-z]{19}$/.test(id)) ids.push(id);
+          }
+        } while (cursor !== '0');
+      }
+      return [...new Set(ids)];
+    },
+    open: async () => {
+      const found: { id: string; state: string }[] = [];
+      for (const queue of queues) {
+        for (const state of openStates) {
+          for (const job of await queue.getJobs([state], 0, 50)) {
+            if (job?.id !== undefined) found.push({ id: job.id, state });
+          }
+        }
+      }
+      return found;
+    },
+    news: async () => {
+      const news: News[] = [];
+      for (const queue of queues) {
+        const stream = queue.toKey('events');
+        for (;;) {
+          const from = lastRead.get(stream) ?? '-';
+          const entries = await redis.xrange(stream, from === '-' ? '-' : `(${from}`, '+', 'COUNT', 2000);
+          for (const [entryId, fields] of entries) {
+            lastRead.set(stream, entryId);
+            const field = (name: string): string => fields[fields.indexOf(name) + 1] ?? '';
+            const id = fields.includes('jobId') ? field('jobId') : '';
+            if (id !== '') news.push({ id, event: field('event'), at: Number(entryId.split('-')[0]) });
+          }
+          if (entries.length < 2000) break;
+        }
+      }
+      return news;
+    },
+    close: async () => {
+      await closeShards(shards);
+      await disconnect(redis);
+    },
+  };
+};

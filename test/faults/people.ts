@@ -1,0 +1,74 @@
+/**
+ * Who is asked: ranges of numbers with one behaviour each, and the configuration that makes them so.
+ *
+ * Few numbers share much load on purpose. Phones must meet: a SIM that is busy and an App whose screen is taken over are
+ * where prompts could go wrong.
+ */
+import type { Random } from './random.ts';
+
+const range = (first: number, count: number) => ({ first, count });
+
+const people = {
+  /** Sign at once. */
+  robot: range(41_790_000_000, 100),
+  /** Sign after a second. */
+  thinker: range(41_791_000_000, 100),
+  /** A SIM that nobody picks up. */
+  silentSim: range(41_792_000_000, 24),
+  /** An App that nobody looks at. */
+  silentApp: range(41_793_000_000, 6),
+  refuser: range(41_794_000_000, 10),
+  /** Sign on a SIM, and accept, cancel, ignore or never see the receipt. */
+  accepter: range(41_795_000_000, 10),
+  canceller: range(41_795_100_000, 10),
+  ignorer: range(41_795_200_000, 10),
+  sleeper: range(41_795_300_000, 10),
+  /** Get one-time passwords by text. */
+  texted: range(41_796_000_000, 50),
+} as const;
+
+export type Person = keyof typeof people;
+
+export const numberOf = (person: Person, random: Random): string => {
+  const { first, count } = people[person];
+  return `+${first + random.below(count)}`;
+};
+
+export const personOf = (msisdn: string): Person | undefined => {
+  const number = Number(msisdn.replace('+', ''));
+  return (Object.keys(people) as Person[]).find((person) => {
+    const { first, count } = people[person];
+    return number >= first && number < first + count;
+  });
+};
+
+export const applicationId = 'http://faults.test';
+
+const subscriber = (person: Person, devices: object) => ({
+  msisdn: `+${people[person].first}`,
+  through: `+${people[person].first + people[person].count - 1}`,
+  ...devices,
+});
+
+const simulated = (sign: string | object, receipt = 'accepts') => ({
+  device: { kind: 'simulated', sign, receipt },
+});
+
+/** @param gatewayUrl Where this process sends texts: each has an address of its own, by which it is known. */
+export const configurationFor = (gatewayUrl: string) => ({
+  applicationProviders: [{ id: applicationId }],
+  queue: { shards: 2, prefix: 'faults' },
+  receipt: { timeoutSeconds: 3 },
+  otp: { gateway: { kind: 'webhook', url: gatewayUrl } },
+  subscribers: [
+    subscriber('robot', { sim: { device: { kind: 'robot' } } }),
+    subscriber('thinker', { sim: { device: { kind: 'robot', thinkSeconds: 1 } } }),
+    subscriber('silentSim', { sim: simulated('never-answers', 'never-answers') }),
+    subscriber('silentApp', { apps: [simulated('never-answers', 'never-answers')] }),
+    subscriber('refuser', { sim: simulated({ fault: 401 }) }),
+    subscriber('accepter', { sim: simulated('signs', 'accepts') }),
+    subscriber('canceller', { sim: simulated('signs', 'cancels') }),
+    subscriber('ignorer', { sim: simulated('signs', 'ignores') }),
+    subscriber('sleeper', { sim: simulated('signs', 'never-answers') }),
+  ],
+});

@@ -1,0 +1,130 @@
+/** What a run says to the person who started it, and the numbers that docs/reliability.md shows. */
+import { type Evidence, endsOf, excused, type Violation } from './evidence.ts';
+import type { Told } from './journal.ts';
+import type { TrialResult } from './trial.ts';
+
+const count = (names: Iterable<string>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(counts).sort(([one], [other]) => one.localeCompare(other)));
+};
+
+const resultOf = (told: Told): string => {
+  if (told.kind === 'fault') return `fault ${told.code}`;
+  return told.kind === 'answer' ? told.result : told.kind;
+};
+
+/** How long after its deadline, and after all faults, the latest transaction ended; milliseconds. */
+const latestEnd = (evidence: Evidence): number => {
+  let latest = 0;
+  for (const job of evidence.jobs.values()) {
+    const [ended] = endsOf(evidence, job.id);
+    if (ended === undefined) continue;
+    latest = Math.max(latest, ended - excused(evidence.faults, job.timestamp + job.timeoutSeconds * 1000));
+  }
+  return latest;
+};
+
+export interface Summary {
+  readonly operations: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly transactions: number;
+  readonly acknowledged: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly prompts: number;
+  readonly repeatedAsks: number;
+  readonly lateAsks: number;
+  readonly texts: number;
+  readonly latestEndMs: number;
+  readonly violations: number;
+}
+
+/** What a full run leaves in test/faults/results. */
+export interface RunResults extends Summary {
+  readonly seed: string;
+  readonly durationMs: number;
+  readonly cores: number;
+}
+
+export const summarise = ({ evidence, violations }: TrialResult): Summary => {
+  const { journal, faults, jobs, finals, asked, deliveries } = evidence;
+  const prompts = new Set(asked.map(({ id, attempt }) => `${id} ${attempt}`)).size;
+  return {
+    operations: count(
+      journal.map(({ name, mode, told }) => `${name}${mode ? ` ${mode}` : ''}: ${resultOf(told)}`),
+    ),
+    faults: count(faults.map(({ kind, problem }) => (problem === undefined ? kind : `${kind} (failed)`))),
+    transactions: jobs.size,
+    acknowledged: finals.size,
+    outcomes: count([...finals.values()].map(resultOf)),
+    prompts,
+    repeatedAsks: asked.length - prompts,
+    lateAsks: asked.filter(({ id, attempt, at }) => at > (endsOf(evidence, id)[attempt - 1] ?? at)).length,
+    texts: deliveries.filter(({ shown }) => shown).length,
+    latestEndMs: latestEnd(evidence),
+    violations: violations.length,
+  };
+};
+
+const columns = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, times]) => `  ${String(times).padStart(6)}  ${name}`)
+    .join('\n');
+
+export const printSummary = (summary: Summary): string =>
+  [
+    'operations',
+    columns(summary.operations),
+    'faults injected',
+    columns(summary.faults),
+    'last status of acknowledged transactions',
+    columns(summary.outcomes),
+    `${summary.transactions} transactions, ${summary.acknowledged} acknowledged; ${summary.prompts} prompts (${summary.repeatedAsks} put again while open, ${summary.lateAsks} of the asks after their end), ${summary.texts} texts`,
+    `latest end: ${summary.latestEndMs} ms after its deadline and all faults`,
+  ].join('\n');
+
+const time = (at: number): string => new Date(at).toISOString().slice(11, 23);
+
+/** All that is known about the transaction of a violation, in the order of time. */
+const excerpt = ({ journal, timeline, asked, deliveries, faults, jobs }: Evidence, id: string): string => {
+  const { apTransId } = jobs.get(id) ?? {};
+  const lines: { readonly at: number; readonly text: string }[] = [];
+  for (const entry of journal) {
+    const told = 'id' in entry.told ? entry.told.id : undefined;
+    if (told !== id && entry.id !== id && (apTransId === undefined || entry.apTransId !== apTransId))
+      continue;
+    const text = JSON.stringify(entry.told).slice(0, 120);
+    const attempt = entry.attempt === undefined ? '' : ` attempt ${entry.attempt}`;
+    lines.push({ at: entry.from, text: `${entry.client} ${entry.name}${attempt}` });
+    lines.push({ at: entry.to, text: `${entry.client} ${entry.name} was told ${text}` });
+  }
+  for (const { at, event } of timeline.get(id) ?? []) lines.push({ at, text: `queue: ${event}` });
+  for (const { at, worker, attempt, ...prompt } of asked) {
+    if (prompt.id === id) lines.push({ at, text: `${worker} asked for attempt ${attempt}` });
+  }
+  for (const { at, key, worker, shown } of deliveries) {
+    if (key.startsWith(`${id}-`))
+      lines.push({ at, text: `${worker} sent ${key}${shown ? '' : ', refused'}` });
+  }
+  lines.sort((one, other) => one.at - other.at);
+  const [first] = lines;
+  const last = lines.at(-1);
+  if (first === undefined || last === undefined) return '  nothing is known';
+  for (const { kind, target, from, to, amount } of faults) {
+    if (from > last.at || to < first.at) continue;
+    lines.push({ at: from, text: `-- ${kind} ${target}${amount ? ` (${amount} ms)` : ''}` });
+    lines.push({ at: to, text: `-- ${kind} ${target} over` });
+  }
+  const record = jobs.get(id);
+  return [
+    ...lines.sort((one, other) => one.at - other.at).map(({ at, text }) => `  ${time(at)} ${text}`),
+    `  in the end: ${JSON.stringify({ end: record?.end, reason: record?.failedReason, history: record?.record?.history })}`,
+  ].join('\n');
+};
+
+/** With what is known about the transaction, and about any other that the sentence names. */
+export const printViolation = (evidence: Evidence, { rule, id, says }: Violation): string => {
+  const named = [...new Set([id ?? [], ...(says.match(/\bH[0-9A-Za-z]{19}\b/g) ?? [])].flat())];
+  const stories = named.map((each) => `  -- ${each}\n${excerpt(evidence, each)}`);
+  return [`VIOLATION: ${rule}\n  ${id ?? ''} ${says}`, ...stories].join('\n');
+};

@@ -1,0 +1,109 @@
+/**
+ * What will be broken, when, and for how long: plain data made from a seed, so that a run can be repeated and a failing
+ * one be tried again with less.
+ */
+import type { Random } from './random.ts';
+
+export const faultKinds = [
+  'kill-worker',
+  'kill-api',
+  'kill-redis',
+  'pause-worker',
+  'pause-api',
+  'pause-redis',
+  'pause-in-step',
+  'cut-worker',
+  'cut-api',
+  'cut-everybody',
+  'hold-worker',
+  'hold-everybody',
+  'slow-worker',
+  'slow-everybody',
+  'clock-ahead',
+  'clock-behind',
+  'fill-redis',
+  'switch-primary',
+] as const;
+
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface PlannedFault {
+  readonly atMs: number;
+  readonly kind: FaultKind;
+  /** Which worker or API, where there are several. */
+  readonly target: number;
+  readonly forMs: number;
+  /** How slow, or how far the clock is off; milliseconds. */
+  readonly amount: number;
+}
+
+/** How long: a lock lasts two seconds, so what is paused for three has lost its jobs. */
+const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>> = {
+  'kill-worker': [0, 3000],
+  'kill-api': [0, 2000],
+  'kill-redis': [0, 1500],
+  'pause-worker': [3000, 6000],
+  'pause-api': [1000, 4000],
+  'pause-redis': [500, 4000],
+  'pause-in-step': [5500, 7500],
+  'cut-worker': [100, 4000],
+  'cut-api': [100, 2000],
+  'cut-everybody': [50, 2000],
+  'hold-worker': [2500, 6000],
+  'hold-everybody': [500, 4000],
+  'slow-worker': [2000, 6000],
+  'slow-everybody': [2000, 5000],
+  'clock-ahead': [3000, 8000],
+  'clock-behind': [3000, 8000],
+  'fill-redis': [500, 3000],
+  'switch-primary': [0, 0],
+};
+
+const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>> = {
+  'slow-worker': [20, 800],
+  'slow-everybody': [10, 150],
+  'clock-ahead': [1000, 12_000],
+  'clock-behind': [1000, 12_000],
+};
+
+/** What two faults may not both have in hand. */
+export const resourceOf = ({ kind, target }: Pick<PlannedFault, 'kind' | 'target'>): string => {
+  if (kind.endsWith('-worker') || kind.startsWith('clock')) return `worker ${target}`;
+  if (kind.endsWith('-api')) return `api ${target}`;
+  return kind.endsWith('-everybody') ? 'network' : kind === 'pause-in-step' ? 'step' : 'redis';
+};
+
+/**
+ * Every kind comes once before any comes again. Faults follow each other by one to four seconds and may overlap, except
+ * on the same process.
+ */
+export const planFaults = (options: {
+  readonly random: Random;
+  readonly durationMs: number;
+  readonly kinds: readonly FaultKind[];
+  readonly workers: number;
+  readonly apis: number;
+}): readonly PlannedFault[] => {
+  const { random, durationMs, kinds, workers, apis } = options;
+  const planned: PlannedFault[] = [];
+  const busyUntil = new Map<string, number>();
+  let bag: readonly FaultKind[] = [];
+  for (let atMs = 1500; ; atMs += random.between(1000, 4000)) {
+    if (bag.length === 0) bag = random.shuffle(kinds);
+    const [kind, ...rest] = bag;
+    if (kind === undefined) return planned;
+    bag = rest;
+    const target = random.below(kind.endsWith('-api') ? apis : workers);
+    const fault = {
+      kind,
+      target,
+      forMs: random.between(...lasts[kind]),
+      amount: random.between(...(amounts[kind] ?? [0, 0])),
+    };
+    const resource = resourceOf(fault);
+    atMs = Math.max(atMs, busyUntil.get(resource) ?? 0);
+    if (atMs >= durationMs) return planned;
+    busyUntil.set(resource, atMs + fault.forMs + 500);
+    planned.push({ atMs, ...fault });
+  }
+};

@@ -1,0 +1,180 @@
+/**
+ * One run: put the service on its stage, let the clients and the nemesis at it, heal everything, wait until everything
+ * is due, gather the evidence and judge it.
+ */
+import { X509Certificate } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { statusRequest } from '../support/requests.ts';
+import { call } from './caller.ts';
+import { judge } from './checker.ts';
+import { type Mix, runClients } from './clients.ts';
+import { type Evidence, type FinalJob, finalJob, type Violation } from './evidence.ts';
+import { openJournal, type Told } from './journal.ts';
+import { createNemesis } from './nemesis.ts';
+import { type News, type Operator, openOperator } from './operator.ts';
+import { applicationId } from './people.ts';
+import { createRandom } from './random.ts';
+import type { PlannedFault } from './schedule.ts';
+import { type Stage, startStage } from './stage.ts';
+import { createWitness } from './witness.ts';
+
+export interface TrialOptions {
+  readonly seed: string;
+  readonly plan: readonly PlannedFault[];
+  readonly durationMs: number;
+  readonly mix: Mix;
+  readonly clients: number;
+  readonly pauseMs: number;
+  readonly workers: number;
+  readonly dist: string;
+  readonly directory: string;
+}
+
+export interface TrialResult {
+  readonly evidence: Evidence;
+  readonly violations: readonly Violation[];
+}
+
+/**
+ * The longest TimeOut that any client uses, what the service needs to notice its end, and what a wrong clock may have
+ * added to the deadline of a replay.
+ */
+const drainMs = 12_000 + 15_000 + 12_000;
+const newsEveryMs = 300;
+
+/** Reads what the queues say until it is told to stop; Redis may be away meanwhile. */
+const followNews = (operator: Operator) => {
+  const timeline = new Map<string, News[]>();
+  const read = async (): Promise<void> => {
+    for (const news of await operator.news()) timeline.set(news.id, [...(timeline.get(news.id) ?? []), news]);
+  };
+  let going = true;
+  const reading = (async () => {
+    while (going) {
+      await read().catch(() => undefined);
+      await delay(newsEveryMs);
+    }
+  })();
+  return {
+    timeline,
+    stop: async () => {
+      going = false;
+      await reading;
+      await read();
+    },
+  };
+};
+
+const waitUntilDrained = async (operator: Operator): Promise<Evidence['stuck']> => {
+  for (const from = Date.now(); ; ) {
+    const open = await operator.open().catch(() => undefined);
+    if (open !== undefined && (open.length === 0 || Date.now() - from > drainMs)) return open;
+    await delay(250);
+  }
+};
+
+const inParallel = async <T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> => {
+  const left = [...items];
+  const hand = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, hand));
+};
+
+const lastStatuses = async (stage: Stage, ids: readonly string[]): Promise<ReadonlyMap<string, Told>> => {
+  const finals = new Map<string, Told>();
+  await inParallel(ids, 8, async (id) => {
+    const api = stage.apis[finals.size % stage.apis.length];
+    const body = statusRequest(id, applicationId);
+    finals.set(id, await call(api?.url ?? '', 'status', body, { withinMs: 15_000 }));
+  });
+  return finals;
+};
+
+const rootsOf = async (stage: Stage): Promise<readonly Uint8Array[]> => {
+  const pem = await (await fetch(`${stage.apis[0]?.url}/pki/root.pem`)).text();
+  return [Uint8Array.from(new X509Certificate(pem).raw)];
+};
+
+/** Runs to the end whatever happens to the service. @throws When the stage itself cannot be set up. */
+export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
+  const { seed, plan, durationMs, directory, dist, workers } = options;
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const random = createRandom(seed);
+  const journal = openJournal(join(directory, 'journal.jsonl'));
+  const crashes: string[] = [];
+  let operator: Operator | undefined;
+  const witness = createWitness(() => operator);
+  const stage = await startStage({
+    directory,
+    seed,
+    dist,
+    workers,
+    onWorkerLine: witness.hear,
+    onCrash: (name) => crashes.push(name),
+  });
+  try {
+    operator = openOperator(stage.operatorUrl);
+    const news = followNews(operator);
+    const nemesis = createNemesis(stage);
+    const until = Date.now() + durationMs;
+    const clients = runClients({
+      urls: stage.apis.map(({ url }) => url),
+      operator,
+      journal,
+      random: random.branch('clients'),
+      clients: options.clients,
+      pauseMs: options.pauseMs,
+      mix: options.mix,
+      until,
+    });
+    await nemesis.run(plan);
+    await delay(Math.max(0, until - Date.now()));
+    await nemesis.heal();
+    const healedAt = Date.now();
+    await clients;
+    const stuck = await waitUntilDrained(operator);
+    await news.stop();
+    await witness.settled();
+
+    const known = new Set<string>();
+    for (const { told } of journal.entries) if ('id' in told && told.id !== undefined) known.add(told.id);
+    const jobs = new Map<string, FinalJob>();
+    for (const id of await operator.everyId()) jobs.set(id, finalJob(id, await operator.read(id)));
+    const evidence: Evidence = {
+      journal: journal.entries,
+      faults: nemesis.injected,
+      healedAt,
+      jobs,
+      timeline: news.timeline,
+      finals: await lastStatuses(stage, [...known]),
+      stuck,
+      asked: witness.asked,
+      clashes: witness.clashes,
+      deliveries: stage.gateway.deliveries,
+      crashes,
+      roots: await rootsOf(stage),
+    };
+    const violations = judge(evidence);
+    const keep = (name: string, content: unknown): void =>
+      writeFileSync(join(directory, name), `${JSON.stringify(content, undefined, 1)}\n`);
+    keep('plan.json', plan);
+    keep('faults.json', evidence.faults);
+    keep('asked.json', evidence.asked);
+    keep('deliveries.json', evidence.deliveries);
+    keep('violations.json', violations);
+    return { evidence, violations };
+  } finally {
+    await operator?.close();
+    await stage.stop();
+    for (const name of ['redis-1', 'redis-2'])
+      rmSync(join(directory, name), { recursive: true, force: true });
+  }
+};
