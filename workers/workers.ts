@@ -49,12 +49,27 @@ export interface Workers {
 const seconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * BullMQ drops old jobs only when another one ends, so on a quiet service they would outstay their retention. An hour
- * is fine: answers look at the age themselves.
+ * A BullMQ worker fetches one job at a time, whatever its concurrency, and each fetch is a round trip. Several workers
+ * that share the concurrency among them fetch side by side; `npm run bench -- --only sign` shows what that is worth. More
+ * shards fetch side by side already.
  */
+const fetchersInAll = 8;
+
+/** How many steps each of a shard's fetchers may run at once; together as many as the configuration says. */
+const spread = (concurrency: number, shards: number): readonly number[] => {
+  const fetchers = Math.min(concurrency, Math.ceil(fetchersInAll / shards));
+  return Array.from({ length: fetchers }, (_, index) =>
+    Math.floor((concurrency + fetchers - 1 - index) / fetchers),
+  );
+};
+
 /** Longer than any step takes while Redis answers. */
 const closePatienceMs = 8000;
 
+/**
+ * BullMQ drops old jobs only when another one ends, so on a quiet service they would outstay their retention. An hour
+ * is fine: answers look at the age themselves.
+ */
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
 
@@ -71,7 +86,6 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
     prefix: shard.prefix,
-    concurrency: options.concurrency,
     lockDuration: options.lockMs,
     stalledInterval: options.stalledCheckMs,
     maxStalledCount: Number.MAX_SAFE_INTEGER,
@@ -84,18 +98,20 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     const place = { shard: shard.index, shards: shards.length };
     const signatureStep = createSignatureStep({ ...options, at: shard.signatures, place, screens, answer });
     const receiptStep = createReceiptStep({ ...options, shard, place, screens });
-    return [
-      new Worker<SignatureJobData, SignatureRecord>(
-        shard.signatures.queue.name,
-        (job, token) => signatureStep(job, tokenOf(token)),
-        workerOptions(shard),
-      ),
-      new Worker<ReceiptJobData, ReceiptJobResult>(
-        shard.receipts.queue.name,
-        (job, token) => receiptStep(job, tokenOf(token)),
-        workerOptions(shard),
-      ),
-    ];
+    const signatureWorkers = spread(options.concurrency, shards.length).map(
+      (concurrency, index) =>
+        new Worker<SignatureJobData, SignatureRecord>(
+          shard.signatures.queue.name,
+          (job, token) => signatureStep(job, tokenOf(token)),
+          { ...workerOptions(shard), concurrency, skipStalledCheck: index > 0 },
+        ),
+    );
+    const receiptWorker = new Worker<ReceiptJobData, ReceiptJobResult>(
+      shard.receipts.queue.name,
+      (job, token) => receiptStep(job, tokenOf(token)),
+      { ...workerOptions(shard), concurrency: options.concurrency },
+    );
+    return [...signatureWorkers, receiptWorker];
   });
   for (const worker of workers) worker.on('error', (error) => log.trouble(error));
 
@@ -116,14 +132,13 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     },
     close: async () => {
       clearInterval(cleaning);
-      await Promise.all(workers.map(closeWorker));
+      const closed = await Promise.all(
+        workers.map((worker) => settlesWithin(worker.close(), closePatienceMs)),
+      );
+      if (closed.every(Boolean)) return;
+      // Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut.
+      for (const worker of workers) (await worker.getBackend().blockingClient)?.disconnect();
+      blocking.disconnect();
     },
   };
-};
-
-/** Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut. */
-const closeWorker = async (worker: Worker): Promise<void> => {
-  if (await settlesWithin(worker.close(), closePatienceMs)) return;
-  const { client, blockingClient } = worker.getBackend();
-  for (const connection of [blockingClient, client]) (await connection)?.disconnect();
 };
