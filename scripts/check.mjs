@@ -25,6 +25,7 @@ import('./setup.mjs').then((setup) =>
       { name: 'configuration documentation drift', run: () => upToDate('configuration-docs.ts') },
       { name: 'performance documentation drift', run: () => upToDate('performance-docs.ts') },
       { name: 'reliability documentation drift', run: () => upToDate('reliability-docs.ts') },
+      { name: 'limits documentation drift', run: () => upToDate('limits-docs.ts') },
       { name: 'build', run: () => setup.build().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []

@@ -27,7 +27,7 @@ import type { Shard } from '../src/transactions/shards.ts';
 import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
 import { fail, idOf, saveOrStop, sleep } from './rest.ts';
-import { laterWorkerPatienceMs, type Place } from './taking.ts';
+import { laterWorkerUntil, type Place } from './taking.ts';
 
 type ReceiptJob = Job<ReceiptJobData, ReceiptJobResult>;
 
@@ -149,7 +149,7 @@ export const createReceiptStep = (options: {
       throw new DelayedError();
     });
     if (taken === 'of-a-later-release') {
-      if (now() >= job.timestamp + laterWorkerPatienceMs) return fail(fault(900));
+      if (now() >= laterWorkerUntil([job.timestamp], now())) return fail(fault(900));
       return sleep(receipts, job, token, now() + retryMs);
     }
     if (!taken.ok) return fail(taken.fault);
@@ -159,7 +159,10 @@ export const createReceiptStep = (options: {
       step: () => step(job, token, taken.value),
       deadline: deadlineOf(job, taken.value),
       note: async () => undefined,
-      giveUp: async () => fail(fault(900)),
+      giveUp: async () => {
+        const decision = await receipts.home.decision(idOf(job), attempt);
+        return decision?.kind === 'receipt' ? end(job, taken.value, decision.receipt) : fail(fault(900));
+      },
       now,
       log,
     });

@@ -265,7 +265,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
   };
 
   return async (job, token) => {
-    const leaveUntil = leftAloneUntil(job);
+    const leaveUntil = leftAloneUntil(job, now());
     if (leaveUntil !== undefined) {
       if (now() >= leaveUntil) return fail(fault(900, 'The transaction is of a release that no worker has'));
       return sleep(at, job, token, now() + laterWorkerMs);

@@ -34,6 +34,8 @@ export interface Run {
 
 /** How long a job that a newer release has begun waits for a worker of that release: longer than a roll-out takes. */
 export const laterWorkerPatienceMs = 600_000;
+/** No configuration allows a TimeOut as long as this. */
+const longestAttemptMs = 86_400_000;
 
 export interface Place {
   readonly shard: number;
@@ -71,17 +73,27 @@ const readWritten = (job: SignatureJob): Checked<SignatureJobData> => {
 };
 
 /**
- * When a job stops waiting for a worker that understands it. While a release is rolled out, or back, old workers take
- * up what newer ones have begun; it is not theirs to judge, only theirs to leave alone, for as long as one may come.
+ * When a job stops waiting for a worker that understands it.
+ *
+ * @param times When it was to end, or came, as the job says; the first is believed that is not far in the future, since
+ *   other programs write jobs too.
+ */
+export const laterWorkerUntil = (times: readonly unknown[], now: number): number => {
+  const believed = times.find((time) => typeof time === 'number' && time <= now + longestAttemptMs);
+  return (typeof believed === 'number' ? believed : 0) + laterWorkerPatienceMs;
+};
+
+/**
+ * While a release is rolled out, or back, old workers take up what newer ones have begun; it is not theirs to judge, only
+ * theirs to leave alone, for as long as a newer worker may come.
  *
  * @returns Milliseconds since the epoch; undefined for a job that this program understands.
  */
-export const leftAloneUntil = (job: SignatureJob): number | undefined => {
+export const leftAloneUntil = (job: SignatureJob, now: number): number | undefined => {
   if (job.attemptsStarted <= 1) return undefined;
   const { transaction } = Object(job.data) as { transaction?: unknown };
   const { version, deadline } = Object(transaction) as { version?: unknown; deadline?: unknown };
-  if (!isOfLaterVersion(version)) return undefined;
-  return (typeof deadline === 'number' ? deadline : job.timestamp) + laterWorkerPatienceMs;
+  return isOfLaterVersion(version) ? laterWorkerUntil([deadline, job.timestamp], now) : undefined;
 };
 
 /** Whoever added the job may have had a clock that is ahead, or have made the time up. */

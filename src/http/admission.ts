@@ -133,8 +133,25 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     };
   };
 
+  const dismiss = (lane: Lane): void => {
+    inHand[lane] -= 1;
+    noteRefusal('requests in hand');
+    turns[lane].shift()?.take(undefined);
+  };
+
+  /** Timers are late when a process is busy, so whoever hands out turns looks as well. */
+  const dismissImpatient = (): void => {
+    for (const lane of ['sign', 'other'] as const) {
+      while (now() - (turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= patienceMs) dismiss(lane);
+    }
+    if (watch === undefined || turns.sign.length + turns.other.length > 0) return;
+    clearInterval(watch);
+    watch = undefined;
+  };
+
   function serveNext(): void {
-    if (working >= atOnce) return;
+    if (working >= atOnce || watch === undefined) return;
+    dismissImpatient();
     const other: Lane = lastServed === 'sign' ? 'other' : 'sign';
     const lane = turns[other].length > 0 ? other : lastServed;
     const turn = turns[lane].shift();
@@ -142,19 +159,6 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     lastServed = lane;
     turn.take(begin(lane));
   }
-
-  const dismissImpatient = (): void => {
-    for (const lane of ['sign', 'other'] as const) {
-      while (now() - (turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= patienceMs) {
-        inHand[lane] -= 1;
-        noteRefusal('requests in hand');
-        turns[lane].shift()?.take(undefined);
-      }
-    }
-    if (turns.sign.length + turns.other.length > 0) return;
-    clearInterval(watch);
-    watch = undefined;
-  };
 
   const refuses = (operation: Operation): boolean => {
     const shortage = shortageFor(laneOf(operation));

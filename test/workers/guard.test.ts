@@ -22,7 +22,11 @@ afterAll(async () => {
   await queue.close();
 });
 
-const run = async (step: (run: number) => string, lifeMs: number) => {
+const run = async (
+  step: (run: number) => string,
+  lifeMs: number,
+  giveUp = async (): Promise<string> => fail(fault(900)),
+) => {
   const troubles: string[] = [];
   const notes: number[] = [];
   let runs = 0;
@@ -43,11 +47,12 @@ const run = async (step: (run: number) => string, lifeMs: number) => {
         step: async () => step(++runs),
         deadline: job.timestamp + lifeMs,
         note: async () => void notes.push(runs),
-        giveUp: async () => fail(fault(900)),
+        giveUp,
         now: Date.now,
         log,
       }),
-    options,
+    // A job that is left where it is gets another run soon after its lock has lapsed.
+    { ...options, lockDuration: 1000, stalledInterval: 200, maxStalledCount: 10 },
   );
   const job = await queue.add('job', {});
   const result = await job.waitUntilFinished(events).catch((error: Error) => error.message);
@@ -79,6 +84,37 @@ describe('a step that throws', () => {
   it('is not run again for a failure that it decided itself', async () => {
     const { result, runs } = await run(() => fail(fault(401)), 60_000);
     expect(result).toBe('_401 USER_CANCEL: User cancelled the request');
+    expect(runs).toBe(1);
+  });
+
+  it('is left to the check for stalled jobs when its end cannot be written just after the deadline', async () => {
+    const { result, runs, troubles, attemptsMade } = await run(
+      (times) => {
+        if (times === 1) throw new Error('cannot write');
+        return 'as decided';
+      },
+      0,
+      async () => {
+        throw new Error('cannot write that either');
+      },
+    );
+    expect(result).toBe('as decided');
+    expect(runs).toBeGreaterThan(1);
+    expect(troubles.slice(0, 2)).toEqual(['cannot write', 'cannot write that either']);
+    expect(attemptsMade).toBe(1);
+  });
+
+  it('is an internal error when its end cannot be written a minute after the deadline either', async () => {
+    const { result, runs } = await run(
+      () => {
+        throw new Error('cannot write');
+      },
+      -60_000,
+      async () => {
+        throw new Error('cannot write that either');
+      },
+    );
+    expect(result).toBe('_900 INTERNAL_ERROR: Unknown Error');
     expect(runs).toBe(1);
   });
 });

@@ -1,0 +1,65 @@
+/** Requests of the load generator, as templates. */
+import type { Kind } from './load.ts';
+
+const robot = '+41700092501';
+const MSSP_Info = { MSSP_ID: { URI: 'http://mid.vendor.ch/' } };
+const caller = (): object => ({
+  AP_Info: { AP_ID: 'http://load.example', AP_TransID: 'L{{n}}', Instant: new Date().toISOString() },
+  MSSP_Info,
+});
+const version = { MajorVersion: '1', MinorVersion: '1' };
+
+export const signKind = (mode: 'synch' | 'asynch', weight: number): Kind => ({
+  name: mode,
+  path: '/rest/service/sign',
+  weight,
+  template: JSON.stringify({
+    MSS_SignatureReq: {
+      ...caller(),
+      ...version,
+      MobileUser: { MSISDN: robot },
+      MessagingMode: mode,
+      SignatureProfile: 'http://mid.vendor.ch/Any-LoA4',
+      TimeOut: '120',
+      DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Shop: confirm order?' },
+      AdditionalServices: [],
+    },
+  }),
+});
+
+export const statusKind = (weight: number): Kind => ({
+  name: 'status',
+  path: '/rest/service/status',
+  weight,
+  template: JSON.stringify({ MSS_StatusReq: { ...caller(), ...version, MSSP_TransID: '{{any}}' } }),
+});
+
+export const receiptKind = (weight: number): Kind => ({
+  name: 'receipt',
+  path: '/rest/service/receipt',
+  weight,
+  template: JSON.stringify({
+    MSS_ReceiptReq: {
+      ...caller(),
+      ...version,
+      MSSP_TransID: '{{signed}}',
+      Message: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Order confirmed.' },
+      MobileUser: { MSISDN: robot },
+    },
+  }),
+});
+
+export const profileKind = (weight: number): Kind => ({
+  name: 'profile',
+  path: '/rest/service/profile',
+  weight,
+  template: JSON.stringify({
+    MSS_ProfileReq: {
+      ...caller(),
+      MajorVersion: '2',
+      MinorVersion: '0',
+      Params: 'sscds state certs',
+      MobileUser: { MSISDN: robot },
+    },
+  }),
+});

@@ -1,0 +1,206 @@
+/**
+ * A stop under load. Clients on keep-alive connections send one request after the other while the process is told to
+ * end. Each request is answered in full or was never looked at: a client may send it again elsewhere without asking.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { post } from '../http/socket.ts';
+import type { Json } from '../support/product.ts';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+const thinking = {
+  msisdn: '41790000000',
+  through: '41790000099',
+  sim: { device: { kind: 'robot', thinkSeconds: 0.3 } },
+};
+const silent = {
+  msisdn: '41790001000',
+  through: '41790001009',
+  sim: { device: { kind: 'simulated', sign: 'never-answers' } },
+};
+
+let data = '';
+const running = new Set<ChildProcess>();
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'paraph-shutdown-'));
+  const configuration = { sandbox: true, subscribers: [thinking, silent], http: { drainSeconds: 2 } };
+  writeFileSync(join(data, 'paraph.json'), JSON.stringify(configuration));
+});
+
+afterEach(async () => {
+  for (const child of running) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  rmSync(data, { recursive: true, force: true });
+});
+
+const start = async (): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
+  const { REDIS_URL: _, ...inherited } = process.env;
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: {
+      ...inherited,
+      PORT: '0',
+      PARAPH_DATA: data,
+      PARAPH_CONFIG: join(data, 'paraph.json'),
+      PARAPH_LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      output += chunk;
+      const found = /ready at (http:\S+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('close', () => reject(new Error(output)));
+  });
+  return { child, url };
+};
+
+interface Sent {
+  readonly apTransId: string;
+  readonly sentAt: number;
+  /** Undefined when the connection ended without a byte of an answer. */
+  answer?: { readonly body: Json; readonly closes: boolean; readonly at: number };
+}
+
+type Received = { readonly head: string; readonly text: string } | undefined;
+
+/** @throws When the connection ends within an answer. */
+const exchangeOn = (socket: ReturnType<typeof connect>, bytes: string): Promise<Received> =>
+  new Promise((resolve, reject) => {
+    let received = Buffer.alloc(0);
+    const settle = (result: Received): void => {
+      socket.off('data', read);
+      socket.off('close', closed);
+      resolve(result);
+    };
+    const read = (chunk: Buffer): void => {
+      received = Buffer.concat([received, chunk]);
+      const end = received.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const head = received.subarray(0, end).toString('latin1');
+      const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+      if (received.length < end + 4 + length) return;
+      settle({ head, text: received.subarray(end + 4, end + 4 + length).toString() });
+    };
+    const closed = (): void => {
+      if (received.length > 0) reject(new Error(`An answer was cut: ${received.toString()}`));
+      else settle(undefined);
+    };
+    socket.on('data', read);
+    socket.once('close', closed);
+    if (socket.destroyed) closed();
+    else socket.write(bytes);
+  });
+
+/** One client: the next request when the one before is answered, on the same connection for as long as it lasts. */
+const useUntilGone = async (url: string, request: () => Json, log: Sent[]): Promise<void> => {
+  const { hostname, port } = new URL(url);
+  for (;;) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true));
+      socket.once('close', () => resolve(false));
+    });
+    if (!isOpen) return;
+    let closes = false;
+    while (!closes && !socket.destroyed) {
+      const body = request();
+      const sent: Sent = { apTransId: body.MSS_SignatureReq.AP_Info.AP_TransID, sentAt: Date.now() };
+      log.push(sent);
+      const received = await exchangeOn(socket, post('/rest/service/sign', body));
+      if (received === undefined) break;
+      closes = /^connection: close$/im.test(received.head);
+      sent.answer = { body: JSON.parse(received.text), closes, at: Date.now() };
+    }
+    socket.destroy();
+  }
+};
+
+/** AP_TransID of everything that is in the queue, finished or not. */
+const acceptedByQueue = async (): Promise<ReadonlySet<string>> => {
+  const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
+  const found = new Set<string>();
+  for await (const keys of client.scanStream({
+    match: '{paraph-0}:signatures:H*',
+    type: 'hash',
+    count: 1000,
+  })) {
+    for (const key of keys as string[]) {
+      const job = await client.hget(key, 'data');
+      if (job !== null) found.add(JSON.parse(job).MSS_SignatureReq.AP_Info.AP_TransID);
+    }
+  }
+  client.disconnect();
+  return found;
+};
+
+const statusOf = async (url: string, msspTransId: string): Promise<string> => {
+  const response = await fetch(`${url}/rest/service/status`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(statusRequest(msspTransId)),
+  });
+  const { MSS_StatusResp, Fault } = (await response.json()) as Json;
+  return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
+};
+
+it('a stop under load loses nothing and cuts nobody off', async () => {
+  const first = await start();
+  const log: Sent[] = [];
+  const requests: (() => Json)[] = [
+    ...Array.from({ length: 10 }, () => () => signRequest({ mode: 'asynch' })),
+    ...Array.from({ length: 10 }, () => () => signRequest()),
+    ...Array.from({ length: 10 }, (_, index) => () => signRequest({ msisdn: `417900000${10 + index}` })),
+    // These wait for somebody until they are told that we leave.
+    ...Array.from({ length: 3 }, (_, index) => () => signRequest({ msisdn: `4179000100${index}` })),
+  ];
+  const clients = requests.map((request) => useUntilGone(first.url, request, log));
+  const answered = () => log.filter(({ answer }) => answer !== undefined);
+  await vi.waitFor(() => expect(answered().length).toBeGreaterThan(300), { timeout: 20_000 });
+
+  const stoppedAt = Date.now();
+  first.child.kill('SIGTERM');
+  // Rejects when an answer was cut.
+  await Promise.all(clients);
+  const [code] = first.child.exitCode === null ? await once(first.child, 'exit') : [first.child.exitCode];
+  expect(code).toBe(0);
+
+  const inHand = answered().filter(
+    ({ sentAt, answer }) => sentAt < stoppedAt && (answer?.at ?? 0) > stoppedAt,
+  );
+  expect(inHand.length).toBeGreaterThan(0);
+  // Whoever is answered while we leave is told not to come back on this connection.
+  expect(inHand.filter(({ answer }) => answer?.closes === false).length).toBeLessThan(inHand.length / 2);
+
+  const second = await start();
+  const accepted = await acceptedByQueue();
+  const lost = log.filter(({ answer }) => answer === undefined);
+  expect(lost.filter(({ apTransId }) => accepted.has(apTransId))).toEqual([]);
+
+  const acknowledged = answered().flatMap(({ answer }) => answer?.body.MSS_SignatureResp?.MSSP_TransID ?? []);
+  expect(acknowledged.length).toBeGreaterThan(300);
+  await vi.waitFor(
+    async () => {
+      const statuses = await Promise.all(acknowledged.map((id) => statusOf(second.url, id)));
+      expect(new Set(statuses)).toEqual(new Set(['500']));
+    },
+    { timeout: 15_000, interval: 200 },
+  );
+  // Only those who waited for somebody got a Fault: they were told to wait no longer.
+  const faults = answered().flatMap(({ answer }) => answer?.body.Fault?.Code.SubCode.Value ?? []);
+  expect(faults).toEqual(['_900', '_900', '_900']);
+}, 60_000);

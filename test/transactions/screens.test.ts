@@ -1,0 +1,63 @@
+/** How long a claim of a screen lasts, whatever the clock of the process says that claims it. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createScreens } from '../../src/transactions/screens.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const client = redis.client();
+const screens = createScreens(client, redis.prefix);
+const older = { transactionId: 'H00older', attempt: 1 };
+const newer = { transactionId: 'H00newer', attempt: 2 };
+
+/** The clock that everybody shares, in milliseconds since the epoch. */
+const trueTime = async (): Promise<number> => {
+  const [seconds, microseconds] = await client.time();
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+};
+
+/** When a claim lapses, on the same clock; both are read in one step, so that a slow test changes nothing. */
+const lapsesAt = async (screen: string): Promise<number> => {
+  const script = `local time = redis.call('TIME')
+return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])`;
+  return Number(await client.eval(script, 1, `${redis.prefix}:screen:${screen}`));
+};
+
+/** Not before its prompt is over, and no more than a person's patience later. */
+const expectLifeOf = async (screen: string, until: number): Promise<void> => {
+  const at = await lapsesAt(screen);
+  expect(at).toBeGreaterThanOrEqual(until);
+  expect(at).toBeLessThan(until + 5000);
+};
+
+/** Only what the process takes for the time is wrong; its timers are as they were. */
+const setClockWrongBy = async (ms: number): Promise<void> => {
+  vi.useFakeTimers({ toFake: ['Date'], now: (await trueTime()) + ms });
+};
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe.each([
+  ['30 s ahead', 30_000],
+  ['30 s behind', -30_000],
+  ['two minutes ahead, past the end of the prompt', 120_000],
+])('on a process whose clock is %s', (_, wrongByMs) => {
+  it('a claim lasts as long as its prompt', async () => {
+    const until = (await trueTime()) + 60_000;
+    await setClockWrongBy(wrongByMs);
+    const screen = `claimed-${wrongByMs}`;
+    expect(await screens.claim(screen, older, until)).toBeUndefined();
+    await expectLifeOf(screen, until);
+    expect(await screens.claim(screen, newer, until)).toEqual(older);
+  });
+
+  it('a screen that is taken over lasts as long as the new prompt', async () => {
+    const until = (await trueTime()) + 60_000;
+    await setClockWrongBy(wrongByMs);
+    const screen = `taken-over-${wrongByMs}`;
+    await screens.claim(screen, older, until);
+    expect(await screens.takeOver(screen, older, newer, until + 60_000)).toBe(true);
+    await expectLifeOf(screen, until + 60_000);
+  });
+});
