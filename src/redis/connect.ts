@@ -42,8 +42,8 @@ const blockingOptions = {
 } satisfies RedisOptions;
 
 /**
- * Sends what is written within one turn of the event loop as one packet. Work arrives in bursts, one for each read of
- * a socket, and a system call for each command costs more than the command does, here and in Redis.
+ * Sends what is written within one turn of the event loop as one packet: what all the sockets that were ready had to
+ * ask. A system call for each command costs more than the command does, here and in Redis.
  */
 const inOnePacket = (client: Redis): Redis => {
   client.on('connect', () => {
@@ -54,7 +54,7 @@ const inOnePacket = (client: Redis): Redis => {
       if (!corked) {
         corked = true;
         stream.cork();
-        process.nextTick(() => {
+        setImmediate(() => {
           corked = false;
           stream.uncork();
         });
