@@ -5,6 +5,7 @@
  * connection when nobody reads it; so a body that is somewhat too large is read and thrown away before it is refused. One
  * that is far too large is refused at once.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { type Checked, ok, refuse } from '../protocol/fault.ts';
 
@@ -58,13 +59,25 @@ const readCounted = async (request: Request, maxBytes: number): Promise<Checked<
 const readAnnounced = async (request: Request): Promise<Checked<Uint8Array>> =>
   ok(new Uint8Array(await request.arrayBuffer()));
 
+/**
+ * One header of the request. Node has them at hand; asked for by way of `Request`, all of them are first copied into a
+ * `Headers` object.
+ */
+const header = (c: Context<BodyEnvironment>, name: 'content-type' | 'content-length'): string | undefined =>
+  c.env?.incoming === undefined ? c.req.header(name) : c.env.incoming.headers[name];
+
+interface BodyEnvironment {
+  /** `incoming` is there when the request came over a socket. */
+  readonly Bindings: { readonly incoming?: IncomingMessage };
+}
+
 /** @returns The bytes, or fault 101 (kind, time) or 103 (size). Never rejects for something the caller did. */
 export const readBody = async (
-  c: Context,
+  c: Context<BodyEnvironment>,
   { maxBytes, timeoutMs }: BodyLimits,
 ): Promise<Checked<Uint8Array>> => {
-  if (!isJson(c.req.header('content-type'))) return refuse(101, 'Content-Type must be application/json');
-  const announced = c.req.header('content-length');
+  if (!isJson(header(c, 'content-type'))) return refuse(101, 'Content-Type must be application/json');
+  const announced = header(c, 'content-length');
   const length = announced === undefined ? undefined : Number(announced);
   if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return tooLarge(maxBytes);
   const refused = length !== undefined && length > maxBytes;

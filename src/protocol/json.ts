@@ -8,6 +8,7 @@
  * Speed comes from letting the engine parse. What its result cannot show is the duplicates; a text has one for each
  * member name that is written but does not exist in the result, and counting names needs no parser.
  */
+import { Buffer, isUtf8 } from 'node:buffer';
 import { type Checked, ok, refuse } from './fault.ts';
 
 /** The wire's own objects are six deep. */
@@ -77,15 +78,13 @@ const writtenMembers = (text: string): number => {
   return count;
 };
 
-// Without `stream` a decoder keeps nothing between calls. It drops a byte-order mark, which some clients send.
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const byteOrderMark = '\u{FEFF}';
 
+/** Some clients send a byte-order mark; it says nothing that UTF-8 does not. */
 const decode = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  if (!isUtf8(bytes)) return undefined;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
 };
 
 const parse = (text: string): { readonly value: unknown } | undefined => {
