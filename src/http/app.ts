@@ -23,11 +23,12 @@ const refuse = (status: number, why: Fault): Response =>
 
 export const createApp = (options: AppOptions) => {
   const app = new Hono();
-  app.route('/', createServiceRoutes(options));
+  const service = createServiceRoutes(options);
+  app.route('/', service.routes);
   app.route('/', createPkiRoutes(options));
   app.route('/', createHealthRoutes(options.ready));
   app.route('/', createDocumentationRoutes(options.documentation));
-  app.notFound(() => refuse(404, fault(101, 'There is no such address')));
+  app.notFound((c) => service.refuseOther(c.req.path) ?? refuse(404, fault(101, 'There is no such address')));
   app.onError((error) => {
     options.log.trouble(error);
     return refuse(500, fault(900));

@@ -64,7 +64,7 @@ const readAnnounced = async (request: Request): Promise<Checked<Uint8Array>> =>
  * `Headers` object.
  */
 const header = (c: Context<BodyEnvironment>, name: 'content-type' | 'content-length'): string | undefined =>
-  c.env?.incoming === undefined ? c.req.header(name) : c.env.incoming.headers[name];
+  c.env?.incoming?.headers[name] ?? c.req.header(name);
 
 interface BodyEnvironment {
   /** `incoming` is there when the request came over a socket. */

@@ -79,7 +79,6 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
       return respond(answer.status, answer.body);
     });
-    routes.all(path, () => refuse(405, fault(101, 'Use POST'), { allow: 'POST' }));
   };
 
   const refuse = (status: number, why: Fault, headers?: Record<string, string>): Response =>
@@ -90,6 +89,18 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   serve('/rest/service', undefined);
   for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);
-  routes.all('/rest/*', () => refuse(404, fault(101, 'There is no such operation')));
-  return routes;
+  const paths = new Set(routes.routes.map(({ path }) => path));
+  return {
+    routes,
+    /**
+     * What a request gets that none of the routes took. No route of its own: where a second one matches, the library runs
+     * each request through both.
+     *
+     * @returns Undefined for a path that is none of this interface's.
+     */
+    refuseOther: (path: string): Response | undefined => {
+      if (paths.has(path)) return refuse(405, fault(101, 'Use POST'), { allow: 'POST' });
+      return path.startsWith('/rest/') ? refuse(404, fault(101, 'There is no such operation')) : undefined;
+    },
+  };
 };
