@@ -1,5 +1,6 @@
 /**
- * The three systems, each as two processes: one of Node with the service, one that keeps the state at its full durability.
+ * The three systems, each as its makers run it: a process that keeps the state at its full durability, and the service on
+ * Node, which for Paraph is an API and a worker process.
  */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -62,12 +63,13 @@ const startService = async (
 
 export const startParaphSystem = async (context: BenchContext): Promise<RunningSystem> => {
   const side = await productSide(context, { appendfsync: 'always' });
-  const product = await side.start('start');
-  const root = await fetch(`${product.url}/pki/root.pem`);
+  const worker = await side.start('worker');
+  const api = await side.start('api');
+  const root = await fetch(`${api.url}/pki/root.pem`);
   const trust = [new X509Certificate(await root.text()).raw];
   return {
-    url: product.url,
-    pids: [product.pid, side.redis.pid],
+    url: api.url,
+    pids: [api.pid, worker.pid, side.redis.pid],
     check: (signature) => {
       const verified = verifySignature(Buffer.from(signature, 'base64'), text, { trust });
       if (!verified.ok) throw new Error(`Paraph did not sign the text: ${JSON.stringify(verified)}`);

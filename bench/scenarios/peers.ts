@@ -126,11 +126,11 @@ export const peers: Scenario = {
     ];
     const faster = median(dbos) > median(restate) ? ('dbos' as const) : ('restate' as const);
     const words =
-      'transactions per second from request to outcome over HTTP, Paraph with append-only file always';
+      'transactions per second from request to outcome over HTTP, Paraph (an API and a worker process) with append-only file always';
     return {
       ratios: [
-        ratioOf({ name: 'dbos', divides: `${words} / DBOS with PostgreSQL` }, roundRatios(paraph, dbos)),
-        ratioOf({ name: 'restate', divides: `${words} / Restate` }, roundRatios(paraph, restate)),
+        ratioOf({ name: 'dbos', divides: `${words} / DBOS with PostgreSQL (one process)` }, roundRatios(paraph, dbos)),
+        ratioOf({ name: 'restate', divides: `${words} / Restate (server and one process)` }, roundRatios(paraph, restate)),
         ratioOf(
           {
             name: 'peers',
