@@ -1,9 +1,9 @@
 /**
  * `npm run overload [-- --small]`: ten times the capacity.
  *
- * The capacity is measured first: outcomes per second when 64 requests are always in hand. Then ten times as many requests are offered, due or not answered. What
- * is accepted must end, the rest must be refused at once and in the words that mean that nothing was accepted, and both
- * must take a time that is bounded. Prints a table and ratios, writes test/overload/results/latest.json; exits with 1
+ * The capacity is measured first: outcomes per second when 64 requests are always in hand. Then ten times as many
+ * requests are offered, due or not answered. What is accepted must end, the rest must be refused at once and in the words
+ * that mean that nothing was accepted, and both must take a time that is bounded. Prints a table and ratios, writes test/overload/results/latest.json; exits with 1
  * when something of this does not hold.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
