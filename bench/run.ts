@@ -27,9 +27,20 @@ import type { Scenario, ScenarioResult } from './harness/scenario.ts';
 import { isMet } from './harness/statistics.ts';
 
 /** In the order in which they are shown. */
-const names = ['accept', 'sign', 'synch', 'people', 'growth', 'durability', 'scale', 'cms', 'peers'];
+const names = [
+  'accept',
+  'sign',
+  'synch',
+  'people',
+  'growth',
+  'durability',
+  'scale',
+  'cms',
+  'profile',
+  'peers',
+];
 /** Too much for two minutes: runs in the small run only when it is named. */
-const onlyInFull = new Set(['peers']);
+const onlyInFull = new Set(['profile', 'peers']);
 
 const { values: options } = parseArgs({
   options: { small: { type: 'boolean', default: false }, only: { type: 'string' }, out: { type: 'string' } },

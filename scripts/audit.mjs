@@ -32,7 +32,7 @@ const pinned = [
  * @typedef {{ dependencies?: Record<string, string>, devDependencies?: Record<string, string> }} Manifest
  * @typedef {Manifest & {
  *   version?: string, resolved?: string, integrity?: string, license?: string, link?: boolean, dev?: boolean,
- *   optional?: boolean, os?: string[], hasInstallScript?: boolean,
+ *   optional?: boolean, os?: string[], cpu?: string[], libc?: string[], hasInstallScript?: boolean,
  * }} Package
  * @typedef {{ lockfileVersion?: number, packages?: Record<string, Package> }} Lock
  */
@@ -42,7 +42,14 @@ const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_mo
 
 /** A binary for another platform, which the machine that wrote the lock file could not fetch (see DECISIONS.md). */
 const isForeignBinary = (/** @type {Package} */ entry) =>
-  entry.optional === true && entry.os !== undefined && entry.integrity === undefined;
+  entry.optional === true &&
+  entry.os !== undefined &&
+  !(
+    entry.os.includes(process.platform) &&
+    entry.cpu?.includes(process.arch) &&
+    !entry.libc?.includes('musl')
+  ) &&
+  entry.integrity === undefined;
 
 const isExact = (/** @type {string} */ range) => /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range);
 const isRange = (/** @type {string} */ range) => /^[\^~]?\d+(\.\d+){0,2}(-[\w.]+)?$/.test(range);

@@ -20,11 +20,15 @@ const secretNames = [
   'session_token',
 ];
 
+/** What waits for a reader who has stopped reading; what comes beyond it is dropped. */
+const mostUnwritten = 16 * 1024 * 1024;
+
 /**
  * Lines that come while one is being written go out together with the next write. An orderly end writes what is left;
  * a kill may cost the last lines.
  */
-const standardOutput = (): DestinationStream => pino.destination({ dest: 1, sync: false });
+const standardOutput = (): DestinationStream =>
+  pino.destination({ dest: 1, sync: false, maxLength: mostUnwritten });
 
 export const createLogger = (level: string, destination?: DestinationStream): Logger => {
   const options = {

@@ -26,7 +26,7 @@ import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
-import { fail, idOf, saveOrStop, sleep } from './rest.ts';
+import { fail, idOf, leaveToOthers, saveOrStop, sleep } from './rest.ts';
 import { laterWorkerUntil, type Place } from './taking.ts';
 
 type ReceiptJob = Job<ReceiptJobData, ReceiptJobResult>;
@@ -150,7 +150,7 @@ export const createReceiptStep = (options: {
     });
     if (taken === 'of-a-later-release') {
       if (now() >= laterWorkerUntil([job.timestamp], now())) return fail(fault(900));
-      return sleep(receipts, job, token, now() + retryMs);
+      return leaveToOthers(sleep(receipts, job, token, now() + retryMs), log);
     }
     if (!taken.ok) return fail(taken.fault);
     return guardStep({

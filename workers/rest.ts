@@ -5,6 +5,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { type Fault, faultLine } from '../src/protocol/fault.ts';
 import { type JobHome, wake } from '../src/transactions/job-home.ts';
 import type { QueueAt } from '../src/transactions/shards.ts';
+import type { StepLog } from './log.ts';
 
 /** Another worker has the job now. Nothing more may be written by this one. */
 const lostLock = (): Error => new Error('The lock was lost to another worker');
@@ -29,6 +30,20 @@ export const sleep = async (
   await job.moveToDelayed(until, token);
   if (attempt !== undefined && (await home.decision(id, attempt)) !== undefined) await wake(queue, id);
   throw new DelayedError();
+};
+
+/**
+ * For a job that is not this worker's to judge: whatever keeps it from falling asleep, it is not failed. Left as it is, it
+ * stalls and is taken up again.
+ */
+export const leaveToOthers = async (falling: Promise<never>, log: StepLog): Promise<never> => {
+  try {
+    return await falling;
+  } catch (error) {
+    if (!(error instanceof DelayedError))
+      log.trouble(error instanceof Error ? error : new Error(String(error)));
+    throw new DelayedError();
+  }
 };
 
 /** Ends the job as failed, for good until somebody replays it. */

@@ -22,7 +22,7 @@ import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { QueueAt } from '../src/transactions/shards.ts';
 import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
-import { fail, saveOrStop, sleep } from './rest.ts';
+import { fail, leaveToOthers, saveOrStop, sleep } from './rest.ts';
 import {
   leftAloneUntil,
   type Place,
@@ -268,7 +268,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     const leaveUntil = leftAloneUntil(job, now());
     if (leaveUntil !== undefined) {
       if (now() >= leaveUntil) return fail(fault(900, 'The transaction is of a release that no worker has'));
-      return sleep(at, job, token, now() + laterWorkerMs);
+      return leaveToOthers(sleep(at, job, token, now() + laterWorkerMs), log);
     }
     const read = readJob(job, protocol, place);
     if (!read.ok) {

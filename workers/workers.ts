@@ -81,7 +81,7 @@ const tokenOf = (token: string | undefined): string => {
 export const startWorkers = (options: WorkersOptions): Workers => {
   const { shards, blocking, prefix, retention, log } = options;
   const answer = createAnswer(shards);
-  const screens = createScreens(blocking, prefix);
+  const screens = createScreens(blocking, prefix, options.now);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,

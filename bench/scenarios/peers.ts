@@ -129,8 +129,14 @@ export const peers: Scenario = {
       'transactions per second from request to outcome over HTTP, Paraph (an API and a worker process) with append-only file always';
     return {
       ratios: [
-        ratioOf({ name: 'dbos', divides: `${words} / DBOS with PostgreSQL (one process)` }, roundRatios(paraph, dbos)),
-        ratioOf({ name: 'restate', divides: `${words} / Restate (server and one process)` }, roundRatios(paraph, restate)),
+        ratioOf(
+          { name: 'dbos', divides: `${words} / DBOS with PostgreSQL (one process)` },
+          roundRatios(paraph, dbos),
+        ),
+        ratioOf(
+          { name: 'restate', divides: `${words} / Restate (server and one process)` },
+          roundRatios(paraph, restate),
+        ),
         ratioOf(
           {
             name: 'peers',

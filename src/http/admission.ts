@@ -39,7 +39,7 @@ export interface Admission {
 }
 
 export interface AdmissionOptions {
-  /** Beyond this many requests in hand new signature requests are refused, beyond twice as many all requests. */
+  /** Beyond this many signature requests in hand new ones are refused, beyond twice as many requests of all kinds the others. */
   readonly maxInHand: number;
   readonly maxWaitingCallers: number;
   readonly maxBacklog: number;
@@ -80,20 +80,11 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   const laneOf = (operation: Operation): Lane => (operation === 'sign' ? 'sign' : 'other');
 
-  const waitedLongest = (): number => {
-    const [sign] = turns.sign;
-    const [other] = turns.other;
-    if (sign === undefined && other === undefined) return 0;
-    return (
-      now() - Math.min(sign?.since ?? Number.POSITIVE_INFINITY, other?.since ?? Number.POSITIVE_INFINITY)
-    );
-  };
-
   const shortageFor = (lane: Lane): Shortage | undefined => {
-    if (inHand.sign + inHand.other >= (lane === 'sign' ? maxInHand : 2 * maxInHand))
+    if (lane === 'other') return inHand.sign + inHand.other >= 2 * maxInHand ? 'requests in hand' : undefined;
+    const [oldest] = turns.sign;
+    if (inHand.sign >= maxInHand || (oldest !== undefined && now() - oldest.since >= behindMs))
       return 'requests in hand';
-    if (lane === 'other') return undefined;
-    if (waitedLongest() >= behindMs) return 'requests in hand';
     if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
     // Those in hand are about to be added.
     return backlog.size() + inHand.sign >= maxBacklog ? 'transactions waiting' : undefined;

@@ -4,6 +4,7 @@
 import type { Checked, Fault, FaultCode } from '../protocol/fault.ts';
 import type { Caller } from '../protocol/requests.ts';
 import type { ApplicationProvider, ApplicationProviders } from '../registry/application-providers.ts';
+import type { Waits } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import { presentFault } from './present.ts';
 
@@ -32,7 +33,7 @@ export interface Evidence {
  * @param body   A JSON object of the operation's own wrapper; nothing else about it is known.
  * @param waits  Called when from here on the request only waits for a person.
  */
-export type OperationHandler = (body: unknown, evidence: Evidence, waits: () => void) => Promise<Answer>;
+export type OperationHandler = (body: unknown, evidence: Evidence, waits: Waits) => Promise<Answer>;
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 

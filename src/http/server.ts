@@ -90,6 +90,8 @@ const refuseConnection = (error: Error, socket: Duplex): void => {
   );
 };
 
+const makeRoomMs = 50;
+
 /** Connections that the system keeps for us while we are busy; beyond them clients try again after seconds. */
 const mostUnaccepted = 4096;
 
@@ -140,8 +142,17 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
   server.on('checkExpectation', serve);
   if (options.maxConnections !== undefined) {
     server.maxConnections = options.maxConnections;
-    // Whoever comes next finds the place of somebody who had nothing to say.
-    server.on('drop', () => server.closeIdleConnections());
+    // Whoever comes next finds the place of somebody who had nothing to say. Looking for those takes time, so a crowd is
+    // not answered one by one.
+    let looking = false;
+    server.on('drop', () => {
+      if (looking) return;
+      looking = true;
+      setTimeout(() => {
+        looking = false;
+        server.closeIdleConnections();
+      }, makeRoomMs).unref();
+    });
   }
   const sockets = endUnreadAnswers(
     server,

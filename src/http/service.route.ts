@@ -45,6 +45,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     bytes: Uint8Array,
     evidence: Evidence,
     expected: Operation | undefined,
+    goneSignal: () => AbortSignal,
   ): Promise<Answer | undefined> => {
     const body = parseJson(bytes);
     if (!body.ok) return faultAnswer(body.fault);
@@ -54,8 +55,12 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     const entered = admission.enter(operation.value);
     const place = entered instanceof Promise ? await entered : entered;
     if (place === undefined) return undefined;
+    const waits = (): AbortSignal => {
+      place.waits();
+      return goneSignal();
+    };
     try {
-      return await operations[operation.value](body.value, evidence, place.waits);
+      return await operations[operation.value](body.value, evidence, waits);
     } finally {
       place.leave();
     }
@@ -66,17 +71,25 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
       const started = now();
       let answer: Answer | undefined;
+      let gone: AbortSignal | undefined;
+      // Made when it is needed: most requests wait for nobody.
+      const goneSignal = (): AbortSignal => {
+        gone = c.req.raw.signal;
+        return gone;
+      };
       try {
         const bytes = await readBody(c, limits);
         answer = bytes.ok
-          ? await perform(bytes.value, evidenceOf(c.env?.incoming), expected)
+          ? await perform(bytes.value, evidenceOf(c.env?.incoming), expected, goneSignal)
           : faultAnswer(bytes.fault);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         answer = faultAnswer(fault(900));
       }
       if (answer === undefined) return refuseBusy();
-      log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
+      // Who has hung up is answered nothing.
+      if (!gone?.aborted)
+        log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
       return respond(answer.status, answer.body);
     });
   };

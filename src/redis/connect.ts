@@ -66,22 +66,45 @@ const inOnePacket = (client: Redis): Redis => {
   return client;
 };
 
+/** Commands that went out together, and when they are given up. */
+interface Turn {
+  readonly unanswered: Set<Command>;
+  timer?: NodeJS.Timeout;
+}
+
 /**
- * Gives up on a command that is not answered in time. The library's own timeout would also count the time in which this
- * process, short of CPU, does not get to read answers that have long arrived; so they are read first.
+ * Gives up on commands that are not answered in time. It runs from when they go out, at the end of the turn that issued
+ * them, and before they are given up what Redis has sent is read. The library's own timeout counts all of the time, also
+ * that in which this process, short of CPU, neither sends nor reads.
  */
 const inTime = (client: Redis): Redis => {
   const send = client.sendCommand.bind(client);
   const timed = new WeakSet<Command>();
+  let turn: Turn | undefined;
+  const beginTurn = (): Turn => {
+    const begun: Turn = { unanswered: new Set() };
+    const giveUp = (): void => {
+      for (const command of begun.unanswered) command.reject(new Error('Command timed out'));
+    };
+    setImmediate(() => {
+      turn = undefined;
+      if (begun.unanswered.size > 0) begun.timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
+    });
+    return begun;
+  };
   client.sendCommand = (command, ...stream) => {
     const sent = send(command, ...stream);
     // After a reconnection the library sends a command again; its time goes on.
     if (timed.has(command)) return sent;
     timed.add(command);
-    const giveUp = (): void => command.reject(new Error('Command timed out'));
-    const timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
-    const settled = (): void => clearTimeout(timer);
-    command.promise.then(settled, settled);
+    turn ??= beginTurn();
+    const mine = turn;
+    mine.unanswered.add(command);
+    const answered = (): void => {
+      mine.unanswered.delete(command);
+      if (mine.unanswered.size === 0) clearTimeout(mine.timer);
+    };
+    command.promise.then(answered, answered);
     return sent;
   };
   return client;

@@ -11,6 +11,19 @@ import { settlesWithin } from '../redis/patience.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
 
+/**
+ * Told that from here on only an end is waited for.
+ *
+ * @returns A signal that is aborted when nobody waits any more.
+ */
+export type Waits = () => AbortSignal;
+
+/** Ends a wait when nobody is interested any more. */
+export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): void }): void => {
+  if (gone?.aborted) waiting.cancel();
+  else gone?.addEventListener('abort', waiting.cancel, { once: true });
+};
+
 export interface Endings {
   /**
    * Resolves when the job ends, or with undefined at the deadline. Call it before the job is added: then its end

@@ -16,7 +16,7 @@ import {
   receiptJobId,
   receiptJobName,
 } from './contract.ts';
-import type { Endings } from './endings.ts';
+import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
 import type { StoredJob } from './job-home.ts';
 import type { QueueAt, Shard } from './shards.ts';
@@ -43,7 +43,7 @@ export interface Receipts {
    * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's, or has its receipt.
    * @throws When Redis is unreachable.
    */
-  send(request: ReceiptRequest, waits?: () => void): Promise<Checked<ReceiptOutcome>>;
+  send(request: ReceiptRequest, waits?: Waits): Promise<Checked<ReceiptOutcome>>;
 }
 
 export const createReceipts = (options: {
@@ -94,7 +94,7 @@ export const createReceipts = (options: {
         if (theirs || known?.finishedOn !== undefined) {
           return refuse(101, 'The transaction has its receipt already');
         }
-        waits?.();
+        cancelWith(waits?.(), waiting);
         const ending = await waiting.ended;
         if (ending?.kind !== 'completed') return { ok: false, fault: fault(900) };
         return ok((ending.returnValue as ReceiptJobResult).receipt);

@@ -23,18 +23,22 @@ export interface Screens {
 /** A claim outlives its prompt by this much: longer than a wake-up takes, shorter than a person's patience. */
 const slackMs = 3000;
 
-/** Reckoned on the clock of Redis: a claim must last as long as the prompt does for everybody, whoever's clock is wrong. */
-const ttlOf = (until: string): string => `
+/**
+ * How long a claim lasts: as long as its prompt does by the clock of Redis or by that of the process, whichever is longer.
+ * One of them may be wrong, and a claim that lasts too long does no harm, because it is given back.
+ */
+const ttlOf = (until: string, left: string): string => `
 local time = redis.call('TIME')
-local ttl = math.max(tonumber(${until}) - (time[1] * 1000 + math.floor(time[2] / 1000)), 0) + ${slackMs}`;
+local left = tonumber(${until}) - (time[1] * 1000 + math.floor(time[2] / 1000))
+local ttl = math.max(left, tonumber(${left}), 0) + ${slackMs}`;
 
-const claimScript = `${ttlOf('ARGV[2]')}
+const claimScript = `${ttlOf('ARGV[2]', 'ARGV[3]')}
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return held end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
 return ''`;
 
-const takeOverScript = `${ttlOf('ARGV[3]')}
+const takeOverScript = `${ttlOf('ARGV[3]', 'ARGV[4]')}
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ttl)
@@ -51,15 +55,25 @@ const parseHolder = (name: string): Holder => {
   return { transactionId, attempt: Number(attempt) };
 };
 
-export const createScreens = (redis: RedisClient, prefix: string): Screens => {
+export const createScreens = (redis: RedisClient, prefix: string, now: () => number): Screens => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
   return {
     claim: async (screen, holder, untilMs) => {
-      const held = String(await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), untilMs));
+      const held = String(
+        await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), untilMs, untilMs - now()),
+      );
       return held === '' ? undefined : parseHolder(held);
     },
     takeOver: async (screen, from, holder, untilMs) =>
-      (await redis.eval(takeOverScript, 1, keyOf(screen), nameOf(from), nameOf(holder), untilMs)) === 1,
+      (await redis.eval(
+        takeOverScript,
+        1,
+        keyOf(screen),
+        nameOf(from),
+        nameOf(holder),
+        untilMs,
+        untilMs - now(),
+      )) === 1,
     release: async (screen, holder) => {
       await redis.eval(releaseScript, 1, keyOf(screen), nameOf(holder));
     },

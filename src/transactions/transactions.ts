@@ -15,7 +15,7 @@ import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { endingOf } from './ending.ts';
-import type { Endings } from './endings.ts';
+import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { fingerprintOf, newMsspTransId } from './ids.ts';
 import { stateOfEnding } from './outcomes.ts';
 import type { Shard } from './shards.ts';
@@ -40,14 +40,15 @@ export interface Transactions {
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**
-   * Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline.
+   * Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline, and when
+   * nobody waits any more.
    *
-   * @param submitted Called when the request is durable and only its end is waited for.
+   * @param waits Called when the request is durable.
    */
   submitAndWait(
     request: SignatureRequest,
     wire: MssSignatureReq,
-    submitted?: () => void,
+    waits?: Waits,
   ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
   /** @returns Undefined for an id that is unknown, or whose retention is over. */
   find(msspTransId: string): Promise<TransactionView | undefined>;
@@ -121,7 +122,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return { msspTransId: await add(wire, fingerprint, newMsspTransId(fingerprint.shard)) };
     },
 
-    submitAndWait: async (request, wire, submitted) => {
+    submitAndWait: async (request, wire, waits) => {
       const fingerprint = fingerprintOf(wire, shards.length);
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
@@ -134,11 +135,12 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
         waiting.cancel();
         throw error;
       }
-      submitted?.();
+      const gone = waits?.();
       if (msspTransId !== wanted) {
         waiting.cancel();
-        return { msspTransId, state: await joinOpen(ends, msspTransId, until) };
+        return { msspTransId, state: await joinOpen(ends, msspTransId, until, gone) };
       }
+      cancelWith(gone, waiting);
       const ending = await waiting.ended;
       return {
         msspTransId,
@@ -166,8 +168,14 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
   };
 
   /** The job of an equal request may have ended between its discovery and the wait, so it is looked at once more. */
-  async function joinOpen(ends: Endings, msspTransId: string, until: number): Promise<TransactionState> {
+  async function joinOpen(
+    ends: Endings,
+    msspTransId: string,
+    until: number,
+    gone: AbortSignal | undefined,
+  ): Promise<TransactionState> {
     const waiting = ends.wait(msspTransId, until);
+    cancelWith(gone, waiting);
     try {
       const view = await find(msspTransId);
       if (view !== undefined && view.state.kind !== 'open') return view.state;

@@ -202,3 +202,31 @@ describe('callers who wait for a person', () => {
     for (const answer of await Promise.all(waiting)) expectFault(answer, 208);
   }, 30_000);
 });
+
+describe('callers who no longer wait', () => {
+  it('give their places back when they hang up, whoever else waits for the same transaction', async () => {
+    const silent = { msisdn: '41790000002', sim: { device: { kind: 'simulated', sign: 'never-answers' } } };
+    await start('hang-up', { configuration: { http: { maxWaitingCallers: 3 }, subscribers: [silent] } });
+    server = await listen({
+      fetch: product.api.fetch,
+      refusal: product.api.refusal,
+      host: '127.0.0.1',
+      port: 0,
+      requestTimeoutMs: 30_000,
+      headersTimeoutMs: 30_000,
+      tls: undefined,
+    });
+    // One request, sent three times: one transaction for which three wait.
+    const request = post('/rest/service/sign', signRequest({ msisdn: '+41790000002', timeoutSeconds: 300 }));
+    const callers = [];
+    for (let caller = 0; caller < 3; caller += 1) {
+      const { socket } = await connectTo(server.url);
+      socket.write(request);
+      callers.push(socket);
+    }
+    const another = () => sign(product, { mode: 'asynch' });
+    await vi.waitFor(async () => expectFault(await another(), 900, detail), { timeout: 5000 });
+    for (const socket of callers) socket.destroy();
+    await vi.waitFor(async () => expect((await another()).status).toBe(200), { timeout: 5000 });
+  });
+});

@@ -31,9 +31,28 @@ describe('A connection for commands', () => {
     const client = open(redis.url);
     await whenReady(client);
     const answer = client.set(`${redis.prefix}:late`, 'read late');
-    // One turn, in which the command is sent.
-    await new Promise(process.nextTick);
+    // The turn in which the command is issued ends with sending it.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
     holdTheProcess(900);
+    await expect(answer).resolves.toBe('OK');
+  });
+
+  it('gives a command all its time, however long the turn lasts that issues it', async () => {
+    const path = join(tmpdir(), `${redis.prefix}-slow.sock`);
+    const slow = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => {
+        const commands = String(data).match(/^\*\d+/gm)?.length ?? 0;
+        setTimeout(() => socket.write('+OK\r\n'.repeat(commands)), 5);
+      });
+    });
+    servers.push(slow);
+    await new Promise<void>((resolve) => slow.listen(path, resolve));
+    const client = open(`unix:${path}`);
+    await whenReady(client);
+    const answer = client.set('anything', 'late');
+    holdTheProcess(1000);
     await expect(answer).resolves.toBe('OK');
   });
 

@@ -66,7 +66,7 @@ export const startByHand = async (
     protocol: core.protocol,
     subscribers: core.subscribers,
     devices: createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) }),
-    screens: createScreens(blocking, prefix),
+    screens: createScreens(blocking, prefix, Date.now),
     now: Date.now,
     log: quiet,
   };

@@ -36,7 +36,7 @@ const submit = async (msisdn: string): Promise<string> => {
 
 /** Redis goes away between the decision and what follows from it. */
 const screensWithoutRelease = () => ({
-  ...createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix),
+  ...createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now),
   release: async () => {
     throw new Error('Redis went away');
   },

@@ -91,7 +91,8 @@ beforeEach(async () => {
   prompted = [];
 });
 
-const realScreens = (): Screens => createScreens(product.core.blocking, product.configuration.queue.prefix);
+const realScreens = (): Screens =>
+  createScreens(product.core.blocking, product.configuration.queue.prefix, Date.now);
 
 /** The worker's own step, whose devices note whom they prompt. */
 const stepWith = (screens: Screens) => {
