@@ -2,7 +2,7 @@
  * `npm run bench`: what the service does, measured against what it stands on.
  *
  *     npm run bench                         everything, as long as it takes
- *     npm run bench -- --small              the two-minute run (without peers)
+ *     npm run bench -- --small              less than three minutes (without profile and peers)
  *     npm run bench -- --only accept,sign   some scenarios; the rows of the others stay as they are
  *     npm run bench -- --out DIR            results and plots into DIR, not into the project
  *     BENCH_PROFILE=DIR npm run bench …     a CPU profile of every process into DIR (harness/profile.ts)

@@ -92,7 +92,7 @@ export const durability: Scenario = {
   name: 'durability',
   title: 'The price of durability',
   run: async (context) => {
-    const rounds = context.small ? 3 : 9;
+    const rounds = context.small ? 2 : 9;
     const all = await openAll(context);
     context.say('accept');
     const accept = await measureAccept(context, all, rounds);

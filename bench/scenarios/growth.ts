@@ -168,7 +168,7 @@ export const growth: Scenario = {
     const filled: Filled[] = [];
     for (const size of sizes) filled.push(await prepare(context, loaders, size));
     const rounds = await interleave(
-      small ? 3 : 5,
+      small ? 2 : 5,
       Object.fromEntries(filled.map(({ retained, round }) => [`of ${retained}`, round])),
     );
     const of = (retained: number | undefined): readonly Round[] => rounds[`of ${retained}`] ?? [];

@@ -71,7 +71,7 @@ export const sign: Scenario = {
         body: signBody({ mode: 'asynch', msisdn: robots[algorithm], timeoutSeconds: 300 }),
         ...(kind === 'flow' ? { durationMs: small ? 600 : 3000 } : { count: small ? 1500 : 8000 }),
       };
-      return interleave(small ? 4 : 11, {
+      return interleave(small ? 3 : 11, {
         product: () => measure(product, worker, load),
         floor: () => measure(floor, bare, load),
       });

@@ -44,7 +44,7 @@ export const synch: Scenario = {
     for (const { inFlight, ratio, smallMs, fullMs } of crowds) {
       say(`${inFlight} in flight`);
       const load = { template, inFlight, durationMs: small ? smallMs : fullMs };
-      const sides = await interleave(small ? 3 : 9, {
+      const sides = await interleave(small ? 2 : 9, {
         product: async () => {
           await product.clear();
           return loader.run({ ...load, url: `${api.url}/rest/service/sign` });
