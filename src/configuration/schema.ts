@@ -119,7 +119,7 @@ const http = z
       .max(1_000_000)
       .default(2000)
       .describe(
-        'Requests that one process has in hand, without those that wait for a person. Beyond it new signature requests are refused, beyond twice as many all requests.',
+        'Signature requests that one process has in hand, without those that wait for a person. Beyond it new ones are refused; other requests are refused beyond twice as many of all kinds.',
       ),
     maxWaitingCallers: z
       .int()

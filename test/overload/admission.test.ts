@@ -130,6 +130,15 @@ describe('a turn', () => {
     expect(served).toEqual(['status', 'sign', 'status', 'sign']);
   });
 
+  it('that a crowd of status requests waits for leaves signature requests their room', () => {
+    const admission = admissionOf({ maxInHand: 3 });
+    for (let request = 0; request < 5; request += 1) void admission.enter('status');
+    expect(admission.refuses('sign')).toBe(false);
+    for (let request = 0; request < 3; request += 1) void admission.enter('sign');
+    expect(admission.refuses('sign')).toBe(true);
+    expect(admission.refuses('status')).toBe(true);
+  });
+
   it('that is long in coming lets no new signature request in, but status requests', async () => {
     const admission = admissionOf({});
     const working = enterAll(admission, atOnce).map(placeOf);
