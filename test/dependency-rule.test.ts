@@ -51,6 +51,11 @@ const cases = [
   ['src/http', '../redis/connect.ts', '../registry/subscriber.ts'],
   ['src/http', '../../workers/rest.ts', '../protocol/fault.ts'],
   ['src/redis', '../protocol/fault.ts', 'ioredis'],
+  ['src/http', 'oidc-provider', 'hono'],
+  ['src/oauth', '../http/app.ts', '../transactions/transactions.ts'],
+  ['src/oauth', 'ioredis', 'oidc-provider'],
+  ['src/transactions', '../oauth/tenant.ts', '../pki/cms.ts'],
+  ['src/relying-party', '../oauth/tenant.ts', 'jose'],
 ] as const;
 
 beforeAll(() => {

@@ -1,0 +1,119 @@
+import { refuse } from './failure.ts';
+import { type Fetch, fetchKeySet, type KeySetFailure } from './fetch-key-set.ts';
+import type { KeyLookup, VerificationKeys } from './verification-keys.ts';
+
+/**
+ * The keys of one provider, fetched when they are needed.
+ *
+ * Anyone can send a token with a kid that nobody has, and each would be a fetch: the flood would be passed on to the
+ * provider. So fetches have a cool-down, counted from the beginning of the last one whether it succeeded or not, and
+ * who asks while one is under way waits for it. Within the cool-down an unknown kid is refused at once; a new key is
+ * therefore seen one cool-down late at worst.
+ *
+ * A set that is older than its age is used and refreshed in the background. One that is twice as old, after a quiet
+ * night for example, is refreshed before it is used, so that a key which the provider withdrew is not accepted once
+ * more. When a refresh fails the old set stays: a provider that is away ends no logins that it had not begun.
+ *
+ * Source: interface section 5.3, step 2; OpenID Connect Core 10.1.1.
+ */
+export interface JwksCache {
+  /**
+   * The key with which a token with this kid and algorithm is verified.
+   *
+   * Never rejects. `keys-unavailable` when the key is not known and the last fetch failed.
+   */
+  find(kid: string, algorithm: string): Promise<KeyLookup>;
+}
+
+export interface JwksCacheOptions {
+  /** `jwks_uri` of the provider: https, or http on a loopback address. */
+  readonly jwksUri: string;
+  /** Default the built-in one. Must end when its signal aborts. */
+  readonly fetch?: Fetch;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number;
+  /** The least time between the beginnings of two fetches. Default 5000. */
+  readonly cooldownMs?: number;
+  /** For one fetch, until the last byte. Default 5000. */
+  readonly timeoutMs?: number;
+  /** Age at which a set is refreshed. Default 600 000, ten minutes. */
+  readonly maxAgeMs?: number;
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
+const readAddress = (jwksUri: string): string => {
+  if (!URL.canParse(jwksUri)) throw new TypeError('jwksUri must be a URL');
+  const { protocol, hostname, username, password, href } = new URL(jwksUri);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
+    throw new TypeError('jwksUri must be https, or http on a loopback address');
+  }
+  if (username !== '' || password !== '') throw new TypeError('jwksUri must not have credentials');
+  return href;
+};
+
+const requireDuration = (name: string, value: number, least: number): void => {
+  // Beyond this a timer of Node fires at once.
+  if (!(value >= least && value <= 0x7fffffff)) {
+    throw new TypeError(`${name} must be a number of milliseconds from ${least} to ${0x7fffffff}`);
+  }
+};
+
+const words = {
+  'timed-out': 'it took too long',
+  unreachable: 'there was no answer',
+  'not-200': 'the status was not 200',
+  'too-large': 'it was too large',
+  'not-a-key-set': 'what came is no key set',
+} as const satisfies Record<KeySetFailure, string>;
+
+/** @throws TypeError when an option cannot be meant; names the option, not its value. Fetches nothing yet. */
+export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
+  const { fetch = globalThis.fetch, now = Date.now } = options;
+  const { cooldownMs = 5000, timeoutMs = 5000, maxAgeMs = 600_000 } = options;
+  const address = readAddress(options.jwksUri);
+  requireDuration('cooldownMs', cooldownMs, 0);
+  requireDuration('timeoutMs', timeoutMs, 1);
+  requireDuration('maxAgeMs', maxAgeMs, 1);
+
+  let keys: VerificationKeys | undefined;
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let failure: KeySetFailure | undefined;
+  let flight: Promise<void> | undefined;
+
+  const load = async (): Promise<void> => {
+    const startedAt = now();
+    triedAt = startedAt;
+    const fetched = await fetchKeySet(address, fetch, timeoutMs);
+    flight = undefined;
+    failure = fetched.ok ? undefined : fetched.failure;
+    if (!fetched.ok) return;
+    keys = fetched.keys;
+    fetchedAt = startedAt;
+  };
+
+  /** Joins the fetch under way, or begins one unless it is too soon. A clock that was set back ends the cool-down. */
+  const refresh = (): Promise<void> => {
+    const sinceMs = now() - triedAt;
+    if (flight === undefined && (sinceMs >= cooldownMs || sinceMs < 0)) flight = load();
+    return flight ?? Promise.resolve();
+  };
+
+  return {
+    find: async (kid, algorithm) => {
+      const ageMs = now() - fetchedAt;
+      const usable = keys?.has(kid) === true && ageMs < 2 * maxAgeMs;
+      // `load` never rejects, so nobody has to wait for it.
+      if (usable && ageMs >= maxAgeMs) void refresh();
+      if (!usable) await refresh();
+      if (failure !== undefined && keys?.has(kid) !== true) {
+        return refuse('keys-unavailable', `the keys of the provider could not be fetched: ${words[failure]}`);
+      }
+      return (
+        keys?.find(kid, algorithm) ?? refuse('keys-unavailable', 'the keys of the provider are not there yet')
+      );
+    },
+  };
+};

@@ -1,0 +1,126 @@
+import { hashOfAlgorithm } from './algorithms.ts';
+import type { JwksCache } from './jwks-cache.ts';
+
+/** What a relying party expects of an ID token. */
+export interface ValidateIdTokenOptions {
+  /** The provider's issuer URL, compared character by character. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly jwks: JwksCache;
+  /**
+   * The nonce of the authorisation request. Without it a token that has one is refused: it belongs to a login that the
+   * caller has not begun, or has forgotten to name.
+   */
+  readonly nonce?: string | undefined;
+  /** After a refresh, when a token may omit the nonce of the first one. One that is there must still match. */
+  readonly nonceOptional?: boolean;
+  /** The access token that came with the ID token. Its hash must then be in the ID token. */
+  readonly accessToken?: string | undefined;
+  /**
+   * Accepts a token without `at_hash`, as the code flow allows; one that is there must still match. Not the default,
+   * because who passes an access token expects to be told whether it belongs to the login.
+   */
+  readonly accessTokenHashOptional?: boolean;
+  /** Default RS256. What is no asymmetric algorithm known here (`none`, HS*) is never accepted, though listed. */
+  readonly algorithms?: readonly string[];
+  /** How far the clocks may be apart, in seconds. From 0 to 300, default 5. */
+  readonly clockToleranceSeconds?: number;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number;
+  /** `max_age` of the request: the authentication may be at most this old. Requires `auth_time`. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** The token must have one of these as `acr`. */
+  readonly acrValues?: readonly string[] | undefined;
+  /** Accepted as `azp` besides the client itself. */
+  readonly authorizedParties?: readonly string[];
+  /**
+   * The audiences that a token may have besides the client. Undefined: any, provided that `azp` says for whom the token
+   * was made. An empty list: none.
+   */
+  readonly trustedAudiences?: readonly string[] | undefined;
+  /** The subject that the token must be about: after a refresh, or with `id_token_hint`. */
+  readonly subject?: string | undefined;
+}
+
+/** The same with defaults, and the time of this validation. */
+export interface Expectations {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly jwks: JwksCache;
+  readonly nonce: string | undefined;
+  readonly nonceOptional: boolean;
+  readonly accessToken: string | undefined;
+  readonly accessTokenHashOptional: boolean;
+  readonly algorithms: readonly string[];
+  readonly toleranceSeconds: number;
+  readonly nowSeconds: number;
+  readonly maxAgeSeconds: number | undefined;
+  readonly acrValues: readonly string[] | undefined;
+  readonly authorizedParties: readonly string[];
+  readonly trustedAudiences: readonly string[] | undefined;
+  readonly subject: string | undefined;
+}
+
+const maxToleranceSeconds = 300;
+
+/** An empty text would compare equal to what somebody forgot to fill in. */
+const requireText = (name: string, value: unknown): void => {
+  if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string with content`);
+};
+
+const requireTexts = (name: string, value: readonly string[]): void => {
+  if (!Array.isArray(value)) throw new TypeError(`${name} must be an array of strings`);
+  for (const each of value) requireText(name, each);
+};
+
+const requireSeconds = (name: string, value: number, most: number): void => {
+  if (typeof value !== 'number' || !(value >= 0 && value <= most)) {
+    throw new TypeError(`${name} must be a number of seconds from 0 to ${most}`);
+  }
+};
+
+/** @throws TypeError for parameters that no token could be checked with; names the parameter, not its value. */
+export const readParameters = (options: ValidateIdTokenOptions): Expectations => {
+  const { algorithms = ['RS256'], clockToleranceSeconds = 5, now = Date.now } = options;
+  const { issuer, clientId, nonce, accessToken, subject, maxAgeSeconds, acrValues } = options;
+  const { authorizedParties = [], trustedAudiences } = options;
+  for (const [name, value] of Object.entries({ issuer, clientId })) requireText(name, value);
+  for (const [name, value] of Object.entries({ nonce, accessToken, subject })) {
+    if (value !== undefined) requireText(name, value);
+  }
+  for (const [name, value] of Object.entries({
+    algorithms,
+    acrValues,
+    authorizedParties,
+    trustedAudiences,
+  })) {
+    if (value !== undefined) requireTexts(name, value);
+  }
+  if (!algorithms.some((name) => hashOfAlgorithm.has(name))) {
+    throw new TypeError('algorithms must have at least one asymmetric signature algorithm');
+  }
+  if (acrValues?.length === 0) throw new TypeError('acrValues must not be empty');
+  requireSeconds('clockToleranceSeconds', clockToleranceSeconds, maxToleranceSeconds);
+  if (maxAgeSeconds !== undefined) requireSeconds('maxAgeSeconds', maxAgeSeconds, Number.MAX_SAFE_INTEGER);
+  if (typeof options.jwks?.find !== 'function')
+    throw new TypeError('jwks must be a cache of createJwksCache');
+  const nowSeconds = now() / 1000;
+  if (!Number.isFinite(nowSeconds)) throw new TypeError('now must return milliseconds since the epoch');
+  return {
+    issuer,
+    clientId,
+    jwks: options.jwks,
+    nonce,
+    nonceOptional: options.nonceOptional ?? false,
+    accessToken,
+    accessTokenHashOptional: options.accessTokenHashOptional ?? false,
+    algorithms,
+    toleranceSeconds: clockToleranceSeconds,
+    nowSeconds,
+    maxAgeSeconds,
+    acrValues,
+    authorizedParties: [clientId, ...authorizedParties],
+    trustedAudiences,
+    subject,
+  };
+};

@@ -1,0 +1,61 @@
+import { compactVerify, errors } from 'jose';
+import { type IdTokenClaims, readClaims } from './claims.ts';
+import { readCompact } from './compact.ts';
+import { type Refusal, refuse } from './failure.ts';
+import { checkHeader } from './header.ts';
+import { readParameters, type ValidateIdTokenOptions } from './parameters.ts';
+import { refuseProven } from './proven-claims.ts';
+import { refuseUnproven } from './unproven-claims.ts';
+import type { VerificationKey } from './verification-keys.ts';
+
+export type IdTokenResult = { readonly ok: true; readonly claims: IdTokenClaims } | Refusal;
+
+const refuseSignature = async (
+  token: string,
+  key: VerificationKey,
+  algorithm: string,
+): Promise<Refusal | undefined> => {
+  try {
+    await compactVerify(token, key, { algorithms: [algorithm] });
+    return undefined;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return refuse('bad-signature', 'the signature does not verify');
+    // What is no word about the token is one about the key: an RSA key of 1024 bits, for example.
+    return refuse('key-unsuitable', 'the key cannot be used for this algorithm');
+  }
+};
+
+/**
+ * Decides whether an ID token is this provider's word to this client about this login.
+ *
+ * Cheap checks come before costly ones: form, header, issuer, audience and times; then the key, which may cost a
+ * fetch; the signature; and what binds the token to the login. A token that fails a check costs nothing that comes
+ * after it.
+ *
+ * @param token  The compact form as the token endpoint sent it. Whatever it is, also no string at all, it is judged.
+ * @returns The claims, or the first check that failed.
+ * @throws (rejects) TypeError when a parameter cannot be meant: an empty issuer, an empty list of acr values, no usable
+ *   algorithm, milliseconds for seconds. Nothing else.
+ *
+ * Source: interface section 5.3; OpenID Connect Core 3.1.3.6 to 3.1.3.8; RFC 8725.
+ */
+export const validateIdToken = async (
+  token: string,
+  options: ValidateIdTokenOptions,
+): Promise<IdTokenResult> => {
+  const expected = readParameters(options);
+  const compact = readCompact(token);
+  if (!compact.ok) return compact;
+  const header = checkHeader(compact.header, expected.algorithms);
+  if (!header.ok) return header;
+  const read = readClaims(compact.payload);
+  if (!read.ok) return read;
+  const unproven = refuseUnproven(read.claims, expected);
+  if (unproven) return unproven;
+  const found = await expected.jwks.find(header.kid, header.algorithm);
+  if (!found.ok) return found;
+  const refusal =
+    (await refuseSignature(token, found.key, header.algorithm)) ??
+    refuseProven(read.claims, header.algorithm, expected);
+  return refusal ?? read;
+};
