@@ -7,9 +7,9 @@
  */
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Evidence } from './operation.ts';
+import { createAddressList } from './trusted-proxy.ts';
 
 export interface TrustedProxy {
   /** Addresses or CIDR ranges. */
@@ -40,27 +40,10 @@ const fingerprintIn = (header: string): string | undefined => {
   }
 };
 
-const allowListOf = (addresses: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const entry of addresses) {
-    const [address = '', bits] = entry.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
-};
-
-/** An IPv4 caller on a dual-stack socket shows up as `::ffff:192.0.2.1`. */
-const isFrom = (list: BlockList, remote: string): boolean => {
-  const address = remote.replace(/^::ffff:(?=\d+\.)/, '');
-  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
-};
-
 export const createEvidence = (
   proxy: TrustedProxy | undefined,
 ): ((incoming: IncomingMessage | undefined) => Evidence) => {
-  const trusted = proxy === undefined ? undefined : allowListOf(proxy.addresses);
+  const isTrusted = proxy === undefined ? () => false : createAddressList(proxy.addresses);
   const header = proxy?.clientCertificateHeader.toLowerCase() ?? '';
   return (incoming) => {
     const socket = incoming?.socket;
@@ -68,14 +51,8 @@ export const createEvidence = (
       const { fingerprint256 } = socket.getPeerCertificate();
       if (fingerprint256) return { clientCertificateFingerprint: normalised(fingerprint256) };
     }
-    const remote = socket?.remoteAddress;
     const value = incoming?.headers[header];
-    if (
-      trusted !== undefined &&
-      remote !== undefined &&
-      isFrom(trusted, remote) &&
-      typeof value === 'string'
-    ) {
+    if (isTrusted(socket?.remoteAddress) && typeof value === 'string') {
       return { clientCertificateFingerprint: fingerprintIn(value) };
     }
     return { clientCertificateFingerprint: undefined };
