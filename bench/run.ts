@@ -36,6 +36,8 @@ const names = [
   'durability',
   'scale',
   'cms',
+  'par',
+  'logins',
   'profile',
   'peers',
 ];

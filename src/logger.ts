@@ -7,6 +7,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { StepLog } from '../workers/log.ts';
 import type { HttpLog } from './http/log.ts';
+import type { OauthLog } from './oauth/log.ts';
 
 const secretNames = [
   'AP_PWD',
@@ -94,6 +95,19 @@ export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
   return {
     answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault }) =>
       logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault }, 'answered'),
+    trouble: createTrouble(parent, now),
+  };
+};
+
+/** Audit events carry `audit: true`, so that they can be told from everything else and kept longer. */
+export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    audit: ({ event, tenant, clientId, msspTransId, error, code, trace, fault, grantType }) =>
+      logger.info(
+        { audit: true, tenant, clientId, msspTransId, error, code, trace, fault, grantType },
+        event,
+      ),
     trouble: createTrouble(parent, now),
   };
 };

@@ -55,6 +55,7 @@ const cases = [
   ['src/oauth', '../http/app.ts', '../transactions/transactions.ts'],
   ['src/oauth', 'ioredis', 'oidc-provider'],
   ['src/transactions', '../oauth/tenant.ts', '../pki/cms.ts'],
+  ['src/demo', '../oauth/tenant.ts', '../relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
 ] as const;
 

@@ -4,9 +4,13 @@ import { startProgram } from '../harness/program.ts';
 export interface HttpLoad {
   /** `http://127.0.0.1:8080/rest/service/sign` */
   readonly url: string;
-  /** JSON of the body with `{{n}}` where every request has a number of its own. */
+  /** The body, with `{{n}}` where every request has a number of its own. */
   readonly template: string;
   readonly inFlight: number;
+  /** Instead of `Content-Type: application/json`. */
+  readonly headers?: readonly string[];
+  /** The status of success; 200 by default. */
+  readonly success?: number;
   /** Ends by time or by count, whichever comes first. */
   readonly durationMs?: number;
   readonly count?: number;
@@ -19,7 +23,7 @@ export interface HttpLoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Answers other than 200. */
+  /** Answers of another status. */
   readonly failures: number;
   /** Status and beginning of the body of the first of them. */
   readonly firstFailure?: string;

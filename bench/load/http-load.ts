@@ -91,7 +91,7 @@ const run = async (load: HttpLoad): Promise<HttpLoadResult> => {
   const head = [
     `POST ${url.pathname} HTTP/1.1`,
     `Host: ${url.host}`,
-    'Content-Type: application/json',
+    ...(load.headers ?? ['Content-Type: application/json']),
     `Content-Length: ${length}`,
     '',
     Buffer.from(before).toString('latin1'),
@@ -114,7 +114,7 @@ const run = async (load: HttpLoad): Promise<HttpLoadResult> => {
         const answer = await line.send(`${head}${uniqueNumber()}${tail}`);
         last = performance.now();
         histogram.record(Math.max(1, Math.round((last - sent) * 1000)));
-        if (answer.status === 200) continue;
+        if (answer.status === (load.success ?? 200)) continue;
         failures += 1;
         firstFailure ??= `${answer.status} ${answer.body.slice(0, 300)}`;
       }

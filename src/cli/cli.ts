@@ -7,10 +7,12 @@
  */
 import { Command, CommanderError } from 'commander';
 import { patientFetch } from '../client/patient-fetch.ts';
+import { addClients } from './clients.command.ts';
 import { addConfig } from './config-check.command.ts';
 import { type CliContext, type Report, UsageProblem } from './context.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addHashPassword } from './hash-password.command.ts';
+import { addKeys } from './keys.command.ts';
 import { addMessages } from './messages.command.ts';
 import { addProfile } from './profile.command.ts';
 import { addReceipt } from './receipt.command.ts';
@@ -64,6 +66,8 @@ export const createProgram = (context: CliContext, { report, stopped }: Finish):
   addMessages(program, context, report);
   addHashPassword(program, context, report);
   addConfig(program, context, report);
+  addClients(program, context, report);
+  addKeys(program, context, report);
   return program;
 };
 

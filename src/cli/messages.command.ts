@@ -4,26 +4,12 @@
  * There is no HTTP for this on purpose: the texts hold passwords, and whoever may open the service's Redis may see
  * them anyway.
  */
-import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfiguration } from '../configuration/load.ts';
-import { socketPathFor } from '../embedded/redis.ts';
-import { ask } from '../embedded/redis-socket.ts';
 import { readOutbox, type TextMessage } from '../sscd/text-gateway.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { embeddedRedisUrl } from './embedded-redis.ts';
 import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
-
-/** Of the private Redis, when its Paraph runs. */
-const embeddedRedisUrl = async (dataDirectory: string): Promise<string | undefined> => {
-  let socketPath: string;
-  try {
-    socketPath = socketPathFor(realpathSync(join(dataDirectory, 'redis')));
-  } catch {
-    return undefined;
-  }
-  return (await ask(socketPath, 'PING')) === '+PONG' ? `unix:${socketPath}` : undefined;
-};
 
 const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
 

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { OauthSettings } from '../registry/oauth-client.ts';
 import type { SubscriberTemplate } from '../registry/subscribers.ts';
 import { applicationProviderList } from './application-provider-entry.ts';
+import { oidcSettings, promptProblem, promptSecondsOf } from './oidc-entry.ts';
 import { subscriberList } from './subscriber-entry.ts';
+import { isSecureAddress, readOrigin } from './web-address.ts';
 
 /**
  * The configuration file.
@@ -197,7 +200,18 @@ const otp = z
   })
   .prefault({});
 
-export const configurationSchema = z.strictObject({
+const publicUrl = z
+  .string()
+  .transform((written, context) => {
+    const origin = readOrigin(written);
+    if (origin !== undefined) return origin;
+    const message = 'must be an http or https address without path, query, fragment, user name or password';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .optional();
+
+const configurationObject = z.strictObject({
   sandbox: z
     .boolean()
     .default(false)
@@ -218,14 +232,43 @@ export const configurationSchema = z.strictObject({
     .describe("Scheme of the app's URIs (app2app AuthUri)."),
   receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
+  publicUrl: publicUrl.describe(
+    'Where browsers and clients reach this server, such as `https://sign.example.com`; http only to this machine, or in a sandbox. Without it: made of HOST and PORT.',
+  ),
+  oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
 });
+
+export const configurationSchema = configurationObject
+  .superRefine(({ sandbox, publicUrl: url, protocol: bounds, oidc }, context) => {
+    if (url !== undefined && !sandbox && !isSecureAddress(url)) {
+      const message = 'must be https, unless it is this machine or a sandbox';
+      context.addIssue({ code: 'custom', path: ['publicUrl'], message });
+    }
+    const problem = promptProblem(oidc, bounds);
+    if (problem === undefined) return;
+    const [key, message] = problem;
+    context.addIssue({ code: 'custom', path: ['oidc', key], message });
+  })
+  .transform((values) => ({
+    ...values,
+    oidc: {
+      ...values.oidc,
+      promptSeconds: promptSecondsOf(values.oidc, values.protocol),
+      // Their redirect address is known when the server listens, so only whether to have them is decided here.
+      demoClients: values.sandbox,
+    },
+  }));
 
 type Values = z.output<typeof configurationSchema>;
 
 /** A checked configuration: every key is there, defaults filled in. */
-export type Configuration = DeepReadonly<Omit<Values, 'applicationProviders' | 'subscribers'>> & {
+export type Configuration = DeepReadonly<Omit<Values, 'applicationProviders' | 'subscribers' | 'oidc'>> & {
   readonly applicationProviders: readonly RegisteredProvider[];
   readonly subscribers: readonly SubscriberTemplate[];
+  readonly oidc: OauthSettings & {
+    /** In a sandbox: the clients of demo-clients.ts are added to the first tenant. */
+    readonly demoClients: boolean;
+  };
 };
 
 type DeepReadonly<T> = T extends readonly (infer Element)[]

@@ -16,6 +16,9 @@ export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   /** @throws When the service cannot do its work now. */
   readonly ready: () => Promise<void>;
   readonly documentation: DocumentationFacts;
+  /** Routes of other rooms. */
+  // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
+  readonly more: readonly Hono<any>[];
 }
 
 const refuse = (status: number, why: Fault): Response =>
@@ -28,6 +31,7 @@ export const createApp = (options: AppOptions) => {
   app.route('/', createPkiRoutes(options));
   app.route('/', createHealthRoutes(options.ready));
   app.route('/', createDocumentationRoutes(options.documentation));
+  for (const routes of options.more) app.route('/', routes);
   app.notFound((c) => service.refuseOther(c.req.path) ?? refuse(404, fault(101, 'There is no such address')));
   app.onError((error) => {
     options.log.trouble(error);

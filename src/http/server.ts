@@ -23,7 +23,10 @@ import { type Refusal, refusalHeaders } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
 
 export interface ServerOptions {
-  readonly fetch: (request: Request, bindings: { incoming: IncomingMessage }) => Response | Promise<Response>;
+  readonly fetch: (
+    request: Request,
+    bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
+  ) => Response | Promise<Response>;
   /** Whether there is room for a request. Without it there always is. */
   readonly refusal?: Refusal;
   readonly host: string;
@@ -97,7 +100,9 @@ const mostUnaccepted = 4096;
 
 const urlOf = (server: Server, host: string, secure: boolean): string => {
   const { port } = server.address() as AddressInfo;
-  return `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  // Every address is none that a browser could be sent to.
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `${secure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 };
 
 /** @throws When the address is taken, or a TLS file cannot be read. */
@@ -121,18 +126,21 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
   };
   const answer = getRequestListener(
     (request, bindings) => {
-      const response = options.fetch(request, bindings as { incoming: IncomingMessage });
+      const response = options.fetch(
+        request,
+        bindings as { incoming: IncomingMessage; outgoing: ServerResponse },
+      );
       return response instanceof Promise ? response.then(sayGoodbye) : sayGoodbye(response);
     },
     { hostname: 'localhost', errorHandler: refuseRequest },
   );
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (draining) outgoing.shouldKeepAlive = false;
     const body = options.refusal?.(incoming);
     if (body === undefined) {
       void answer(incoming, outgoing);
       return;
     }
-    if (draining) outgoing.shouldKeepAlive = false;
     outgoing.writeHead(500, refusalHeaders).end(body);
   };
   const server: Server =

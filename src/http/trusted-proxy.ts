@@ -19,7 +19,9 @@ const allowListOf = (addresses: readonly string[]): BlockList => {
 const plain = (remote: string): string => remote.replace(/^::ffff:(?=\d+\.)/, '');
 
 /** @param addresses Addresses or CIDR ranges. */
-export const createAddressList = (addresses: readonly string[]): ((remote: string | undefined) => boolean) => {
+export const createAddressList = (
+  addresses: readonly string[],
+): ((remote: string | undefined) => boolean) => {
   const list = allowListOf(addresses);
   return (remote) => {
     if (remote === undefined) return false;

@@ -1,4 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { hkdfSync } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
@@ -7,7 +9,13 @@ import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal, type Refusal } from '../http/refusal.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
-import { createHttpLog } from '../logger.ts';
+import { createClientAddress } from '../http/trusted-proxy.ts';
+import { createHttpLog, createOauthLog } from '../logger.ts';
+import { createLogins } from '../oauth/logins.ts';
+import { createOauth, type Oauth } from '../oauth/oauth.ts';
+import { withDemoClients } from '../registry/demo-clients.ts';
+import { createPasswordVerifier } from '../registry/password-verifier.ts';
+import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
@@ -19,11 +27,12 @@ import type { Core } from './core.ts';
 export interface ApiSide {
   readonly fetch: (
     request: Request,
-    bindings?: { incoming?: IncomingMessage },
+    bindings?: { incoming?: IncomingMessage; outgoing?: ServerResponse },
   ) => Response | Promise<Response>;
   /** For the server: whom it refuses for lack of room. */
   readonly refusal: Refusal;
   readonly transactions: Transactions;
+  readonly oauth: Oauth;
   /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
   endWaiting(): Promise<void>;
   close(): Promise<void>;
@@ -31,8 +40,12 @@ export interface ApiSide {
 
 const readinessLifeMs = 10_000;
 
-/** Opens everything that HTTP needs; nothing listens yet. */
-export const openApiSide = async (core: Core): Promise<ApiSide> => {
+/**
+ * Opens everything that HTTP needs; nothing listens yet.
+ *
+ * @param listensAt Where the server listens, asked when it does: the public address of a server without a configured one.
+ */
+export const openApiSide = async (core: Core, listensAt: () => string): Promise<ApiSide> => {
   const { configuration, commands, blocking, protocol, subscribers, retention, masterKey, now, onError } =
     core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
@@ -73,7 +86,50 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     onRefused: (count, shortage) => core.logger.warn({ count, shortage }, 'requests refused'),
   });
   const common = { protocol, providers, subscribers, transactions, now };
+  const addressOf = createClientAddress(trustedProxy);
+  const publicUrl = (): string => configuration.publicUrl ?? listensAt();
+  const oauthLog = createOauthLog(core.logger, now);
+  const oauth = createOauth({
+    settings: configuration.oidc,
+    templates: (url) =>
+      configuration.oidc.demoClients
+        ? withDemoClients(configuration.oidc.tenants, url)
+        : configuration.oidc.tenants,
+    publicUrl,
+    redis: commands,
+    prefix: queue.prefix,
+    masterKey,
+    logins: createLogins({
+      protocol,
+      transactions,
+      subscribers,
+      authority: configuration.protocol.authorities[0] ?? '',
+      promptSeconds: configuration.oidc.promptSeconds,
+      trust: () => custody.trust(),
+      busy: () => admission.refuses('sign'),
+      now,
+    }),
+    subscribers,
+    passwords: createPasswordVerifier(),
+    limiter: createRateLimiter({ redis: commands, prefix: queue.prefix }),
+    isTestNumber: subscribers.isTestNumber,
+    addressOf,
+    body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
+    fetch: globalThis.fetch,
+    now,
+    log: oauthLog,
+  });
+  const demo = () =>
+    createDemoRoutes({
+      publicUrl,
+      selfUrl: listensAt,
+      now,
+      stateKey: Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph demo logins', 32)),
+      fetch: globalThis.fetch,
+      log: oauthLog,
+    });
   const app = createApp({
+    more: [oauth.routes, ...(configuration.sandbox ? [demo()] : [])],
     protocol,
     operations: {
       sign: createSign({ ...common, app2app: createApp2App(masterKey, appScheme) }),
@@ -99,15 +155,18 @@ export const openApiSide = async (core: Core): Promise<ApiSide> => {
     log: createHttpLog(core.logger, now),
   });
   const endWaiting = async (): Promise<void> => {
+    oauth.endWaiting();
     await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
   };
   return {
     fetch: (request, bindings) => app.fetch(request, bindings ?? {}),
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
+    oauth,
     endWaiting,
     close: async () => {
       await endWaiting();
+      await oauth.close();
       await backlog.close();
       await closeShards(shards);
     },

@@ -7,6 +7,7 @@
  */
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
+import { internalProviders } from '../oauth/internal-provider.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
@@ -54,6 +55,7 @@ export const openCore = (options: CoreOptions): Core => {
   const commands = connectForCommands({ url: redisUrl });
   const blocking = connectForBlocking({ url: redisUrl });
   for (const client of [commands, blocking]) client.on('error', onError);
+  const internal = internalProviders(configuration.oidc.tenants);
   return {
     ...options,
     protocol: createProtocol(configuration.protocol),
@@ -63,7 +65,7 @@ export const openCore = (options: CoreOptions): Core => {
     retention: { signedMs: retention.signedDays * dayMs, failedMs: retention.failedDays * dayMs },
     providersOver: (redis) =>
       createApplicationProviders({
-        providers: configuration.applicationProviders,
+        providers: [...configuration.applicationProviders, ...internal],
         sandbox,
         rateLimiter: createRateLimiter({ redis, prefix: queue.prefix }),
       }),

@@ -31,8 +31,12 @@ const numbers = [
 export const greet = ({ url, configuration, dataDirectory, embeddedRedis }: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
+    // Logins are begun where browsers reach this server, and nowhere else.
+    const publicUrl = configuration.publicUrl ?? url;
     lines.push(
       '',
+      ...(configuration.sandbox ? [`  log in                           ${publicUrl}/demo`] : []),
+      `  OpenID issuer                    ${publicUrl}/oidc`,
       `  sign, status, receipt, profile   ${url}/rest/service/…`,
       `  reference                        ${url}/docs`,
       `  health                           ${url}/readyz`,

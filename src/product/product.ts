@@ -59,7 +59,8 @@ export const startProduct = async (
     await core.custodyOver(core.blocking).trust();
     if (parts.workers) ends.push((await startWorkerSide(core)).close);
     if (parts.api === undefined) return { url: undefined, stop };
-    const api = await openApiSide(core);
+    let address = '';
+    const api = await openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
       fetch: api.fetch,
@@ -71,7 +72,9 @@ export const startProduct = async (
       maxConnections: http.maxConnections,
       tls,
     });
+    address = server.url;
     ends.push(() => drain(server, http.drainSeconds * 1000, api.endWaiting));
+    await api.oauth.prepare();
     return { url: server.url, stop };
   } catch (error) {
     await stop();

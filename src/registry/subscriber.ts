@@ -85,4 +85,6 @@ export interface Subscriber {
 export interface SubscriberRegistry {
   /** @param msisdn Digits without plus. */
   find(msisdn: string): Subscriber | undefined;
+  /** Whether the number is one of the sandbox's own users. */
+  isTestNumber(msisdn: string): boolean;
 }

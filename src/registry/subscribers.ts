@@ -31,5 +31,6 @@ export const createSubscriberRegistry = ({
       const template = findConfigured(msisdn);
       return template === undefined ? users.get(msisdn) : { ...template.subscriber, msisdn };
     },
+    isTestNumber: (msisdn) => users.has(msisdn) && findConfigured(msisdn) === undefined,
   };
 };

@@ -15,10 +15,11 @@ export const maxShards = alphabet.length ** 2;
 
 const character = (index: number): string => alphabet.charAt(index);
 
-const randomCharacters = (length: number): string => {
+/** @param bytes Gives at least one byte at each call. */
+const charactersFrom = (bytes: () => Uint8Array, length: number): string => {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytesOf(length * 2)) {
+    for (const byte of bytes()) {
       // 248 is the largest multiple of 62 below 256: higher bytes would favour the first characters.
       if (byte < 248 && text.length < length) text += character(byte % alphabet.length);
     }
@@ -26,8 +27,16 @@ const randomCharacters = (length: number): string => {
   return text;
 };
 
-export const newMsspTransId = (shard: number): string =>
-  `H${character(Math.floor(shard / alphabet.length))}${character(shard % alphabet.length)}${randomCharacters(randomLength)}`;
+const idOf = (shard: number, bytes: () => Uint8Array): string =>
+  `H${character(Math.floor(shard / alphabet.length))}${character(shard % alphabet.length)}${charactersFrom(bytes, randomLength)}`;
+
+export const newMsspTransId = (shard: number): string => idOf(shard, () => randomBytesOf(randomLength * 2));
+
+/** An id that is a function of the request, for requests that hold something random of their own. */
+export const msspTransIdOf = (wire: unknown, shard: number): string => {
+  let round = 0;
+  return idOf(shard, () => hash('sha512', `${round++} ${JSON.stringify(wire)}`, 'buffer'));
+};
 
 /** @returns The shard an id names, or undefined for a text that no service with this many shards has issued. */
 export const shardOf = (msspTransId: string, shards: number): number | undefined => {

@@ -16,7 +16,7 @@ import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { endingOf } from './ending.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
-import { fingerprintOf, newMsspTransId } from './ids.ts';
+import { fingerprintOf, msspTransIdOf, newMsspTransId, shardOf } from './ids.ts';
 import { stateOfEnding } from './outcomes.ts';
 import type { Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
@@ -40,6 +40,11 @@ export interface Transactions {
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**
+   * The same for a request that holds something random: the same request again is the same transaction, also when that has
+   * ended meanwhile, for as long as it is retained.
+   */
+  submitOnce(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
+  /**
    * Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline, and when
    * nobody waits any more.
    *
@@ -54,6 +59,11 @@ export interface Transactions {
   find(msspTransId: string): Promise<TransactionView | undefined>;
   /** The same, for an AP: a foreign transaction is as unknown as one that never was. */
   findOwn(apId: string, msspTransId: string): Promise<TransactionView | undefined>;
+  /**
+   * Resolves when a transaction that was submitted earlier has ended, at `until` (milliseconds since the epoch), or when
+   * `gone` says that nobody waits any more.
+   */
+  waitForEnd(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
   /** Brings an answer from a device. First writer wins. */
   readonly answer: Answer;
   replay(msspTransId: string): Promise<ReplayResult>;
@@ -122,6 +132,11 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return { msspTransId: await add(wire, fingerprint, newMsspTransId(fingerprint.shard)) };
     },
 
+    submitOnce: async (wire) => {
+      const fingerprint = fingerprintOf(wire, shards.length);
+      return { msspTransId: await add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard)) };
+    },
+
     submitAndWait: async (request, wire, waits) => {
       const fingerprint = fingerprintOf(wire, shards.length);
       const { ends } = place(fingerprint.shard);
@@ -146,6 +161,11 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
         msspTransId,
         state: ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody),
       };
+    },
+
+    waitForEnd: async (msspTransId, until, gone) => {
+      const index = shardOf(msspTransId, shards.length);
+      if (index !== undefined) await joinOpen(place(index).ends, msspTransId, until, gone);
     },
 
     answer: createAnswer(shards),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration, parseConfiguration } from '../../src/configuration/load.ts';
 import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
+import { fullOidc } from './oidc-full.ts';
 
 const passwordHash = `$scrypt$ln=15,r=8,p=3$${'A'.repeat(22)}$${'B'.repeat(43)}`;
 const sscd = {
@@ -70,6 +71,8 @@ const full = {
   appScheme: 'paraph',
   receipt: { timeoutSeconds: 30 },
   otp: { gateway: { kind: 'webhook', url: 'https://sms.example/send' } },
+  publicUrl: 'https://sign.example.com',
+  oidc: fullOidc,
 };
 
 const problems = (input: unknown): readonly string[] => {
@@ -85,7 +88,9 @@ const value = (input: unknown) => {
 
 describe('a configuration', () => {
   it('has a default for every key', () => {
-    expect(value({})).toEqual({
+    // oidc.test.ts looks at the rest.
+    const { oidc: _oidc, ...plain } = value({});
+    expect(plain).toEqual({
       sandbox: false,
       applicationProviders: [],
       subscribers: [],
@@ -114,8 +119,8 @@ describe('a configuration', () => {
   });
 
   it('keeps every value that is given', () => {
-    const { applicationProviders, subscribers, ...plain } = value(full);
-    const { applicationProviders: _providers, subscribers: _subscribers, ...given } = full;
+    const { applicationProviders, subscribers, oidc: _oidc, ...plain } = value(full);
+    const { applicationProviders: _providers, subscribers: _subscribers, oidc: _given, ...given } = full;
     expect(plain).toEqual(given);
     expect(applicationProviders).toEqual([
       { ...full.applicationProviders[0], clientCertificateFingerprints: ['ab'.repeat(32)] },

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
+import { listen } from '../../src/http/server.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
@@ -21,6 +22,8 @@ export interface TestProduct {
   readonly configuration: Configuration;
   /** Everything that was logged, line by line. */
   readonly logged: readonly string[];
+  /** Where it listens; empty without `listen`. Also its public address, unless the configuration names one. */
+  readonly url: string;
   /** POSTs to a path of the signature interface and reads the JSON of the answer. */
   post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
   /** Ends the workers; open transactions stay where they are. */
@@ -36,6 +39,8 @@ export interface TestProductOptions {
   /** Two products with one master key and one prefix are two processes of one service. */
   readonly masterKey?: Uint8Array;
   readonly redisUrl?: string;
+  /** On a port of its own. What the OpenID library answers needs a socket. */
+  readonly listen?: boolean;
 }
 
 const configurationWith = (overrides: Record<string, unknown> = {}): Configuration => {
@@ -46,7 +51,13 @@ const configurationWith = (overrides: Record<string, unknown> = {}): Configurati
 
 export const startTestProduct = async (
   redis: TestRedis,
-  { configuration: overrides = {}, workers = true, masterKey, redisUrl }: TestProductOptions = {},
+  {
+    configuration: overrides = {},
+    workers = true,
+    masterKey,
+    redisUrl,
+    listen: listens = false,
+  }: TestProductOptions = {},
 ): Promise<TestProduct> => {
   const configuration = configurationWith({
     ...overrides,
@@ -64,8 +75,23 @@ export const startTestProduct = async (
   });
   await core.ready();
   let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core) : undefined;
-  const api = await openApiSide(core);
+  let address = '';
+  const api = await openApiSide(core, () => address || 'http://test');
+  const { http } = configuration;
+  const server = listens
+    ? await listen({
+        fetch: api.fetch,
+        refusal: api.refusal,
+        host: '127.0.0.1',
+        port: 0,
+        requestTimeoutMs: http.requestTimeoutSeconds * 1000,
+        headersTimeoutMs: http.headersTimeoutSeconds * 1000,
+        tls: undefined,
+      })
+    : undefined;
+  address = server?.url ?? '';
   return {
+    url: address,
     core,
     api,
     configuration,
@@ -88,7 +114,9 @@ export const startTestProduct = async (
       workerSide ??= await startWorkerSide(core);
     },
     stop: async () => {
+      server?.cut();
       await api.close();
+      await server?.drain();
       await workerSide?.close();
       await core.close();
     },

@@ -1,0 +1,118 @@
+/**
+ * Pushed authorisation requests: how many a second one API process checks and keeps.
+ *
+ * Two floors. The provider library's own endpoint is what we would have if we had not written ours; a bare route with the same
+ * checks and one SET is what it can cost at least.
+ */
+
+import { hashPassword } from '../../src/registry/passwords.ts';
+import { parClient, parHeaders, parTemplate } from '../floors/par-request.ts';
+import { usageOf } from '../harness/cpu.ts';
+import { startProgram } from '../harness/program.ts';
+import { interleave } from '../harness/rounds.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { productSide } from '../harness/sides.ts';
+import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { startHttpLoader } from '../load/http-load-client.ts';
+
+const inFlight = 64;
+const unlimited = { requests: 1_000_000, perSeconds: 1 };
+
+export const par: Scenario = {
+  name: 'par',
+  title: 'Pushed authorisation requests',
+  run: async (context) => {
+    const { small, atEnd } = context;
+    const product = await productSide(context);
+    const api = await product.start('api', {
+      oidc: {
+        limits: { pushedPerClient: unlimited, pushedPerAddress: unlimited },
+        tenants: [
+          {
+            id: 'bench',
+            name: 'Bench',
+            clients: [
+              {
+                id: parClient.id,
+                name: 'Bench',
+                secretHash: await hashPassword(parClient.secret),
+                redirectUris: [parClient.redirectUri],
+                scopes: ['openid', 'profile', 'phone'],
+                loginHintAllowed: true,
+              },
+            ],
+          },
+        ],
+      },
+    });
+    const floor = async (file: string) => {
+      const redis = await context.redis();
+      const program = await startProgram<string, string>(file, [redis.connection.path]);
+      atEnd(program.stop);
+      return { pid: program.pid, url: await program.ask('url') };
+    };
+    const library = await floor('bench/floors/library-par.ts');
+    const bare = await floor('bench/floors/bare-par.ts');
+    const loader = await startHttpLoader();
+    atEnd(loader.stop);
+
+    const measure = async ({ pid }: { pid: number }, url: string, success: number) => {
+      const before = usageOf(pid).cpuSeconds;
+      const result = await loader.run({
+        url,
+        template: parTemplate,
+        headers: parHeaders,
+        success,
+        inFlight,
+        durationMs: small ? 700 : 3000,
+      });
+      return { ...result, cpuMicros: ((usageOf(pid).cpuSeconds - before) / result.count) * 1e6 };
+    };
+    const sides = await interleave(small ? 5 : 11, {
+      product: () => measure(api, `${api.url}/oidc/par`, 200),
+      library: () => measure(library, `${library.url}/request`, 201),
+      bare: () => measure(bare, `${bare.url}/par`, 200),
+    });
+    const rates = (rounds: typeof sides.product): number[] => rounds.map(({ perSecond }) => perSecond);
+    const row = (label: string, rounds: typeof sides.product): (string | number)[] => [
+      label,
+      median(rates(rounds)),
+      median(rounds.map(({ p50Ms }) => p50Ms)),
+      median(rounds.map(({ p99Ms }) => p99Ms)),
+      median(rounds.map(({ cpuMicros }) => cpuMicros)),
+    ];
+    return {
+      ratios: [
+        ratioOf(
+          {
+            name: 'parLibrary',
+            divides: "pushed requests per second at `paraph api` / at the provider library's own endpoint",
+            goal: { atLeast: 1.7 },
+          },
+          roundRatios(rates(sides.product), rates(sides.library)),
+        ),
+        ratioOf(
+          {
+            name: 'parBare',
+            divides:
+              'pushed requests per second at `paraph api` / at a bare Hono route with the same checks and one SET',
+            goal: { atLeast: 0.6 },
+          },
+          roundRatios(rates(sides.product), rates(sides.bare)),
+        ),
+      ],
+      tables: [
+        {
+          title: `Pushed requests with ${inFlight} in flight, one process (medians of the rounds)`,
+          columns: ['', 'requests/s', 'p50 ms', 'p99 ms', 'process CPU µs'],
+          rows: [
+            row('paraph api', sides.product),
+            row("the library's endpoint", sides.library),
+            row('bare route and SET', sides.bare),
+          ],
+        },
+      ],
+      plots: [],
+    };
+  },
+};

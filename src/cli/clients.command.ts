@@ -1,0 +1,246 @@
+/** `paraph clients`: who may send people here to log in. `add` writes one into the configuration file. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { loadConfiguration } from '../configuration/load.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { withDemoClients } from '../registry/demo-clients.ts';
+import { clientAuthentications } from '../registry/oauth-client.ts';
+import { hashPassword } from '../registry/passwords.ts';
+import { changeConfigurationFile, isJsonObject, type JsonObject } from './configuration-file.ts';
+import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
+import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
+
+interface AddOptions {
+  readonly config?: string;
+  readonly create?: true;
+  readonly id: string;
+  readonly name: string;
+  readonly redirectUri?: readonly string[];
+  readonly postLogoutRedirectUri?: readonly string[];
+  readonly public?: true;
+  readonly auth?: string;
+  readonly jwks?: string;
+  readonly tenant?: string;
+  readonly scope?: readonly string[];
+  readonly refreshTokens?: true;
+  readonly loginHint?: true;
+  readonly parStatus?: string;
+  readonly ciba?: string;
+  readonly notificationEndpoint?: string;
+  readonly sector?: string;
+}
+
+const secretBytes = 32;
+
+const authenticationOf = ({ auth, public: isPublic }: AddOptions): string => {
+  if (isPublic && auth !== undefined && auth !== 'none') {
+    throw new UsageProblem('--public and --auth exclude each other.');
+  }
+  const authentication = auth ?? (isPublic ? 'none' : 'client_secret_basic');
+  if (!clientAuthentications.some((known) => known === authentication)) {
+    throw new UsageProblem(`--auth must be one of ${clientAuthentications.join(', ')}.`);
+  }
+  return authentication;
+};
+
+const parStatusOf = ({ parStatus }: AddOptions): number | undefined => {
+  if (parStatus === undefined) return undefined;
+  if (parStatus !== '200' && parStatus !== '201') throw new UsageProblem('--par-status must be 200 or 201.');
+  return Number(parStatus);
+};
+
+const backchannelOf = ({ ciba, notificationEndpoint }: AddOptions): object | undefined => {
+  if (ciba !== undefined && ciba !== 'poll' && ciba !== 'ping') {
+    throw new UsageProblem('--ciba must be poll or ping.');
+  }
+  if ((ciba === 'ping') !== (notificationEndpoint !== undefined)) {
+    throw new UsageProblem('--ciba ping and --notification-endpoint need each other.');
+  }
+  return ciba === undefined
+    ? undefined
+    : { kind: ciba, ...(notificationEndpoint && { notificationEndpoint }) };
+};
+
+/** A key set, or one key. Whether they are public and strong enough is for the configuration to judge. */
+const keysOf = async ({ jwks }: AddOptions): Promise<readonly unknown[] | undefined> => {
+  if (jwks === undefined) return undefined;
+  const text = await readFile(jwks, 'utf8').catch(() => {
+    throw new UsageProblem('The file that --jwks names cannot be read.');
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text.
+  }
+  if (isJsonObject(value) && Array.isArray(value.keys)) return value.keys;
+  if (isJsonObject(value) && 'kty' in value) return [value];
+  throw new UsageProblem('The file that --jwks names must be a JSON Web Key Set, or one key of it.');
+};
+
+/** `--scope "openid phone" --scope profile` */
+const scopesOf = ({ scope }: AddOptions): readonly string[] | undefined => {
+  if (scope === undefined) return undefined;
+  const given = scope.flatMap((text) => text.split(/[\s,]+/)).filter((name) => name !== '');
+  return [...new Set(['openid', ...given])];
+};
+
+/** What is as by default is left out: the file stays readable, and follows when a default gets better. */
+const entryOf = async (options: AddOptions, secretHash: string | undefined): Promise<JsonObject> => {
+  const all = {
+    id: options.id,
+    name: options.name,
+    authentication: authenticationOf(options),
+    secretHash,
+    keys: await keysOf(options),
+    redirectUris: options.redirectUri,
+    postLogoutRedirectUris: options.postLogoutRedirectUri,
+    scopes: scopesOf(options),
+    refreshTokens: options.refreshTokens,
+    loginHintAllowed: options.loginHint,
+    parSuccessStatus: parStatusOf(options),
+    backchannel: backchannelOf(options),
+    sector: options.sector,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+};
+
+const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The tenant that is there without a configuration of it is written down when it gets its first client. */
+const defaultTenants: readonly JsonObject[] = [{ id: 'default', name: 'Paraph' }];
+
+const withClient = (
+  configuration: JsonObject,
+  wanted: string | undefined,
+  entry: JsonObject,
+): { readonly configuration: JsonObject; readonly tenant: string } => {
+  const oidc = asObject(configuration.oidc);
+  const tenants = (oidc.tenants === undefined ? defaultTenants : asList(oidc.tenants)).map(asObject);
+  const index = wanted === undefined ? 0 : tenants.findIndex(({ id }) => id === wanted);
+  const tenant = tenants[index];
+  if (tenant === undefined) throw new UsageProblem('The configuration has no tenant of the id in --tenant.');
+  const clients = asList(tenant.clients);
+  if (clients.some((client) => asObject(client).id === entry.id)) {
+    throw new UsageProblem('The tenant has a client of this id already.');
+  }
+  const changed = tenants.with(index, { ...tenant, clients: [...clients, entry] });
+  return {
+    configuration: { ...configuration, oidc: { ...oidc, tenants: changed } },
+    tenant: String(tenant.id),
+  };
+};
+
+const add = async (context: CliContext, options: AddOptions): Promise<Report> => {
+  const file = options.config ?? variable(context, 'PARAPH_CONFIG');
+  if (file === undefined) {
+    throw new UsageProblem('Which file? Name it with --config or PARAPH_CONFIG; --create begins one.');
+  }
+  const authentication = authenticationOf(options);
+  const secret = authentication.startsWith('client_secret_')
+    ? randomBytes(secretBytes).toString('base64url')
+    : undefined;
+  const entry = await entryOf(options, secret === undefined ? undefined : await hashPassword(secret));
+  let tenant = '';
+  await changeConfigurationFile(file, { create: options.create === true }, (configuration) => {
+    const added = withClient(configuration, options.tenant, entry);
+    tenant = added.tenant;
+    return added.configuration;
+  });
+  const fields: readonly Field[] = [
+    ['client_id', options.id],
+    ['client_secret', secret],
+    ['', secret && 'Keep it now: the file has only its hash, and nobody can show it again.'],
+    ['method', authentication],
+    ['tenant', tenant],
+    ['file', file],
+    ['', 'The service knows the client from its next start on.'],
+  ];
+  const { id, name } = options;
+  return {
+    outcome: 'ok',
+    document: { file, tenant, client: { id, name, authentication }, ...(secret && { secret }) },
+    text: formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context)),
+  };
+};
+
+interface Listed {
+  readonly tenant: string;
+  readonly id: string;
+  readonly name: string;
+  readonly authentication: string;
+  /** Not in the file: it comes with the sandbox. */
+  readonly demo: boolean;
+}
+
+const clientsOf = ({ oidc }: Configuration): readonly Listed[] => {
+  // Their addresses are not shown, so any will do.
+  const tenants = oidc.demoClients ? withDemoClients(oidc.tenants, 'http://localhost') : oidc.tenants;
+  return tenants.flatMap(({ id: tenant, clients }, index) =>
+    clients.map((client) => ({
+      tenant,
+      id: client.id,
+      name: client.name,
+      authentication: client.authentication,
+      demo: oidc.tenants[index]?.clients.includes(client) !== true,
+    })),
+  );
+};
+
+const list = async (context: CliContext, options: { readonly config?: string }): Promise<Report> => {
+  const loaded = await loadConfiguration(options.config ?? variable(context, 'PARAPH_CONFIG'));
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  const clients = clientsOf(loaded.value);
+  const wide = (of: (client: Listed) => string): number =>
+    Math.max(0, ...clients.map((client) => of(client).length));
+  const [ids, tenants, methods] = [
+    wide(({ id }) => id),
+    wide(({ tenant }) => tenant),
+    wide(({ authentication }) => authentication),
+  ];
+  const lines = clients.map(({ id, tenant, authentication, name, demo }) =>
+    [
+      `  ${id.padEnd(ids)}`,
+      tenant.padEnd(tenants),
+      authentication.padEnd(methods),
+      `${printable(name)}${demo ? ' (sandbox)' : ''}\n`,
+    ].join('  '),
+  );
+  return { outcome: 'ok', document: { clients }, text: lines.join('') || 'There are no clients.\n' };
+};
+
+const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
+
+export const addClients = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  const clients = program.command('clients').description('manage the applications that log people in');
+  clients
+    .command('add')
+    .description('add one to the configuration file; prints its new secret, once')
+    .requiredOption('--id <id>', 'client_id')
+    .requiredOption('--name <name>', 'what people are told who asks')
+    .option('--redirect-uri <url>', 'where people are sent back to (may be repeated)', collect)
+    .option('--post-logout-redirect-uri <url>', 'the same after a logout (may be repeated)', collect)
+    .option('--auth <method>', `${clientAuthentications.slice(0, 3).join(', ')} or none`)
+    .option('--public', 'no secret, such as for an app; the same as --auth none')
+    .option('--jwks <file>', 'its public keys, for private_key_jwt or signed requests')
+    .option('--tenant <id>', 'by default the first one')
+    .option('--scope <scopes>', 'what it may ask for; openid always (may be repeated)', collect)
+    .option('--refresh-tokens', 'it may stay logged in without the user')
+    .option('--login-hint', "it may name the user's number")
+    .option('--par-status <status>', 'of answers to pushed requests: 200, or 201 for libraries')
+    .option('--ciba <delivery>', 'logins without a browser: poll or ping')
+    .option('--notification-endpoint <url>', 'where it is pinged')
+    .option('--sector <host>', 'clients of one sector see the same sub for a user')
+    .option('--config <file>', 'by default the one in PARAPH_CONFIG')
+    .option('--create', 'begin the file if there is none')
+    .option('--json', 'print one JSON document')
+    .action(async (options: AddOptions) => done(await add(context, options)));
+  clients
+    .command('list')
+    .description('list them')
+    .option('--config <file>', 'by default the one in PARAPH_CONFIG')
+    .option('--json', 'print one JSON document')
+    .action(async (options: { readonly config?: string }) => done(await list(context, options)));
+};

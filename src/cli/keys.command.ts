@@ -1,0 +1,173 @@
+/**
+ * `paraph keys`: the keys that sign a tenant's ID tokens. They are in Redis under the master key, so both are needed; the
+ * running processes follow by themselves.
+ *
+ * Nothing is made here where nothing is: a first key under a master key that is not the service's would lock the service out.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { loadConfiguration } from '../configuration/load.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import type { SigningKey, SigningKeys } from '../oauth/signing-keys.ts';
+import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { embeddedRedisUrl } from './embedded-redis.ts';
+import { paletteFor } from './screen.ts';
+
+interface Options {
+  readonly tenant?: string;
+  readonly publishSeconds?: number;
+}
+
+interface TenantKeys {
+  readonly tenant: string;
+  readonly keys: readonly SigningKey[];
+}
+
+const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
+
+const maxPublishSeconds = 30 * 86_400;
+
+const parsePublishSeconds = (text: string): number => {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= maxPublishSeconds)) {
+    throw new UsageProblem(`--publish-seconds must be a number of seconds from 0 to ${maxPublishSeconds}.`);
+  }
+  return value;
+};
+
+const tenantsOf = ({ oidc }: Configuration, wanted: string | undefined): readonly string[] => {
+  const ids = oidc.tenants.map(({ id }) => id).filter((id) => wanted === undefined || id === wanted);
+  if (ids.length === 0) throw new UsageProblem('The configuration has no tenant of the id in --tenant.');
+  return ids;
+};
+
+/** The service's master key, and never a new one. */
+const masterKeyOf = async (context: CliContext): Promise<Uint8Array> => {
+  const { masterKey, dataDirectory } = environmentOf(context);
+  const filePath = join(dataDirectory, 'master.key');
+  if (masterKey === undefined && !existsSync(filePath)) {
+    throw new UsageProblem(
+      `There is no master key in ${dataDirectory}: set PARAPH_MASTER_KEY or PARAPH_DATA as the service has them.`,
+    );
+  }
+  const { masterKeyFrom } = await import('../pki/master-key.ts');
+  try {
+    return await masterKeyFrom({ environmentValue: masterKey, filePath });
+  } catch (error) {
+    // Its sentences are written for the operator and hold no key.
+    throw new UsageProblem(`${error instanceof Error ? error.message : 'the master key is not usable'}.`);
+  }
+};
+
+/** Redis is a dependency that may fail as well; the sealer says whether it was the key. */
+const isSealedOtherwise = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('the master key does not open');
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const shown = ({ tenant, keys }: TenantKeys) => ({
+  tenant,
+  keys: keys.map(({ kid, kty, state, signsFrom, withdrawnAt }) => ({
+    kid,
+    kty,
+    state,
+    // The first keys have signed from the beginning.
+    signsFrom: signsFrom === 0 ? null : iso(signsFrom),
+    withdrawnAt: withdrawnAt === undefined ? null : iso(withdrawnAt),
+  })),
+});
+
+const tableOf = (tenants: readonly TenantKeys[], context: CliContext): string => {
+  const { bold, dim } = paletteFor(context.stdout, context);
+  const rowsOf = ({ kid, kty, state, signsFrom, withdrawnAt }: SigningKey): readonly string[] => [
+    `  ${kty.padEnd(3)}  ${state.padEnd(9)}  ${kid}`,
+    ...(state === 'published' ? [dim(`       signs from ${iso(signsFrom)} on`)] : []),
+    ...(withdrawnAt === undefined ? [] : [dim(`       withdrawn at ${iso(withdrawnAt)}`)]),
+  ];
+  const lines = tenants.flatMap(({ tenant, keys }) => [
+    bold(tenant),
+    ...(keys.length === 0
+      ? ['  no keys yet: the service makes them when it needs them']
+      : keys.flatMap(rowsOf)),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
+};
+
+const actions = {
+  list: async (_keys: SigningKeys, present: readonly SigningKey[]) => present,
+  rotate: async (keys: SigningKeys, present: readonly SigningKey[], { publishSeconds }: Options) =>
+    present.length === 0 ? present : keys.rotate(publishSeconds),
+};
+
+/** Read before anything is written: under a master key that does not open what is there, new keys would be lost. */
+const presentKeys = async (keys: SigningKeys): Promise<readonly SigningKey[]> => {
+  try {
+    return await keys.list();
+  } catch (error) {
+    throw isSealedOtherwise(error)
+      ? new UsageProblem(
+          'The master key does not open the keys that are there: it is not that of the service.',
+        )
+      : error;
+  }
+};
+
+const run = async (context: CliContext, action: keyof typeof actions, options: Options): Promise<Report> => {
+  const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
+  const loaded = await loadConfiguration(configurationPath);
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  const { oidc, queue } = loaded.value;
+  const ids = tenantsOf(loaded.value, options.tenant);
+  const masterKey = await masterKeyOf(context);
+  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
+  if (url === undefined) {
+    return unreachable(
+      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
+    );
+  }
+  // Loaded here because few commands need a Redis client.
+  const [{ connectForCommands, whenReady }, { settlesWithin }, { createSigningKeys }] = await Promise.all([
+    import('../redis/connect.ts'),
+    import('../redis/patience.ts'),
+    import('../oauth/signing-keys.ts'),
+  ]);
+  const redis = connectForCommands({ url });
+  // Without a listener ioredis prints; that it is not ready is told below.
+  redis.on('error', () => undefined);
+  try {
+    if (!(await settlesWithin(whenReady(redis), 3000))) {
+      return unreachable('Redis does not answer at the address in REDIS_URL.');
+    }
+    const tenants: TenantKeys[] = [];
+    for (const tenant of ids) {
+      const { now } = context;
+      const settings = oidc.keys;
+      const keys = createSigningKeys({ redis, prefix: queue.prefix, tenant, masterKey, settings, now });
+      const present = await presentKeys(keys);
+      tenants.push({ tenant, keys: await actions[action](keys, present, options) });
+    }
+    return { outcome: 'ok', document: { tenants: tenants.map(shown) }, text: tableOf(tenants, context) };
+  } finally {
+    redis.disconnect();
+  }
+};
+
+export const addKeys = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  const keys = program
+    .command('keys')
+    .description('manage the keys that sign ID tokens (on the machine of the service)');
+  keys
+    .command('list')
+    .description('show which are published, which sign and until when')
+    .option('--tenant <id>', 'by default all')
+    .option('--json', 'print one JSON document')
+    .action(async (options: Options) => done(await run(context, 'list', options)));
+  keys
+    .command('rotate')
+    .description('publish new keys, which sign later and replace the old ones')
+    .option('--tenant <id>', 'by default all')
+    .option('--publish-seconds <n>', 'only published for so long; 0 in an emergency', parsePublishSeconds)
+    .option('--json', 'print one JSON document')
+    .action(async (options: Options) => done(await run(context, 'rotate', options)));
+};

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { dtbsLimit } from '../protocol/gsm.ts';
+import { type LoginText, loginLanguages } from '../registry/oauth-client.ts';
+
+/**
+ * The text that the phone shows when somebody logs in.
+ *
+ * `#SESSION#` must be in it: it is the code that the page shows as well, and the only thing by which a person can tell
+ * their own login from one that somebody else has started with their number. A text is refused here, and not on the phone,
+ * when it is too long once its placeholders are filled in.
+ */
+const placeholders = ['#CLIENT#', '#SESSION#', '#NUMBER#'];
+
+/** As long as what is filled in at run time, or longer. */
+const samples = { session: 'XXXX-XXXX', number: '00' };
+
+const hasOnlyKnownPlaceholders = (text: string): boolean =>
+  (text.match(/#[A-Za-z_]+#/g) ?? []).every((found) => placeholders.includes(found));
+
+const text = z
+  .string()
+  .min(1)
+  .max(239)
+  .regex(/^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u, { error: 'must not contain control characters' })
+  .refine((written) => written.includes('#SESSION#'), {
+    error: 'must contain #SESSION#, the code that the page shows, too',
+  })
+  .refine(hasOnlyKnownPlaceholders, {
+    error: 'must have no other placeholders than #CLIENT#, #SESSION# and #NUMBER#',
+  });
+
+export const loginText = z
+  .strictObject({
+    en: text.optional().describe('In English.'),
+    de: text.optional().describe('In German.'),
+    fr: text.optional().describe('In French.'),
+    it: text.optional().describe('In Italian.'),
+  })
+  .prefault({});
+
+/** In one pass, so that a placeholder within a name stays what it is. A number without a place of its own is put behind. */
+const fill = (template: string, client: string): string => {
+  const values: Readonly<Record<string, string>> = { ...samples, client };
+  const complete = template.includes('#NUMBER#') ? template : `${template} #NUMBER#`;
+  return complete.replaceAll(
+    /#(CLIENT|SESSION|NUMBER)#/g,
+    (_, name: string) => values[name.toLowerCase()] ?? '',
+  );
+};
+
+/** Languages whose text no phone could show, were this client the one that asks. */
+export const languagesTooLong = (texts: LoginText, client: string): readonly string[] =>
+  loginLanguages.filter((language) => {
+    const template = texts[language];
+    if (template === undefined) return false;
+    const filled = fill(template, client);
+    return filled.length > dtbsLimit(filled);
+  });
+
+export const tooLong =
+  'must fit the phone with its placeholders filled in: 239 characters, or 119 when one is outside of the GSM alphabet';

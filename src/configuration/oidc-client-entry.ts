@@ -1,0 +1,254 @@
+import { z } from 'zod';
+import {
+  clientAuthentications,
+  type OauthClient,
+  oauthScopes,
+  signingAlgorithms,
+} from '../registry/oauth-client.ts';
+import { parseStoredPassword } from '../registry/passwords.ts';
+import { languagesTooLong, loginText, tooLong } from './login-text.ts';
+import { publicJwks } from './public-jwk.ts';
+import { isAppAddress, isSecureAddress } from './web-address.ts';
+
+/**
+ * One element of a tenant's `clients`: who may send people here to log in, and how it proves who it is.
+ *
+ * Everything that opens a door is closed by default: no refresh tokens, no naming of the user's number, no text of its own.
+ */
+
+/**
+ * Characters that form-encoding leaves alone: with HTTP Basic the id is encoded, and clients that forget to would be told
+ * apart from those that do not.
+ */
+const clientId = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/, { error: 'must be 1 to 128 letters, digits, dots, _ or -' });
+
+/** One line that people read. */
+export const shownName = z
+  .string()
+  .max(64)
+  .regex(/^[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?$/u, {
+    error: 'must be one line of text, without spaces at its ends',
+  });
+
+// What follows takes addresses apart, which makes no sense of anything else.
+const redirectUri = z
+  .string()
+  .max(2000, { abort: true })
+  .refine((uri) => isSecureAddress(uri) || isAppAddress(uri), {
+    error:
+      'must be an absolute https address without fragment, an http one to this machine, or one of an app whose scheme has a dot',
+    abort: true,
+  });
+
+const scope = z.enum(oauthScopes);
+const algorithm = z.enum(signingAlgorithms);
+
+const backchannel = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('poll') }),
+  z.strictObject({
+    kind: z.literal('ping'),
+    notificationEndpoint: z
+      .string()
+      .max(2000)
+      .refine(isSecureAddress, {
+        error: 'must be an https address, or an http one to this machine',
+        abort: true,
+      })
+      .describe('Where it is told that a login has ended.'),
+  }),
+]);
+
+const clientObject = z.strictObject({
+  id: clientId.describe('`client_id`. Users do not see it.'),
+  name: shownName.describe('What people are told who asks, on the page and on the phone.'),
+  authentication: z
+    .enum(clientAuthentications)
+    .default('client_secret_basic')
+    .describe('How it proves who it is. `none` is a public client, such as an app: it must use PKCE.'),
+  secretHash: z
+    .string()
+    .refine((hash) => parseStoredPassword(hash) !== undefined, {
+      error: 'must be a stored password of the form $scrypt$ln=…,r=…,p=…$salt$hash',
+    })
+    .optional()
+    .describe(
+      'Stored form of its secret, for the two methods with a secret. `paraph clients add` makes one, `paraph hash-password`, too.',
+    ),
+  keys: publicJwks
+    .prefault([])
+    .describe(
+      'Its public keys (JWK: RSA from 2048 bits on, P-256, Ed25519), for `private_key_jwt` and signed requests.',
+    ),
+  redirectUris: z
+    .array(redirectUri)
+    .max(50)
+    .default([])
+    .describe(
+      'Where people may be sent back to, letter by letter. Without any it cannot log people in by browser.',
+    ),
+  postLogoutRedirectUris: z
+    .array(redirectUri)
+    .max(50)
+    .default([])
+    .describe('Where people may be sent to after a logout.'),
+  scopes: z
+    .array(scope)
+    .default(['openid', 'profile'])
+    .describe('What it may ask for; `openid` always, `offline_access` by `refreshTokens`.'),
+  refreshTokens: z
+    .boolean()
+    .default(false)
+    .describe('It may stay logged in without the user: adds the scope `offline_access`.'),
+  idTokenAlgorithm: algorithm.default('RS256').describe('Signs its ID tokens.'),
+  responseAlgorithm: algorithm
+    .default('RS256')
+    .describe('Signs authorisation answers that it wants as a JWT (JARM).'),
+  parRequired: z.boolean().default(false).describe('It must push its requests (RFC 9126).'),
+  parSuccessStatus: z
+    .union([z.literal(200), z.literal(201)])
+    .default(200)
+    .describe('Status of the answer to a pushed request. Generic libraries accept 201 only.'),
+  strictParameters: z
+    .boolean()
+    .default(true)
+    .describe('Unknown scopes and `acr_values` are refused; otherwise they are left out.'),
+  loginHintAllowed: z
+    .boolean()
+    .default(false)
+    .describe("It may name the user's number, test numbers of the sandbox among them."),
+  dtbdAllowed: z.boolean().default(false).describe('It may bring the text that the phone shows.'),
+  numberMatching: z.boolean().default(false).describe('Page and phone show a number that the user compares.'),
+  loginText: loginText.describe("In place of the tenant's."),
+  signedRequestRequired: z.boolean().default(false).describe('It must sign its requests (RFC 9101).'),
+  dpopRequired: z.boolean().default(false).describe('Its tokens are bound to a key (RFC 9449).'),
+  backchannel: backchannel
+    .optional()
+    .describe(
+      'It may start logins without a browser (CIBA), and asks whether they have ended, or is pinged; only with `private_key_jwt`.',
+    ),
+  sector: z
+    .string()
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/, {
+      error: 'must be a host name in lower case',
+    })
+    .optional()
+    .describe(
+      "Clients of one sector see the same `sub` for a user. By default the host of the redirect addresses, or the client's id where there is none.",
+    ),
+});
+
+type Entry = z.output<typeof clientObject>;
+
+/** Hosts of the addresses on the web: an app's have none that means anything. */
+const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
+  ...new Set(redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname)),
+];
+
+const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? entry.id;
+
+/** RFC 8252 section 7: an app listens on this machine without TLS, and claims https addresses that are its own. */
+const fitsNativeApp = (uri: string): boolean => {
+  const { protocol, hostname } = new URL(uri);
+  const isThisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+  return isAppAddress(uri) || (protocol === 'http:') === isThisMachine;
+};
+
+/** Key and what is wrong with it, for everything that concerns more than one key. */
+const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])[] => {
+  const { authentication, secretHash, keys, redirectUris, postLogoutRedirectUris, scopes } = entry;
+  const isPublic = authentication === 'none';
+  const hasSecret = authentication === 'client_secret_basic' || authentication === 'client_secret_post';
+  const usesKeys = authentication === 'private_key_jwt' || entry.signedRequestRequired;
+  const checks: readonly (readonly [boolean, keyof Entry, string])[] = [
+    [hasSecret && secretHash === undefined, 'secretHash', `must be there for ${authentication}`],
+    [!hasSecret && secretHash !== undefined, 'secretHash', `must not be there for ${authentication}`],
+    [
+      usesKeys && keys.length === 0,
+      'keys',
+      'must not be empty for private_key_jwt and signedRequestRequired',
+    ],
+    [isPublic && redirectUris.length === 0, 'redirectUris', 'must not be empty for a public client'],
+    [
+      !isPublic && [...redirectUris, ...postLogoutRedirectUris].some((uri) => !isSecureAddress(uri)),
+      redirectUris.every(isSecureAddress) ? 'postLogoutRedirectUris' : 'redirectUris',
+      'may be those of an app only when authentication is none: an app cannot keep a secret',
+    ],
+    [
+      postLogoutRedirectUris.some(isAppAddress) && !redirectUris.some(isAppAddress),
+      'postLogoutRedirectUris',
+      'may be those of an app only when redirectUris have one, too',
+    ],
+    [
+      redirectUris.some(isAppAddress) && ![...redirectUris, ...postLogoutRedirectUris].every(fitsNativeApp),
+      'redirectUris',
+      'beside the address of an app: http only to localhost, 127.0.0.1 or [::1], and https to none of these',
+    ],
+    [!scopes.includes('openid'), 'scopes', 'must contain openid'],
+    [
+      scopes.includes('offline_access') && !entry.refreshTokens,
+      'scopes',
+      'may contain offline_access only when refreshTokens is true',
+    ],
+    [
+      entry.backchannel !== undefined && authentication !== 'private_key_jwt',
+      'backchannel',
+      'may be there only for private_key_jwt',
+    ],
+    [
+      entry.sector === undefined && hostsOf(entry).length > 1,
+      'sector',
+      'must be there when redirectUris have several hosts',
+    ],
+    [!URL.canParse(`https://${sectorOf(entry)}/`), 'sector', 'must be there when id is no host name'],
+  ];
+  return checks.flatMap(([wrong, key, message]) => (wrong ? [[key, message] as const] : []));
+};
+
+/** Set, in the order of the list above, so that two files that mean the same give the same. */
+const scopesOf = ({ scopes, refreshTokens }: Entry): OauthClient['scopes'] =>
+  oauthScopes.filter((name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens));
+
+const backchannelOf = ({ backchannel: given }: Entry): OauthClient['backchannel'] => {
+  if (given === undefined) return undefined;
+  return given.kind === 'poll'
+    ? { delivery: 'poll' }
+    : { delivery: 'ping', notificationEndpoint: given.notificationEndpoint };
+};
+
+export const oidcClientEntry = clientObject
+  .superRefine((entry, context) => {
+    for (const [key, message] of contradictions(entry)) {
+      context.addIssue({ code: 'custom', path: [key], message });
+    }
+    for (const language of languagesTooLong(entry.loginText, entry.name)) {
+      context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
+    }
+  })
+  .transform(
+    (entry): OauthClient => ({
+      id: entry.id,
+      name: entry.name,
+      authentication: entry.authentication,
+      secretHash: entry.secretHash,
+      keys: entry.keys,
+      redirectUris: entry.redirectUris,
+      postLogoutRedirectUris: entry.postLogoutRedirectUris,
+      scopes: scopesOf(entry),
+      refreshTokens: entry.refreshTokens,
+      idTokenAlgorithm: entry.idTokenAlgorithm,
+      responseAlgorithm: entry.responseAlgorithm,
+      parRequired: entry.parRequired,
+      parSuccessStatus: entry.parSuccessStatus,
+      strictParameters: entry.strictParameters,
+      loginHintAllowed: entry.loginHintAllowed,
+      dtbdAllowed: entry.dtbdAllowed,
+      numberMatching: entry.numberMatching,
+      loginText: entry.loginText,
+      signedRequestRequired: entry.signedRequestRequired,
+      dpopRequired: entry.dpopRequired,
+      backchannel: backchannelOf(entry),
+      sector: sectorOf(entry),
+    }),
+  );

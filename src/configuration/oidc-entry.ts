@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
+import { languagesTooLong, loginText, tooLong } from './login-text.ts';
+import { logoSvg } from './logo-svg.ts';
+import { oidcClientEntry, shownName } from './oidc-client-entry.ts';
+
+/**
+ * `oidc`: logins for other applications, with OpenID Connect.
+ *
+ * A tenant is an issuer of its own: keys, clients, looks. The first one is served at `/oidc`, every other at `/oidc/t/<id>`.
+ */
+const daySeconds = 86_400;
+
+const seconds = (count: number, max: number) => z.int().min(1).max(max).default(count);
+
+const allowance = (requests: number, perSeconds: number) =>
+  z
+    .strictObject({
+      requests: z.int().min(1).max(1_000_000).default(requests).describe('How many at once.'),
+      perSeconds: z
+        .int()
+        .min(1)
+        .max(daySeconds)
+        .default(perSeconds)
+        .describe('Seconds in which that allowance refills, evenly.'),
+    })
+    .prefault({});
+
+const limits = z
+  .strictObject({
+    pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
+    pushedPerAddress: allowance(1200, 60).describe('Pushed requests from one address, whoever sends them.'),
+    promptsPerNumber: allowance(6, 60).describe('Prompts on one phone, whoever asks for them.'),
+    promptsPerClient: allowance(600, 60).describe('Prompts that one client causes.'),
+    promptsPerAddress: allowance(30, 60).describe('Prompts that are asked for from one address.'),
+    refusedTokensPerAddress: allowance(60, 60).describe(
+      'Requests to the token endpoint from one address that were refused.',
+    ),
+  })
+  .prefault({});
+
+const branding = z
+  .strictObject({
+    color: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a colour of the form #rrggbb' })
+      .default('#1f5fbf')
+      .describe('Of buttons and links.'),
+    logoSvg: logoSvg
+      .optional()
+      .describe(
+        'Text of an SVG file that stands above the title: 32 KiB at most, without scripts and references.',
+      ),
+  })
+  .prefault({});
+
+/** The second of two that are the same is the wrong one. */
+const refuseRepeatedIds = (
+  entries: readonly { readonly id: string }[],
+  context: { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void },
+): void => {
+  const seen = new Set<string>();
+  for (const [index, { id }] of entries.entries()) {
+    if (seen.has(id)) {
+      context.addIssue({ code: 'custom', path: [index, 'id'], message: 'must not occur twice in the list' });
+    }
+    seen.add(id);
+  }
+};
+
+const tenantEntry = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 lower-case letters, digits or -' })
+      .describe('Names its keys and, but for the first tenant, its issuer. Never to be changed.'),
+    name: shownName.describe('What people are told where they are.'),
+    branding: branding.describe('How its pages look.'),
+    loginText: loginText.describe(
+      'What the phone shows, by language. `#CLIENT#` is who asks, `#SESSION#` (required) the code that the page shows, too, `#NUMBER#` the number to match.',
+    ),
+    clients: z
+      .array(oidcClientEntry)
+      .superRefine(refuseRepeatedIds)
+      .prefault([])
+      .describe('Applications that may send people here.'),
+  })
+  .superRefine((tenant, context) => {
+    const names = ['', ...tenant.clients.map(({ name }) => name)];
+    const languages = names.flatMap((name) => languagesTooLong(tenant.loginText, name));
+    for (const language of new Set(languages)) {
+      context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
+    }
+  })
+  .transform(
+    ({ id, name, branding: { color, logoSvg: logo }, loginText: texts, clients }): OauthTenant => ({
+      id,
+      name,
+      branding: { color, logoSvg: logo },
+      loginText: texts,
+      clients,
+    }),
+  );
+
+const keys = z
+  .strictObject({
+    publishSeconds: z
+      .int()
+      .min(0)
+      .max(30 * daySeconds)
+      .default(3600)
+      .describe(
+        'From the publication of a new key to its first signature: as long as others may cache the key set.',
+      ),
+    keepSeconds: z
+      .int()
+      .min(1)
+      .max(365 * daySeconds)
+      .default(daySeconds)
+      .describe('From then until the old key is withdrawn. Not less than `idTokenSeconds`.'),
+  })
+  .prefault({});
+
+const oidcObject = z.strictObject({
+  requestUriSeconds: seconds(60, 600).describe('How long a pushed request can be begun.'),
+  codeSeconds: seconds(60, 600).describe('How long a code can be redeemed.'),
+  accessTokenSeconds: seconds(3600, daySeconds).describe('How long an access token is valid.'),
+  idTokenSeconds: seconds(3600, daySeconds).describe('How long an ID token is valid.'),
+  refreshTokenDays: z
+    .number()
+    .positive()
+    .max(3650)
+    .default(14)
+    .describe('How long a client with refresh tokens stays logged in.'),
+  interactionSeconds: seconds(900, 3600).describe(
+    'How long the browser has to come to an end, from the first page on. Not less than `promptSeconds`.',
+  ),
+  promptSeconds: z
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe(
+      'How long the phone shows the prompt. Within the bounds of `protocol`; without it 80, or what is nearest to it there.',
+    ),
+  singleSignOnSeconds: z
+    .int()
+    .min(0)
+    .max(30 * daySeconds)
+    .default(0)
+    .describe(
+      'How long a login counts for further clients without asking the phone again; 0 asks each time.',
+    ),
+  keys: keys.describe('Rotation of the keys that sign.'),
+  limits: limits.describe('What one caller may do before it has to wait.'),
+  tenants: z
+    .array(tenantEntry)
+    .min(1)
+    .superRefine(refuseRepeatedIds)
+    .prefault([{ id: 'default', name: 'Paraph' }])
+    .describe('Issuers. The first is the default.'),
+});
+
+/** Still without the prompt's time, which depends on what the protocol allows. */
+type Settings = Omit<OauthSettings, 'promptSeconds'> & { readonly promptSeconds: number | undefined };
+
+export const oidcSettings = oidcObject
+  .superRefine((settings, context) => {
+    if (settings.keys.keepSeconds < settings.idTokenSeconds) {
+      const message = 'must not be less than idTokenSeconds';
+      context.addIssue({ code: 'custom', path: ['keys', 'keepSeconds'], message });
+    }
+  })
+  .transform(
+    ({ refreshTokenDays, promptSeconds, ...rest }): Settings => ({
+      ...rest,
+      promptSeconds,
+      refreshTokenSeconds: Math.max(1, Math.round(refreshTokenDays * daySeconds)),
+    }),
+  )
+  .prefault({});
+
+interface Bounds {
+  readonly minTimeoutSeconds: number;
+  readonly maxTimeoutSeconds: number;
+}
+
+const usualPromptSeconds = 80;
+
+/** The time of the prompt; what was not given adapts itself, so that a narrow protocol needs no `oidc` beside it. */
+export const promptSecondsOf = (
+  settings: Settings,
+  { minTimeoutSeconds, maxTimeoutSeconds }: Bounds,
+): number =>
+  settings.promptSeconds ??
+  Math.max(minTimeoutSeconds, Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds));
+
+/** Key within `oidc` and what is wrong with it, where the prompt's time fits something else badly. */
+export const promptProblem = (settings: Settings, bounds: Bounds): readonly [string, string] | undefined => {
+  const { minTimeoutSeconds, maxTimeoutSeconds } = bounds;
+  // Bounds in the wrong order are told where they stand.
+  if (minTimeoutSeconds > maxTimeoutSeconds) return undefined;
+  const promptSeconds = promptSecondsOf(settings, bounds);
+  if (promptSeconds < minTimeoutSeconds || promptSeconds > maxTimeoutSeconds) {
+    return ['promptSeconds', 'must be within protocol.minTimeoutSeconds and protocol.maxTimeoutSeconds'];
+  }
+  return settings.interactionSeconds < promptSeconds
+    ? ['interactionSeconds', 'must not be less than promptSeconds']
+    : undefined;
+};

@@ -1,0 +1,94 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { type PublicJwk, signingAlgorithms } from '../registry/oauth-client.ts';
+
+/**
+ * A client's public key, as RFC 7517 writes it.
+ *
+ * A private or a symmetric key is refused by name: this file is read by more people than the client, and whoever has put it
+ * here has to make a new one.
+ */
+const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
+
+const algorithmsOf: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['RSA', ['RS256', 'PS256']],
+  ['EC', ['ES256']],
+  ['OKP', ['EdDSA']],
+]);
+
+const keyOf = (jwk: Readonly<Record<string, unknown>>): KeyObject | undefined => {
+  try {
+    return createPublicKey({ format: 'jwk', key: { ...jwk } });
+  } catch {
+    return undefined;
+  }
+};
+
+const isStrongEnough = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean => {
+  switch (asymmetricKeyType) {
+    case 'rsa':
+      return (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
+    case 'ec':
+      return asymmetricKeyDetails?.namedCurve === 'prime256v1';
+    default:
+      return asymmetricKeyType === 'ed25519';
+  }
+};
+
+/** What is not part of the key, such as certificates, is left out. */
+const members = ['kty', 'kid', 'use', 'alg', 'crv', 'x', 'y', 'n', 'e'];
+
+const isOneOf = (value: unknown, allowed: readonly string[]): boolean =>
+  value === undefined || (typeof value === 'string' && allowed.includes(value));
+
+const isKid = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value));
+
+const problemsOf = (jwk: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] => {
+  const secrets = secretMembers.filter((member) => Object.hasOwn(jwk, member));
+  if (secrets.length > 0 || jwk.kty === 'oct') {
+    const member = secrets[0] ?? 'kty';
+    return [
+      [member, 'must not be here: only public keys belong into this file, and this one has to be replaced'],
+    ];
+  }
+  const algorithms = algorithmsOf.get(jwk.kty);
+  if (algorithms === undefined) return [['kty', 'must be "RSA", "EC" or "OKP"']];
+  if (!isKid(jwk.kid)) return [['kid', 'must be 1 to 128 visible ASCII characters']];
+  if (!isOneOf(jwk.use, ['sig'])) return [['use', 'must be "sig"']];
+  if (!isOneOf(jwk.alg, algorithms)) {
+    return [['alg', `must be one of ${signingAlgorithms.join(', ')} and fit the type of the key`]];
+  }
+  const key = keyOf(jwk);
+  return key !== undefined && isStrongEnough(key)
+    ? []
+    : [['', 'must be an RSA key of 2048 bits or more, a P-256 key or an Ed25519 key']];
+};
+
+const publicJwk = z
+  .record(z.string(), z.unknown())
+  .superRefine((jwk, context) => {
+    for (const [member, message] of problemsOf(jwk)) {
+      context.addIssue({ code: 'custom', path: member === '' ? [] : [member], message });
+    }
+  })
+  .transform(
+    (jwk) =>
+      Object.fromEntries(members.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : []))) as PublicJwk,
+  );
+
+/** A client's keys. Several must have names, by which its tokens say which one has signed. */
+export const publicJwks = z
+  .array(publicJwk)
+  .max(20)
+  .superRefine((keys, context) => {
+    if (keys.length < 2) return;
+    const seen = new Set<unknown>();
+    for (const [index, { kid }] of keys.entries()) {
+      if (kid === undefined || seen.has(kid)) {
+        const message = 'must be there and differ between the keys of a client';
+        context.addIssue({ code: 'custom', path: [index, 'kid'], message });
+      }
+      seen.add(kid);
+    }
+  });

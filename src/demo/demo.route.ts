@@ -1,0 +1,217 @@
+/**
+ * The relying party of the sandbox: a complete login, step by step, at `/demo`.
+ *
+ * It knows no more about the provider than any application does, and asks it over HTTP. Between its two pages it remembers
+ * the login in a sealed cookie. Whatever comes from the outside is escaped where it is shown; where people are sent is made of this
+ * server's public address only.
+ */
+
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { demoCallbackPath } from '../registry/demo-clients.ts';
+import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
+import { authorisationRequest, type Fields, newSecrets } from './authorisation-request.ts';
+import { readChoices } from './choices.ts';
+import { isFromOwnPage, pageHeaders } from './headers.ts';
+import { createLoginStates, type LoginState, loginStateSeconds } from './login-state.ts';
+import { icon } from './mark.ts';
+import type { Html } from './markup.ts';
+import { type Answered, createProviderCalls } from './provider-calls.ts';
+import { pushedPage, refusedPage } from './pushed-page.ts';
+import {
+  type Begun,
+  disbelievedPage,
+  errorPage,
+  loggedInPage,
+  type ReadIdToken,
+  unreachablePage,
+} from './result-page.ts';
+import { readReturned } from './returned.ts';
+import { presentable, shortened } from './shorten.ts';
+import { startPage } from './start-page.ts';
+import { stylesheet } from './stylesheet.ts';
+
+export interface DemoOptions {
+  /** Origin at which browsers reach this server, and of which the issuer is made. */
+  readonly publicUrl: () => string;
+  /** Where this server listens: for its own calls of the provider. */
+  readonly selfUrl: () => string;
+  readonly now: () => number;
+  /** Seals the cookie; 32 bytes, the same in all processes of a service. */
+  readonly stateKey: Uint8Array;
+  readonly fetch: typeof globalThis.fetch;
+  readonly log: { trouble(error: Error): void };
+}
+
+const cookieName = 'paraph_demo_login';
+const mostFormBytes = 8192;
+const assetSeconds = 86_400;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Nothing is believed of it here: it is shown beside what the checks say. */
+const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
+  try {
+    return { header: presentable(decodeProtectedHeader(token)), claims: presentable(decodeJwt(token)) };
+  } catch {
+    return { header: {}, claims: {} };
+  }
+};
+
+export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log }: DemoOptions): Hono => {
+  const issuer = (): string => `${publicUrl()}/oidc`;
+  const redirectUri = (): string => `${publicUrl()}${demoCallbackPath}`;
+  const states = createLoginStates(stateKey, now);
+  const provider = createProviderCalls({ issuer, selfUrl, fetch });
+  const jwks = createJwksCache({
+    // Only https and loopback addresses are taken; where the keys really come from is the next line's to say.
+    jwksUri: 'http://127.0.0.1/oidc/jwks.json',
+    fetch: (_uri, init) => fetch(`${selfUrl()}/oidc/jwks.json`, init),
+    now,
+  });
+
+  const answer = async (c: Context, page: Html, status: 200 | 400 | 403 | 413 | 502 = 200) => {
+    for (const [name, value] of Object.entries(pageHeaders(publicUrl()))) c.header(name, value);
+    return c.html(await page, status);
+  };
+
+  const cookieOptions = () =>
+    ({
+      path: '/demo',
+      httpOnly: true,
+      sameSite: 'Lax',
+      secure: publicUrl().startsWith('https:'),
+    }) as const;
+
+  const authorisationUrl = (clientId: string, requestUri: string): string =>
+    `${issuer()}/auth?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
+
+  const logOutUrl = (clientId: string): string => {
+    const query = new URLSearchParams({
+      client_id: clientId,
+      post_logout_redirect_uri: `${publicUrl()}/demo`,
+    });
+    return `${issuer()}/session/end?${query}`;
+  };
+
+  const begunBy = (login: LoginState): Begun => ({
+    parUrl: `${issuer()}/par`,
+    fields: authorisationRequest(login.choices, login, redirectUri()),
+    authorisationUrl: authorisationUrl(login.choices.clientId, login.requestUri),
+  });
+
+  const checkIdToken = async (login: LoginState, { body }: Answered): Promise<ReadIdToken | undefined> => {
+    const token = textOf(body.id_token);
+    if (token === '') return undefined;
+    const accessToken = textOf(body.access_token);
+    const result = await validateIdToken(token, {
+      issuer: issuer(),
+      clientId: login.choices.clientId,
+      jwks,
+      nonce: login.nonce,
+      ...(accessToken !== '' && { accessToken }),
+      // The token came directly from the provider, and then at_hash may be left out.
+      accessTokenHashOptional: true,
+      ...(login.choices.acrValue !== undefined && { acrValues: [login.choices.acrValue] }),
+      now,
+    });
+    return { ...readUnchecked(token), result };
+  };
+
+  const askUserInfo = async (accessToken: string, subject: string) => {
+    const { body, exchange } = await provider.userInfo(accessToken);
+    return { exchange, sameSubject: body.sub === subject };
+  };
+
+  const finish = async (c: Context, login: LoginState, code: string, shown: Fields) => {
+    const { clientId } = login.choices;
+    const redeemed = await provider.redeem(clientId, {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri(),
+      code_verifier: login.codeVerifier,
+    });
+    const idToken = await checkIdToken(login, redeemed);
+    const accessToken = textOf(redeemed.body.access_token);
+    const userInfo =
+      idToken?.result.ok === true && accessToken !== ''
+        ? await askUserInfo(accessToken, idToken.result.claims.sub)
+        : undefined;
+    const page = loggedInPage(
+      begunBy(login),
+      shown,
+      { token: redeemed.exchange, idToken, userInfo },
+      logOutUrl(clientId),
+    );
+    return answer(c, page);
+  };
+
+  const app = new Hono();
+
+  app.get('/demo', (c) => answer(c, startPage(publicUrl())));
+
+  app.get('/demo/start', (c) => c.redirect('/demo', 303));
+
+  app.post(
+    '/demo/start',
+    bodyLimit({ maxSize: mostFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
+    async (c) => {
+      const choices = readChoices(new URLSearchParams(await c.req.text()));
+      if (!isFromOwnPage(c.req.raw.headers, publicUrl())) {
+        return answer(c, startPage(publicUrl(), choices, true), 403);
+      }
+      const secrets = newSecrets();
+      const fields = authorisationRequest(choices, secrets, redirectUri());
+      // The id goes along for the public client only: the others' is in their credentials.
+      const pushed = await provider.push(choices.clientId, fields);
+      const requestUri = textOf(pushed.body.request_uri);
+      if (requestUri === '') return answer(c, refusedPage(pushed), 400);
+      setCookie(c, cookieName, await states.seal({ ...secrets, choices, requestUri }), {
+        ...cookieOptions(),
+        maxAge: loginStateSeconds,
+      });
+      const next = authorisationUrl(choices.clientId, requestUri);
+      if (choices.straight) return c.redirect(next, 303);
+      return answer(c, pushedPage(pushed, next, Number(pushed.body.expires_in)));
+    },
+  );
+
+  app.get(demoCallbackPath, async (c) => {
+    const login = await states.open(getCookie(c, cookieName) ?? '');
+    if (login === undefined) return answer(c, disbelievedPage('no-login'), 400);
+    const query = new URL(c.req.url).searchParams;
+    const returned = readReturned(query, { state: login.state, issuer: issuer() });
+    // What belongs to another login does not end this one.
+    if (returned.kind === 'refused') return answer(c, disbelievedPage(returned.why), 400);
+    deleteCookie(c, cookieName, cookieOptions());
+    const shown = Object.fromEntries(
+      [...query].map(([name, value]) => [name, name === 'code' ? shortened(value) : value]),
+    );
+    return returned.kind === 'error'
+      ? answer(c, errorPage(begunBy(login), shown, returned))
+      : finish(c, login, returned.code, shown);
+  });
+
+  app.get('/demo/demo.css', (c) =>
+    c.body(stylesheet, 200, {
+      'content-type': 'text/css;charset=UTF-8',
+      'cache-control': `public, max-age=${assetSeconds}`,
+      'x-content-type-options': 'nosniff',
+    }),
+  );
+  app.get('/demo/icon.svg', (c) =>
+    c.body(icon, 200, {
+      'content-type': 'image/svg+xml',
+      'cache-control': `public, max-age=${assetSeconds}`,
+      'x-content-type-options': 'nosniff',
+    }),
+  );
+
+  app.onError((error, c) => {
+    log.trouble(error);
+    return answer(c, unreachablePage(), 502);
+  });
+  return app;
+};

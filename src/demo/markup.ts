@@ -1,0 +1,71 @@
+/** Pieces that the pages are made of. Everything that is put into a template is escaped by it. */
+import { html } from 'hono/html';
+import type { Exchange } from './provider-calls.ts';
+
+export type Html = ReturnType<typeof html>;
+
+/** Text whose backticks mean code. */
+export const words = (text: string): readonly (string | Html)[] =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+
+const indent = (depth: number): string => '  '.repeat(depth);
+
+const block = (lines: readonly unknown[], depth: number, open: string, close: string): Html => {
+  const last = lines.length - 1;
+  const rows = lines.map((line, index) => html`${indent(depth + 1)}${line}${index < last ? ',' : ''}\n`);
+  return html`${open}\n${rows}${indent(depth)}${close}`;
+};
+
+const value = (json: unknown, depth: number): unknown => {
+  if (Array.isArray(json)) {
+    if (json.length === 0) return '[]';
+    return block(
+      json.map((element) => value(element, depth + 1)),
+      depth,
+      '[',
+      ']',
+    );
+  }
+  if (typeof json === 'object' && json !== null) {
+    const lines = Object.entries(json).map(
+      ([name, member]) =>
+        html`<span class="name">${JSON.stringify(name)}</span>: ${value(member, depth + 1)}`,
+    );
+    return lines.length === 0 ? '{}' : block(lines, depth, '{', '}');
+  }
+  return html`<span class="${typeof json === 'string' ? 'string' : 'literal'}">${JSON.stringify(json)}</span>`;
+};
+
+/** JSON with names and values in different colours; nothing depends on seeing them. */
+export const jsonBlock = (json: unknown): Html => html`<pre><code>${value(json, 0)}</code></pre>`;
+
+/** Name and value on a line of their own, as they are before they are encoded for the way. */
+export const fieldsBlock = (fields: Iterable<readonly [name: string, value: string]>): Html => {
+  const lines = [...fields].map(([name, text]) => html`<span class="name">${name}</span>=${text}\n`);
+  return html`<pre><code>${lines}</code></pre>`;
+};
+
+const requestText = ({ method, url, headers, fields }: Exchange): Html => {
+  const shownHeaders = headers.map(([name, text]) => html`<span class="name">${name}</span>: ${text}\n`);
+  const shownFields = Object.entries(fields).map(
+    ([name, text]) => html`<span class="name">${name}</span>=${text}\n`,
+  );
+  return html`<pre><code>${method} ${url}
+${shownHeaders}${shownFields.length === 0 ? '' : '\n'}${shownFields}</code></pre>`;
+};
+
+/** What was sent, and what came back. */
+export const exchangeBlocks = (exchange: Exchange): Html => html`<div class="sides">
+<div><h3>Sent</h3>${requestText(exchange)}</div>
+<div><h3>Answer <span class="status">HTTP ${exchange.status}</span></h3>${jsonBlock(exchange.answer)}</div>
+</div>`;
+
+/** @param id Of the heading, to be linked to. */
+export const step = (number: number, id: string, title: string, content: unknown): Html =>
+  html`<section class="step" aria-labelledby="${id}">
+<h2 id="${id}"><span class="number">${number}</span> ${title}</h2>
+${content}
+</section>`;
+
+export const banner = (kind: 'good' | 'bad' | 'plain', title: string, sentences: readonly unknown[]): Html =>
+  html`<div class="banner ${kind}"><p><strong>${title}</strong></p>${sentences.map((sentence) => html`<p>${sentence}</p>`)}</div>`;

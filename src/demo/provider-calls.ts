@@ -1,0 +1,125 @@
+/**
+ * What the relying party asks the provider directly. The provider is this same server, but it is asked over HTTP like any
+ * other: what the pages show is what was really sent.
+ */
+import { Buffer } from 'node:buffer';
+import { demoSecret } from '../registry/demo-clients.ts';
+import type { Fields } from './authorisation-request.ts';
+import type { DemoClientId } from './choices.ts';
+import { hidden, presentable, shortened } from './shorten.ts';
+
+/** One call, as it is shown: without secrets. */
+export interface Exchange {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly fields: Fields;
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+export interface Answered {
+  readonly status: number;
+  /** Members of the answer's JSON; empty when it was none. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly exchange: Exchange;
+}
+
+export interface ProviderCalls {
+  push(clientId: DemoClientId, fields: Fields): Promise<Answered>;
+  redeem(clientId: DemoClientId, fields: Fields): Promise<Answered>;
+  userInfo(accessToken: string): Promise<Answered>;
+}
+
+export interface ProviderCallsOptions {
+  /** The provider's issuer: what is shown. */
+  readonly issuer: () => string;
+  /** Where this server listens, `http://127.0.0.1:8080`: what is called, because the issuer's host may not be reachable from here. */
+  readonly selfUrl: () => string;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+const timeoutMs = 10_000;
+
+const secretFields: ReadonlySet<string> = new Set(['code_verifier']);
+const shortFields: ReadonlySet<string> = new Set(['code']);
+
+const presentableFields = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (secretFields.has(name)) return [name, hidden];
+      return [name, shortFields.has(name) ? shortened(value) : value];
+    }),
+  );
+
+const objectIn = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+};
+
+/** RFC 6749 section 2.3.1; nothing in the id and the secret needs encoding. */
+const basic = (clientId: string): string =>
+  `Basic ${Buffer.from(`${clientId}:${demoSecret}`).toString('base64')}`;
+
+export const createProviderCalls = ({ issuer, selfUrl, fetch }: ProviderCallsOptions): ProviderCalls => {
+  const call = async (
+    method: Exchange['method'],
+    path: string,
+    headers: Fields,
+    shownHeaders: Fields,
+    fields: Fields,
+  ): Promise<Answered> => {
+    const response = await fetch(`${selfUrl()}/oidc${path}`, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(method === 'POST' && { body: new URLSearchParams(fields).toString() }),
+    });
+    const body = objectIn(await response.text());
+    return {
+      status: response.status,
+      body,
+      exchange: {
+        method,
+        url: `${issuer()}${path}`,
+        headers: Object.entries({ ...headers, ...shownHeaders }),
+        fields: presentableFields(fields),
+        status: response.status,
+        answer: presentable(body),
+      },
+    };
+  };
+
+  /** The public client has no secret: its id is in the form, and PKCE is what protects its code. */
+  const post = (path: string, clientId: DemoClientId, fields: Fields): Promise<Answered> => {
+    const isPublic = clientId === 'demo-public';
+    return call(
+      'POST',
+      path,
+      {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...(!isPublic && { Authorization: basic(clientId) }),
+      },
+      isPublic ? {} : { Authorization: `Basic base64(${clientId}:${hidden})` },
+      isPublic ? { client_id: clientId, ...fields } : fields,
+    );
+  };
+
+  return {
+    push: (clientId, fields) => post('/par', clientId, fields),
+    redeem: (clientId, fields) => post('/token', clientId, fields),
+    userInfo: (accessToken) =>
+      call(
+        'GET',
+        '/userinfo',
+        { Authorization: `Bearer ${accessToken}` },
+        { Authorization: `Bearer ${shortened(accessToken)}` },
+        {},
+      ),
+  };
+};

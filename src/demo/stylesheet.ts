@@ -1,0 +1,118 @@
+/**
+ * The looks of the pages, akin to those of the reference: the reader's own fonts, the reader's scheme of colours, and nothing
+ * that moves the page sideways.
+ */
+import { createHash } from 'node:crypto';
+
+const colours = {
+  light: {
+    paper: '#fcfbf8',
+    raised: '#f5f3ee',
+    ink: '#1c2330',
+    quiet: '#596274',
+    line: '#dedad1',
+    field: '#8a8678',
+    accent: '#1d4f91',
+    name: '#1d4f91',
+    string: '#2a6238',
+    literal: '#8a4b08',
+    good: '#2a6238',
+    bad: '#9c2a1e',
+  },
+  dark: {
+    paper: '#12151b',
+    raised: '#1a1f27',
+    ink: '#e4e2dc',
+    quiet: '#a2a9b6',
+    line: '#2f3642',
+    field: '#747d8c',
+    accent: '#8fbaf3',
+    name: '#8fbaf3',
+    string: '#9fd3a8',
+    literal: '#e7b173',
+    good: '#9fd3a8',
+    bad: '#f2a093',
+  },
+} as const;
+
+const variables = (scheme: Readonly<Record<string, string>>): string =>
+  Object.entries(scheme)
+    .map(([name, colour]) => `--${name}:${colour}`)
+    .join(';');
+
+export const stylesheet = `
+:root{color-scheme:light dark;${variables(colours.light)};
+--text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
+--title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
+--code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+@media (prefers-color-scheme:dark){:root{${variables(colours.dark)}}}
+*{box-sizing:border-box}
+html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}
+a{color:var(--accent);text-underline-offset:.18em;text-decoration-thickness:.06em}
+a:hover{text-decoration-thickness:.12em}
+:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:3px}
+main:focus{outline:none}
+.skip{position:absolute;left:1rem;top:-6rem;padding:.6rem 1rem;background:var(--accent);color:var(--paper);z-index:1;border-radius:0 0 .4rem .4rem}
+.skip:focus{top:0}
+.top,main,footer{max-width:60rem;margin-inline:auto;padding-inline:1.25rem}
+.top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;padding-block:1.25rem;border-bottom:1px solid var(--line)}
+.top p{margin:0}
+.brand{display:flex;align-items:center;gap:.6rem;font:600 1.45rem/1.2 var(--title);color:inherit;text-decoration:none}
+.flourish{width:3.4rem;height:1.7rem;color:var(--accent);flex:none}
+.quiet{color:var(--quiet)}
+main{padding-block:clamp(1.75rem,5vw,3rem) 3rem}
+h1,h2,h3{line-height:1.2;text-wrap:balance;font-weight:600}
+h1,h2{font-family:var(--title)}
+h1{font-size:clamp(1.9rem,1.4rem + 2.2vw,2.8rem);margin:0 0 1.1rem;letter-spacing:-.01em}
+h2{font-size:1.55rem;margin:0 0 .6rem}
+h3{font-size:.95rem;margin:1.2rem 0 .5rem}
+p{max-width:44rem;margin:0 0 1rem}
+.lead{font-size:1.15rem;line-height:1.5}
+code,pre{font-family:var(--code);font-size:.875em}
+p code,li code,td code,dd code{overflow-wrap:anywhere}
+pre{margin:0;padding:.9rem 1.1rem;background:var(--raised);border:1px solid var(--line);border-radius:.5rem;line-height:1.55;font-size:.79rem;white-space:pre-wrap;overflow-wrap:anywhere;tab-size:2}
+pre code{font-size:1em}
+.name{color:var(--name)}.string{color:var(--string)}.literal{color:var(--literal)}
+.step{margin-top:2.5rem;padding-top:1.6rem;border-top:1px solid var(--line)}
+.step h2{display:flex;gap:.7rem;align-items:baseline}
+.number{flex:none;display:inline-grid;place-items:center;width:1.9rem;height:1.9rem;border-radius:50%;background:var(--accent);color:var(--paper);font:600 1rem/1 var(--text)}
+.sides{display:grid;gap:0 1.25rem}
+.sides>*{min-width:0}
+.status{font-weight:400;color:var(--quiet)}
+form{max-width:44rem}
+.field{margin:0 0 1.25rem}
+label,legend{display:block;font-weight:600;margin-bottom:.35rem;padding:0}
+fieldset{border:0;margin:0 0 1.25rem;padding:0;min-width:0}
+.hint{display:block;margin:.3rem 0 0;font-size:.92rem;color:var(--quiet);font-weight:400}
+select,input[type=tel]{width:100%;min-height:2.9rem;padding:.5rem .7rem;font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--field);border-radius:.4rem}
+.choice{display:flex;gap:.6rem;align-items:baseline;font-weight:400;margin:0;padding:.3rem 0;min-height:2rem}
+.choice input{flex:none;width:1.05rem;height:1.05rem;accent-color:var(--accent);transform:translateY(.12rem)}
+.button,button{display:inline-block;min-height:2.9rem;padding:.6rem 1.5rem;font:600 1.05rem/1.6 var(--text);color:var(--paper);background:var(--accent);border:1px solid var(--accent);border-radius:.4rem;text-decoration:none;cursor:pointer}
+.button:hover,button:hover{filter:brightness(1.1)}
+.actions{display:flex;flex-wrap:wrap;gap:1rem 1.5rem;align-items:center;margin:1.5rem 0 0}
+details{margin:0 0 1.5rem;border:1px solid var(--line);border-radius:.5rem}
+summary{padding:.6rem 1rem;cursor:pointer;font-weight:600}
+details[open]>summary{border-bottom:1px solid var(--line)}
+summary:focus-visible{outline-offset:-3px;border-radius:.5rem}
+.inside{padding:1.1rem 1rem 0}
+.inside>:last-child{margin-bottom:1.1rem}
+.banner{margin:0 0 1.5rem;padding:1rem 1.25rem;border:1px solid var(--line);border-left:.35rem solid var(--accent);border-radius:.4rem;background:var(--raised)}
+.banner p{margin:0}
+.banner p+p{margin-top:.4rem}
+.banner strong{font-size:1.1rem}
+.banner.good{border-left-color:var(--good)}
+.banner.bad{border-left-color:var(--bad)}
+.checks{list-style:none;margin:0 0 1rem;padding:0;max-width:44rem}
+.checks li{display:grid;grid-template-columns:6.2rem minmax(0,1fr);gap:.8rem;padding:.4rem 0;border-top:1px solid var(--line)}
+.checks li:last-child{border-bottom:1px solid var(--line)}
+.passed{color:var(--good)}.failed{color:var(--bad);font-weight:600}
+footer{border-top:1px solid var(--line);padding-block:1.25rem 2rem;color:var(--quiet);font-size:.9rem}
+footer p{margin:0}
+@media (max-width:24rem){.checks li{grid-template-columns:minmax(0,1fr);gap:0}}
+@media (min-width:52rem){.sides{grid-template-columns:1fr 1fr;align-items:start}.two{columns:2;column-gap:2rem}}
+@media print{.skip{display:none}}
+`;
+
+/** Changes with the text, so that browsers may keep it for ever. */
+export const stylesheetVersion = createHash('sha256').update(stylesheet).digest('hex').slice(0, 12);

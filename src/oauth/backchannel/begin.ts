@@ -1,0 +1,125 @@
+/**
+ * Asks the phone for a backchannel request, before the client is told that its request was taken.
+ *
+ * What the transaction is made of is written down first, and which transaction it is right after it was started; a request that
+ * the client is told of is therefore durable in all its parts. A refusal to begin with (no such method, too many prompts) is an
+ * error of this request and not a result to poll for: the client learns of it without waiting, and nothing is kept.
+ */
+import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
+import { randomBytesOf } from '../../pki/random.ts';
+import type { OauthSettings } from '../../registry/oauth-client.ts';
+import type { SubscriberRegistry } from '../../registry/subscriber.ts';
+import { acrValuesIn } from '../authentication-context.ts';
+import { errorOfFault } from '../interaction/fault-to-error.ts';
+import type { Limits } from '../limits.ts';
+import type { OauthLog } from '../log.ts';
+import type { LoginStart, Logins } from '../logins.ts';
+import { chooseLanguage } from '../pages/language.ts';
+import type { Tenant } from '../tenant.ts';
+import type { Pings } from './pings.ts';
+import { pollEverySeconds } from './polling.ts';
+import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
+import { denied, refusal, unavailable } from './refusal.ts';
+import { startLogin, traceOf } from './start-login.ts';
+
+export interface BeginOptions {
+  readonly logins: Logins;
+  readonly limits: Limits;
+  readonly pings: Pings;
+  readonly settings: Pick<OauthSettings, 'promptSeconds'>;
+  readonly subscribers: SubscriberRegistry;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Stands where the page of a browser would show the same; the client shows its binding message itself. */
+const sessionCodeFor = (bindingMessage: string | undefined): string =>
+  bindingMessage ?? randomBytesOf(2).toString('hex').toUpperCase();
+
+export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
+  const loginOf = (
+    request: BackchannelAuthenticationRequest,
+    { clientId, msisdn }: { readonly clientId: string; readonly msisdn: string },
+  ): BackchannelLogin => {
+    const { acr_values, binding_message, dtbd, ui_locales } = request.params ?? {};
+    const begunAt = now();
+    return {
+      clientId,
+      msisdn,
+      language: chooseLanguage(textIn(ui_locales), subscribers.find(msisdn)?.language),
+      acrValues: acrValuesIn(acr_values),
+      scopes: [...request.scopes],
+      dtbd: textIn(dtbd),
+      sessionCode: sessionCodeFor(textIn(binding_message)),
+      reference: `B${randomBytesOf(16).toString('hex')}`,
+      begunAt,
+      promptSeconds: Math.min(settings.promptSeconds, request.expiration),
+      expiresAt: begunAt + request.expiration * 1000,
+      started: undefined,
+    };
+  };
+
+  const refusalOf = (start: Exclude<LoginStart, { kind: 'started' }>, login: BackchannelLogin): Error => {
+    if (start.kind === 'busy') return unavailable(503, 'the service is busy');
+    // The text was put together here, out of what the client has brought and of what the operator has written.
+    if (start.fault.code === 103) {
+      return login.dtbd === undefined
+        ? refusal('invalid_binding_message', 'otherRequest', 'binding_message is too long for the phone')
+        : refusal('invalid_request', 'otherRequest', 'dtbd is too long for the phone');
+    }
+    return denied(errorOfFault(start.fault, traceOf(login)));
+  };
+
+  const ask = async (
+    ctx: KoaContextWithOIDC,
+    tenant: Tenant,
+    request: BackchannelAuthenticationRequest,
+    who: { readonly clientId: string; readonly msisdn: string },
+  ): Promise<void> => {
+    const retryLater = (): void => ctx.set('retry-after', String(limits.retryAfterSeconds));
+    // The address is that of the client's server, which all of its users share.
+    if (!(await limits.mayPrompt(tenant, { ...who, address: undefined }))) {
+      log.audit({ event: 'login limited', tenant: tenant.id, clientId: who.clientId });
+      retryLater();
+      throw unavailable(429, 'too many prompts');
+    }
+    const records = createBackchannelRecords(tenant.store, now);
+    const login = loginOf(request, who);
+    await records.putLogin(request.jti, login);
+    const start = await startLogin(logins, tenant, login);
+    if (start.kind !== 'started') {
+      if (start.kind === 'busy') retryLater();
+      throw refusalOf(start, login);
+    }
+    const { kind: _, ...transaction } = start;
+    const started = { ...login, started: transaction };
+    await records.putLogin(request.jti, started);
+    if (tenant.clients.get(who.clientId)?.backchannel?.delivery === 'ping') {
+      await pings.expect(tenant, request.jti, started);
+    }
+    log.audit({
+      event: 'login begun',
+      tenant: tenant.id,
+      clientId: who.clientId,
+      msspTransId: transaction.msspTransId,
+      trace: traceOf(login),
+    });
+  };
+
+  return async (
+    ctx: KoaContextWithOIDC,
+    tenant: Tenant,
+    request: BackchannelAuthenticationRequest,
+    who: { readonly clientId: string; readonly msisdn: string },
+  ): Promise<void> => {
+    try {
+      await ask(ctx, tenant, request, who);
+    } catch (error) {
+      await request.destroy().catch(() => undefined);
+      throw error;
+    }
+    ctx.body = { ...(ctx.body as object), interval: pollEverySeconds };
+  };
+};

@@ -1,0 +1,142 @@
+/**
+ * From the end of a transaction to what the token endpoint hands out.
+ *
+ * Nobody has to be there when a person signs: whoever comes next, a client that polls or a process that is about to ping,
+ * looks at the transaction and settles the request. Of several at the same time one writes down how it has ended, the grant's
+ * name included; carrying that out (evidence, grant, the library's record) is the same for all of them and can be repeated, so
+ * a process that dies in between leaves nothing half done.
+ *
+ * The library's `backchannelResult` is not used: it would wait for the client's notification endpoint, call it each time, and
+ * lose the description of an error.
+ */
+import type { Provider } from 'oidc-provider';
+import { randomBytesOf } from '../../pki/random.ts';
+import { fault } from '../../protocol/fault.ts';
+import { errorOfFault } from '../interaction/fault-to-error.ts';
+import type { OauthLog } from '../log.ts';
+import type { LoginState, Logins, StartedLogin } from '../logins.ts';
+import type { Tenant } from '../tenant.ts';
+import { type BackchannelEnd, type BackchannelLogin, createBackchannelRecords } from './records.ts';
+import { startLogin, traceOf } from './start-login.ts';
+
+export interface Settlement {
+  /**
+   * @returns Whether the request has its result. Safe to call any number of times, by any number of processes.
+   * @throws When Redis is unreachable.
+   */
+  settle(tenant: Tenant, authReqId: string): Promise<boolean>;
+}
+
+export interface SettlementOptions {
+  readonly logins: Logins;
+  /** How long evidence is kept: as long as a token of the grant may live. */
+  readonly evidenceSeconds: number;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+type Looked = Exclude<LoginState, { kind: 'open' }>;
+
+/** A text that was only delivered proves nothing. */
+const checked = (state: Looked): Looked =>
+  state.kind === 'signed' && state.evidence.cms === undefined ? { kind: 'failed', fault: fault(900) } : state;
+
+const endOf = (login: BackchannelLogin, state: Looked): BackchannelEnd =>
+  state.kind === 'signed'
+    ? { how: 'signed', grantId: randomBytesOf(32).toString('base64url'), evidence: state.evidence }
+    : { how: 'failed', ...errorOfFault(state.fault, traceOf(login)) };
+
+export const createSettlement = ({ logins, evidenceSeconds, now, log }: SettlementOptions): Settlement => {
+  const recordsOf = (tenant: Tenant) => createBackchannelRecords(tenant.store, now);
+
+  /** The process that was to start it has died in the middle: the same transaction, while a prompt makes sense. */
+  const startAgain = async (
+    tenant: Tenant,
+    authReqId: string,
+    login: BackchannelLogin,
+  ): Promise<StartedLogin | Looked | undefined> => {
+    if (now() >= login.begunAt + login.promptSeconds * 1000) return { kind: 'failed', fault: fault(208) };
+    const start = await startLogin(logins, tenant, login);
+    switch (start.kind) {
+      case 'busy':
+        return undefined;
+      case 'refused':
+        return { kind: 'failed', fault: start.fault };
+      case 'started': {
+        const { kind: _, ...started } = start;
+        await recordsOf(tenant).putLogin(authReqId, { ...login, started });
+        return started;
+      }
+    }
+  };
+
+  const decide = async (tenant: Tenant, authReqId: string): Promise<BackchannelEnd | undefined> => {
+    const records = recordsOf(tenant);
+    const login = await records.login(authReqId);
+    if (login === undefined) return undefined;
+    const started = login.started ?? (await startAgain(tenant, authReqId, login));
+    if (started === undefined) return undefined;
+    const state = 'kind' in started ? started : await logins.look(started, login);
+    if (state.kind === 'open') return undefined;
+    const ended = checked(state);
+    const { end, isFirst } = await records.end(authReqId, login, endOf(login, ended));
+    if (isFirst) {
+      log.audit({
+        event: 'login ended',
+        tenant: tenant.id,
+        clientId: login.clientId,
+        trace: traceOf(login),
+        ...('msspTransId' in started && { msspTransId: started.msspTransId }),
+        ...(end.how === 'failed' && { error: end.error, code: end.code }),
+        ...(ended.kind === 'failed' && { fault: ended.fault.code }),
+      });
+    }
+    return end;
+  };
+
+  const grantOf = async (
+    provider: Provider,
+    tenant: Tenant,
+    { grantId, evidence }: Extract<BackchannelEnd, { how: 'signed' }>,
+    { clientId, scope }: { readonly clientId: string | undefined; readonly scope: string | undefined },
+  ): Promise<void> => {
+    const grant = new provider.Grant({
+      accountId: evidence.msisdn,
+      ...(clientId !== undefined && { clientId }),
+    });
+    grant.jti = grantId;
+    grant.addOIDCScope(scope ?? 'openid');
+    await Promise.all([tenant.store.put('evidence', grantId, evidence, evidenceSeconds), grant.save()]);
+  };
+
+  const carryOut = async (tenant: Tenant, authReqId: string, end: BackchannelEnd): Promise<void> => {
+    const provider = await tenant.provider();
+    const request = await provider.BackchannelAuthenticationRequest.find(authReqId, {
+      ignoreExpiration: true,
+    });
+    if (request === undefined || request.grantId !== undefined || request.error !== undefined) return;
+    if (end.how === 'failed') {
+      Object.assign(request, { error: end.error, errorDescription: end.description });
+    } else {
+      await grantOf(provider, tenant, end, { clientId: request.clientId, scope: request.scope });
+      const { grantId, evidence } = end;
+      Object.assign(request, {
+        grantId,
+        acr: evidence.acr,
+        amr: [...evidence.amr],
+        authTime: evidence.at,
+      });
+    }
+    // Last: from here on a poll finds everything.
+    await request.save();
+  };
+
+  return {
+    settle: async (tenant, authReqId) => {
+      const end = (await recordsOf(tenant).ended(authReqId)) ?? (await decide(tenant, authReqId));
+      if (end === undefined) return false;
+      await carryOut(tenant, authReqId, end);
+      return true;
+    },
+  };
+};

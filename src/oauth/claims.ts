@@ -1,0 +1,91 @@
+/**
+ * What relying parties learn about a person: the claims of each scope, and the `sub`.
+ *
+ * The account is the MSISDN, which nobody but those with the scope `phone` is told. `sub` is pairwise (OpenID Connect Core
+ * section 8.1): an HMAC under a key of the tenant over the client's sector and the account, so that two services cannot
+ * find out that they have the same customer.
+ */
+import { createHmac, hkdfSync } from 'node:crypto';
+import type { OauthClient } from '../registry/oauth-client.ts';
+import type { Subscriber } from '../registry/subscriber.ts';
+import type { LoginEvidence } from './evidence.ts';
+
+export const claimsOfScopes = {
+  // The last three are of the login itself and stand in the ID token only.
+  openid: ['sub', 'acr', 'amr', 'auth_time'],
+  profile: ['name', 'locale', 'updated_at'],
+  phone: ['phone_number', 'phone_number_verified'],
+  mid_location: [
+    'mid_geo_country',
+    'mid_geo_accuracy',
+    'mid_geo_device_confidence',
+    'mid_geo_location_confidence',
+    'mid_geo_timestamp',
+    'mid_geo_error_code',
+    'mid_geo_error_message',
+  ],
+  mid_profile: ['mid_serial_number', 'mid_methods', 'mid_recovery_code_created', 'mid_auto_activation'],
+  mid_cms: ['mid_cms'],
+} as const;
+
+export type Claims = { readonly sub: string } & Readonly<Record<string, unknown>>;
+
+const locationClaims = (location: LoginEvidence['location']): Record<string, unknown> => {
+  if (location === undefined) return {};
+  return 'errorCode' in location
+    ? { mid_geo_error_code: location.errorCode, mid_geo_error_message: location.errorMessage }
+    : {
+        mid_geo_country: location.country,
+        mid_geo_accuracy: location.accuracy,
+        mid_geo_device_confidence: location.deviceConfidence,
+        mid_geo_location_confidence: location.locationConfidence,
+        mid_geo_timestamp: location.timestamp,
+      };
+};
+
+const subscriberClaims = (subscriber: Subscriber | undefined): Record<string, unknown> =>
+  subscriber === undefined
+    ? {}
+    : {
+        ...(subscriber.language !== undefined && { locale: subscriber.language }),
+        mid_methods: [
+          ...(subscriber.sim === undefined ? [] : ['mid_sim']),
+          ...(subscriber.apps.length === 0 ? [] : ['mid_app']),
+        ],
+        mid_recovery_code_created: subscriber.recoveryCodeCreated,
+        mid_auto_activation: subscriber.autoActivation,
+      };
+
+/**
+ * All claims about a person; the library hands out those of the scopes that were granted.
+ *
+ * @param evidence Of the login that the token came of; undefined when there was none of its own.
+ */
+export const claimsAbout = (
+  account: string,
+  subscriber: Subscriber | undefined,
+  evidence: LoginEvidence | undefined,
+): Claims => ({
+  sub: account,
+  phone_number: `+${account}`,
+  phone_number_verified: true,
+  ...subscriberClaims(subscriber),
+  ...(evidence?.serialNumber !== undefined && {
+    // The certificate's common name is this pseudonym too: the service knows nobody's real name.
+    name: `${evidence.serialNumber}:PN`,
+    mid_serial_number: evidence.serialNumber,
+  }),
+  ...(evidence !== undefined && { updated_at: evidence.at }),
+  ...(evidence?.cms !== undefined && { mid_cms: evidence.cms }),
+  ...locationClaims(evidence?.location),
+});
+
+/** @returns `sub` of an account at a client: 43 characters, the same for all clients of a sector. */
+export const createPairwise = (
+  masterKey: Uint8Array,
+  tenant: string,
+): ((account: string, client: OauthClient) => string) => {
+  const key = Buffer.from(hkdfSync('sha256', masterKey, '', `paraph oidc subjects ${tenant}`, 32));
+  return (account, { sector }) =>
+    createHmac('sha256', key).update(`${sector.length}:${sector}`).update(account).digest('base64url');
+};

@@ -1,0 +1,227 @@
+/**
+ * Who calls: one of a tenant's clients, by the one method that it is registered with.
+ *
+ * Whatever is wrong with an identity is one and the same refusal. Where a secret was offered, it also costs about the same:
+ * for a client that is unknown or has no secret of this kind, it is compared with a decoy. Otherwise the time would tell which
+ * clients exist and are worth guessing at.
+ *
+ * Sources: RFC 6749 section 2.3.1 (secrets), RFC 7523 section 3 and OpenID Connect Core section 9 (private_key_jwt), RFC 9126
+ * section 2 (audience).
+ */
+import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import { decoyPassword } from '../registry/passwords.ts';
+import type { Tenant } from './tenant.ts';
+
+/** What a request says about its sender; empty parameters count as absent. */
+export interface ShownCredentials {
+  /** The header of that name. */
+  readonly authorization: string | undefined;
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly clientAssertion: string | undefined;
+  readonly clientAssertionType: string | undefined;
+}
+
+/**
+ * severalMethods  More than one proof was offered.
+ * assertionType   An assertion without its type, of another type, or a type without an assertion.
+ * unnamed         Nothing says which client this is.
+ * refused         Unknown client, wrong proof, or not the method that the client is registered with.
+ * busy            Too many secrets are being tried at the moment.
+ */
+export type ClientVerdict =
+  | {
+      readonly ok: true;
+      readonly client: OauthClient;
+      /** False for a public client, which anybody can claim to be. */
+      readonly proven: boolean;
+    }
+  | {
+      readonly ok: false;
+      readonly reason: 'severalMethods' | 'assertionType' | 'unnamed' | 'refused' | 'busy';
+      /** Whom it claims to be, for the log; undefined when there is no such client. */
+      readonly claimed: OauthClient | undefined;
+    };
+
+export interface ClientAuthentication {
+  /** @throws When Redis is unreachable. */
+  authenticate(tenant: Tenant, shown: ShownCredentials): Promise<ClientVerdict>;
+}
+
+/** Of clients' clocks; the library's endpoints allow the same. */
+export const clockToleranceSeconds = 15;
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+/** An assertion is remembered until it expires, so it must not be good for ever. */
+const longestAssertionSeconds = 3600;
+
+const refused = (
+  reason: Extract<ClientVerdict, { ok: false }>['reason'],
+  claimed?: OauthClient,
+): ClientVerdict => ({ ok: false, reason, claimed });
+
+const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+const printable = /^[\x20-\x7e]*$/;
+
+/** @throws URIError */
+const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+
+/** @returns Undefined for another scheme and for whatever is not form-encoded, printable ASCII. */
+export const parseBasic = (
+  authorization: string,
+): { readonly id: string; readonly secret: string } | undefined => {
+  const encoded = basicPattern.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const pair = Buffer.from(encoded, 'base64').toString();
+  const colon = pair.indexOf(':');
+  if (colon < 1) return undefined;
+  try {
+    const id = formDecoded(pair.slice(0, colon));
+    const secret = formDecoded(pair.slice(colon + 1));
+    return printable.test(id) && printable.test(secret) ? { id, secret } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const keySets = new WeakMap<OauthClient, JWTVerifyGetKey>();
+
+/**
+ * The registered keys of a client, for what it has signed. A key without a name is the only one of its client, so what a token
+ * calls it does not matter.
+ */
+export const keysOf = (client: OauthClient): JWTVerifyGetKey => {
+  const known = keySets.get(client);
+  if (known !== undefined) return known;
+  const select = createLocalJWKSet({ keys: client.keys.map((key) => ({ ...key })) });
+  const areNamed = client.keys.some(({ kid }) => kid !== undefined);
+  const keys: JWTVerifyGetKey = areNamed ? select : ({ kid: _, ...header }, token) => select(header, token);
+  keySets.set(client, keys);
+  return keys;
+};
+
+/** The client that an assertion claims to come from; nothing is verified. */
+const subjectOf = (assertion: string): string | undefined => {
+  try {
+    return decodeJwt(assertion).sub;
+  } catch {
+    return undefined;
+  }
+};
+
+interface Assertion {
+  readonly jti: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+const verifyAssertion = async (
+  assertion: string,
+  client: OauthClient,
+  issuer: string,
+  nowMs: number,
+): Promise<Assertion | undefined> => {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(assertion, keysOf(client), {
+      algorithms: [...signingAlgorithms],
+      issuer: client.id,
+      subject: client.id,
+      audience: [issuer, `${issuer}/par`, `${issuer}/token`],
+      requiredClaims: ['exp', 'jti'],
+      currentDate: new Date(nowMs),
+      clockTolerance: clockToleranceSeconds,
+    });
+    const { exp = 0, jti } = payload;
+    const isTyped = [undefined, 'jwt', 'client-authentication+jwt'].includes(
+      protectedHeader.typ?.toLowerCase(),
+    );
+    const isShortLived = exp <= nowMs / 1000 + longestAssertionSeconds;
+    return isTyped && isShortLived && typeof jti === 'string' && jti !== ''
+      ? { jti, expiresAt: exp }
+      : undefined;
+  } catch {
+    // A client writes all of it, so whatever jose thinks of it is the client's doing.
+    return undefined;
+  }
+};
+
+export const createClientAuthentication = ({
+  passwords,
+  now,
+}: {
+  readonly passwords: PasswordVerifier;
+  readonly now: () => number;
+}): ClientAuthentication => {
+  const decoys = new WeakMap<Tenant, string>();
+  const decoyOf = (tenant: Tenant): string => {
+    const known = decoys.get(tenant);
+    if (known !== undefined) return known;
+    const hashes = [...tenant.clients.values()].map(({ secretHash }) => secretHash);
+    const decoy = decoyPassword(hashes.find((hash) => hash !== undefined));
+    decoys.set(tenant, decoy);
+    return decoy;
+  };
+
+  const bySecret = async (
+    tenant: Tenant,
+    method: 'client_secret_basic' | 'client_secret_post',
+    id: string,
+    secret: string,
+  ): Promise<ClientVerdict> => {
+    const found = tenant.clients.get(id);
+    const client = found?.authentication === method ? found : undefined;
+    const verdict = await passwords.verify(client?.secretHash ?? decoyOf(tenant), secret);
+    if (verdict === 'busy') return refused('busy', found);
+    return client !== undefined && verdict === 'right'
+      ? { ok: true, client, proven: true }
+      : refused('refused', found);
+  };
+
+  /** The endpoints of the library remember assertions in their own way: one that was used here is used up there, too. */
+  const isFirstUse = async (
+    tenant: Tenant,
+    client: OauthClient,
+    { jti, expiresAt }: Assertion,
+  ): Promise<boolean> => {
+    const until = expiresAt + clockToleranceSeconds;
+    const leftSeconds = until - now() / 1000 + 1;
+    if (!(await tenant.store.putOnce('assertion', `${client.id} ${jti}`, 1, leftSeconds))) return false;
+    const { ReplayDetection } = await tenant.provider();
+    return ReplayDetection.unique(client.id, jti, until);
+  };
+
+  const byAssertion = async (tenant: Tenant, assertion: string): Promise<ClientVerdict> => {
+    const client = tenant.clients.get(subjectOf(assertion) ?? '');
+    if (client?.authentication !== 'private_key_jwt') return refused('refused', client);
+    const verified = await verifyAssertion(assertion, client, tenant.issuer, now());
+    if (verified === undefined || !(await isFirstUse(tenant, client, verified))) return refused('refused');
+    return { ok: true, client, proven: true };
+  };
+
+  return {
+    authenticate: async (tenant, shown) => {
+      const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType } = shown;
+      const proofs = [authorization, clientSecret, clientAssertion].filter((proof) => proof !== undefined);
+      if (proofs.length > 1) return refused('severalMethods');
+      if (authorization !== undefined) {
+        const basic = parseBasic(authorization);
+        return basic === undefined
+          ? refused('refused')
+          : bySecret(tenant, 'client_secret_basic', basic.id, basic.secret);
+      }
+      if (clientAssertion !== undefined || clientAssertionType !== undefined) {
+        return clientAssertion === undefined || clientAssertionType !== assertionType
+          ? refused('assertionType')
+          : byAssertion(tenant, clientAssertion);
+      }
+      if (clientId === undefined) return refused('unnamed');
+      if (clientSecret !== undefined) return bySecret(tenant, 'client_secret_post', clientId, clientSecret);
+      const client = tenant.clients.get(clientId);
+      return client?.authentication === 'none'
+        ? { ok: true, client, proven: false }
+        : refused('refused', client);
+    },
+  };
+};

@@ -1,0 +1,88 @@
+/**
+ * What may come to the authorisation endpoint through the browser, where everybody can write links.
+ *
+ * Beside a pushed request nothing else counts, and one that is unknown, expired, used up or another client's is refused where
+ * it is: redirecting the error would make this service an open redirector for whoever brings a foreign handle. Without a
+ * pushed request, what only a client may say (a text for the phone, a test number) is refused.
+ *
+ * Sources: RFC 9126 section 4, RFC 9101 section 5.3, RFC 9700 section 4.11; interface section 5.6.
+ */
+import { decodeJwt } from 'jose';
+import { parseLoginHint } from './login-hint.ts';
+import type { Tenant } from './tenant.ts';
+
+const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
+
+/**
+ * library  Goes on, with these parameters only.
+ * refused  Is told so on a page of ours.
+ */
+export type FrontChannelVerdict =
+  | { readonly kind: 'library'; readonly query: string }
+  | {
+      readonly kind: 'refused';
+      readonly error: 'invalid_request' | 'invalid_request_uri';
+      readonly text: string;
+    };
+
+const refused = (error: 'invalid_request' | 'invalid_request_uri', text: string): FrontChannelVerdict => ({
+  kind: 'refused',
+  error,
+  text,
+});
+
+const unusable = refused('invalid_request_uri', 'request_uri is invalid, expired, or was already used');
+
+const claimsOf = (jwt: string): Readonly<Record<string, unknown>> => {
+  try {
+    return decodeJwt(jwt);
+  } catch {
+    return {};
+  }
+};
+
+const checkPushed = async (tenant: Tenant, parameters: URLSearchParams): Promise<FrontChannelVerdict> => {
+  const requestUris = parameters.getAll('request_uri');
+  const clientIds = parameters.getAll('client_id');
+  if (requestUris.length > 1 || clientIds.length > 1) {
+    return refused('invalid_request', 'request_uri and client_id must not be provided twice');
+  }
+  const [requestUri = ''] = requestUris;
+  const [clientId = ''] = clientIds;
+  if (clientId === '') return refused('invalid_request', 'client_id is missing');
+  if (!requestUri.startsWith(handlePrefix)) return unusable;
+  const { PushedAuthorizationRequest } = await tenant.provider();
+  const pushed = await PushedAuthorizationRequest.find(requestUri.slice(handlePrefix.length), {
+    ignoreExpiration: true,
+  });
+  if (!pushed?.isValid || claimsOf(pushed.request ?? '').client_id !== clientId) return unusable;
+  return {
+    kind: 'library',
+    query: new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString(),
+  };
+};
+
+const namesTestNumber = (hint: unknown, isTestNumber: (msisdn: string) => boolean): boolean => {
+  if (typeof hint !== 'string') return false;
+  const parsed = parseLoginHint(hint);
+  return parsed.ok && parsed.hints.some(({ msisdn }) => isTestNumber(msisdn));
+};
+
+/** @param query Of the request target, without the question mark. */
+export const checkFrontChannel = async (
+  tenant: Tenant,
+  query: string,
+  isTestNumber: (msisdn: string) => boolean,
+): Promise<FrontChannelVerdict> => {
+  const parameters = new URLSearchParams(query);
+  if (parameters.has('request_uri')) return checkPushed(tenant, parameters);
+  const signed = claimsOf(parameters.get('request') ?? '');
+  if (parameters.has('dtbd') || signed.dtbd !== undefined) {
+    return refused('invalid_request', 'dtbd must be pushed');
+  }
+  const hints = [...parameters.getAll('login_hint'), signed.login_hint];
+  if (hints.some((hint) => namesTestNumber(hint, isTestNumber))) {
+    return refused('invalid_request', 'the number in login_hint must be pushed');
+  }
+  return { kind: 'library', query };
+};

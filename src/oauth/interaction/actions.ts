@@ -1,0 +1,115 @@
+/** What a person can do with a login, one function for each form. Each can be repeated without harm. */
+import type { Logins } from '../logins.ts';
+import type { NumberProblem } from '../pages/login-page.ts';
+import type { Beginning, Begun } from './begin.ts';
+import { chooseNumber } from './numbers.ts';
+import { codeLifeMs, isCode, mostGuesses } from './one-time-code.ts';
+import { progressOf } from './progress.ts';
+import type { Standing } from './standing.ts';
+import { mayTypeCode } from './view.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * page     To the page, which shows what has become of it.
+ * problem  The number page again, saying what is wrong.
+ * limited  Too many prompts.
+ * busy     The service is overloaded.
+ */
+export type ActionResult =
+  | { readonly kind: 'page' }
+  | { readonly kind: 'limited' | 'busy' }
+  | { readonly kind: 'problem'; readonly problem: NumberProblem; readonly entered: string };
+
+export interface Submission {
+  readonly visit: Visit;
+  /** When the form was made; see progress.ts. */
+  readonly round: number;
+  readonly field: (name: string) => string;
+  readonly look: () => Promise<Standing>;
+}
+
+export const actionNames = ['number', 'retry', 'text', 'other', 'code', 'cancel'] as const;
+export type ActionName = (typeof actionNames)[number];
+export type Actions = Readonly<Record<ActionName, (submission: Submission) => Promise<ActionResult>>>;
+
+const toPage: ActionResult = { kind: 'page' };
+const afterBegin = (begun: Begun): ActionResult => (begun === 'begun' ? toPage : { kind: begun });
+
+export const createActions = ({
+  beginning,
+  logins,
+  codeKey,
+  isTestNumber,
+  now,
+}: {
+  readonly beginning: Beginning;
+  readonly logins: Logins;
+  readonly codeKey: Uint8Array;
+  readonly isTestNumber: (msisdn: string) => boolean;
+  readonly now: () => number;
+}): Actions => ({
+  number: async ({ visit, round, field, look }) => {
+    const standing = await look();
+    if (standing.kind !== 'number') return toPage;
+    const entered = field('msisdn');
+    const chosen = chooseNumber(entered, visit.offer, isTestNumber);
+    if (!chosen.ok) return { kind: 'problem', problem: chosen.problem, entered };
+    return afterBegin(await beginning.begin(visit, { round, method: 'sign', msisdn: chosen.msisdn }));
+  },
+
+  retry: async ({ visit, round, look }) => {
+    const standing = await look();
+    if (standing.kind !== 'failed') return toPage;
+    const { method, msisdn } = standing.attempt;
+    return afterBegin(await beginning.begin(visit, { round, method, msisdn }));
+  },
+
+  text: async ({ visit, round, look }) => {
+    const standing = await look();
+    if (standing.kind !== 'failed' || !mayTypeCode(standing.failure, visit.acrValues)) return toPage;
+    return afterBegin(
+      await beginning.begin(visit, { round, method: 'text', msisdn: standing.attempt.msisdn }),
+    );
+  },
+
+  other: async ({ visit, round, look }) => {
+    if ((await look()).kind !== 'failed') return toPage;
+    await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
+      const progress = progressOf(facts);
+      const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
+      return isCurrent ? { kind: 'restarted' } : undefined;
+    });
+    return toPage;
+  },
+
+  code: async ({ visit, round, field }) => {
+    const typed = field('code');
+    await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
+      const { attempt, cancelled, ending, ...progress } = progressOf(facts);
+      if (attempt?.method !== 'text' || attempt.start === undefined || 'fault' in attempt.start)
+        return undefined;
+      const mayGuess =
+        progress.round === round &&
+        !cancelled &&
+        ending === undefined &&
+        !attempt.guessedRight &&
+        attempt.wrongGuesses < mostGuesses &&
+        now() < attempt.begunAt + codeLifeMs;
+      // An empty field is no guess.
+      if (!mayGuess || typed.trim() === '') return undefined;
+      return { kind: 'guessed', right: isCode(codeKey, attempt.reference, typed) };
+    });
+    return toPage;
+  },
+
+  cancel: async ({ visit }) => {
+    const { facts } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
+      const { cancelled, ending } = progressOf(known);
+      return cancelled || ending !== undefined ? undefined : { kind: 'cancelled' };
+    });
+    const { attempt, cancelled } = progressOf(facts);
+    const start = attempt?.start;
+    if (cancelled && start !== undefined && 'msspTransId' in start) await logins.cancel(start.msspTransId);
+    return toPage;
+  },
+});

@@ -1,0 +1,150 @@
+/**
+ * Asks a phone, once.
+ *
+ * The attempt is written down before anything is sent, with all that the transaction is made of; of several clicks at the
+ * same time one can write it. When this process dies behind that point, the next visit finds an attempt that nobody has
+ * started and starts it again: the same request, which joins the transaction that exists already.
+ */
+import { randomInt } from 'node:crypto';
+import { randomBytesOf } from '../../pki/random.ts';
+import type { Limits } from '../limits.ts';
+import type { OauthLog } from '../log.ts';
+import type { LoginRequest, Logins } from '../logins.ts';
+import type { AttemptMethod, LoginFact } from './facts.ts';
+import { codeFor } from './one-time-code.ts';
+import { type Attempt, progressOf } from './progress.ts';
+import type { Visit } from './visit.ts';
+
+/** Prompts and texts of one login. */
+export const mostPrompts = 5;
+/** How long another process may take to start what it has written down. */
+export const startPatienceMs = 3000;
+
+/**
+ * begun  The attempt exists, or somebody else's click was first.
+ */
+export type Begun = 'begun' | 'limited' | 'busy';
+
+export interface Wish {
+  readonly round: number;
+  readonly method: AttemptMethod;
+  readonly msisdn: string;
+}
+
+export interface Beginning {
+  /** @throws When Redis is unreachable. */
+  begin(visit: Visit, wish: Wish): Promise<Begun>;
+  /** Starts what was written down and never started. */
+  startAgain(visit: Visit, attempt: Attempt): Promise<void>;
+}
+
+export interface BeginningOptions {
+  readonly logins: Logins;
+  readonly limits: Limits;
+  readonly codeKey: Uint8Array;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+/** Characters that nobody mistakes for another one, and no vowels, so that they form no word. */
+const sessionAlphabet = 'BCDFGHJKLMNPQRSTVWXZ23456789';
+const sessionLength = 4;
+
+const newSessionCode = (): string =>
+  Array.from({ length: sessionLength }, () => sessionAlphabet.charAt(randomInt(sessionAlphabet.length))).join(
+    '',
+  );
+
+const newMatchNumber = (): string => String(randomInt(10, 100));
+
+/** By which the page, the log and the client's error name the same attempt. */
+export const traceOf = ({ reference }: Pick<Attempt, 'reference'>): string => reference.slice(-8);
+
+export const createBeginning = ({ logins, limits, codeKey, now, log }: BeginningOptions): Beginning => {
+  const requestFor = (visit: Visit, attempt: Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight'>) => {
+    const { tenant, client, acrValues, scopes, dtbd } = visit;
+    const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
+    const request: LoginRequest = {
+      tenant,
+      client,
+      msisdn,
+      language,
+      acrValues,
+      scopes: new Set(scopes),
+      dtbd,
+      sessionCode,
+      matchNumber,
+      reference,
+      begunAt,
+      ...(method === 'text' && { code: codeFor(codeKey, reference) }),
+    };
+    return request;
+  };
+
+  /** @returns Whether the fact was news about this attempt, and whether the person has gone meanwhile. */
+  const note = async (visit: Visit, reference: string, fact: LoginFact) => {
+    const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
+      const { attempt, ending } = progressOf(known);
+      const isOpen = attempt?.reference === reference && attempt.start === undefined;
+      return isOpen && ending === undefined ? fact : undefined;
+    });
+    const { cancelled, ending } = progressOf(facts);
+    return { added, left: cancelled || ending !== undefined };
+  };
+
+  const start = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
+    const { tenant, client, address } = visit;
+    const { msisdn, reference } = attempt;
+    const about = { tenant: tenant.id, clientId: client.id, trace: traceOf(attempt) };
+    if (!(await limits.mayPrompt(tenant, { clientId: client.id, msisdn, address }))) {
+      await note(visit, reference, { kind: 'withheld', why: 'limited' });
+      log.audit({ event: 'login limited', ...about });
+      return 'limited';
+    }
+    const started = await logins.start(requestFor(visit, attempt));
+    switch (started.kind) {
+      case 'busy':
+        await note(visit, reference, { kind: 'withheld', why: 'busy' });
+        return 'busy';
+      case 'refused':
+        await note(visit, reference, { kind: 'refused', fault: started.fault });
+        return 'begun';
+      case 'started': {
+        const { msspTransId } = started;
+        const { added, left } = await note(visit, reference, started);
+        if (added) log.audit({ event: 'login begun', ...about, msspTransId });
+        if (left) await logins.cancel(msspTransId);
+        return 'begun';
+      }
+    }
+  };
+
+  return {
+    begin: async (visit, { round, method, msisdn }) => {
+      const { client, uid, ttlSeconds, language, dtbd } = visit;
+      const attempt = {
+        method,
+        msisdn,
+        reference: `L${randomBytesOf(16).toString('hex')}`,
+        begunAt: now(),
+        // A client's own text need not have a place for it, and a page must not ask for what no phone shows.
+        sessionCode: dtbd === undefined || dtbd.includes('#SESSION#') ? newSessionCode() : '',
+        matchNumber: client.numberMatching && method === 'sign' ? newMatchNumber() : undefined,
+        language,
+      };
+      const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
+        const progress = progressOf(known);
+        const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
+        return isCurrent && progress.prompts < mostPrompts ? { kind: 'begun', ...attempt } : undefined;
+      });
+      if (added) return start(visit, attempt);
+      // The form was of this round, and yet nothing could be written: there have been too many.
+      return progressOf(facts).round === round ? 'limited' : 'begun';
+    },
+
+    startAgain: async (visit, attempt) => {
+      if (now() < attempt.begunAt + startPatienceMs) return;
+      await start(visit, attempt);
+    },
+  };
+};

@@ -1,0 +1,142 @@
+/**
+ * The way back to the client.
+ *
+ * How the login has ended is written down once, with the name of the grant that comes of it; carrying it out (evidence, grant,
+ * the library's own record) can be repeated and gives the same. Then the browser goes on to the library, which issues the code
+ * and forgets the interaction.
+ *
+ * Of several tabs, reloads and double clicks one goes on at a time. The others wait until it has arrived, and say so; when it
+ * does not arrive, because its browser or process has died, the next one takes its place.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { randomBytesOf } from '../../pki/random.ts';
+import type { OauthLog } from '../log.ts';
+import { traceOf } from './begin.ts';
+import type { Ending } from './facts.ts';
+import { errorOfFault, otherLoginError } from './fault-to-error.ts';
+import { type Attempt, type Progress, progressOf } from './progress.ts';
+import type { Failure, Standing } from './standing.ts';
+import type { Interaction, Visit } from './visit.ts';
+
+/** For how long one tab has the way to itself. */
+const aheadSeconds = 3;
+const patienceMs = 5000;
+const lookEveryMs = 150;
+
+/**
+ * go       To the library, at this address.
+ * done     Another tab has taken the login back to the client.
+ * not-yet  It is not over.
+ */
+export type Departure =
+  | { readonly kind: 'go'; readonly to: string }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'not-yet' };
+
+const errorOf = (failure: Failure, attempt: Attempt) =>
+  failure.kind === 'fault'
+    ? errorOfFault(failure.fault, traceOf(attempt))
+    : otherLoginError(traceOf(attempt));
+
+const endingOf = (standing: Standing, last: Attempt | undefined): Ending | undefined => {
+  switch (standing.kind) {
+    case 'number':
+    case 'waiting':
+    case 'code':
+      return undefined;
+    case 'failed':
+      return { how: 'failed', ...errorOf(standing.failure, standing.attempt) };
+    case 'signed':
+      return {
+        how: 'signed',
+        grantId: randomBytesOf(32).toString('base64url'),
+        evidence: standing.evidence,
+      };
+    case 'cancelled':
+      return { how: 'cancelled', ...errorOfFault({ code: 401 }, last && traceOf(last)) };
+    case 'ended':
+      return standing.ending;
+  }
+};
+
+export interface EndingOptions {
+  readonly evidenceSeconds: number;
+  readonly stopping: AbortSignal;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingOptions) => {
+  const carryOut = async (visit: Visit, interaction: Interaction, ending: Ending): Promise<void> => {
+    const { tenant, client, provider, scopes } = visit;
+    if (ending.how !== 'signed') {
+      const { error, description } = ending;
+      return visit.conclude(interaction, { error, error_description: description });
+    }
+    const { grantId, evidence } = ending;
+    const grant = new provider.Grant({ accountId: evidence.msisdn, clientId: client.id });
+    grant.jti = grantId;
+    grant.addOIDCScope([...scopes]);
+    await Promise.all([tenant.store.put('evidence', grantId, evidence, evidenceSeconds), grant.save()]);
+    await visit.conclude(interaction, {
+      login: {
+        accountId: evidence.msisdn,
+        acr: evidence.acr,
+        amr: [...evidence.amr],
+        remember: false,
+        ts: evidence.at,
+      },
+      consent: { grantId },
+    });
+  };
+
+  /** @returns The ending that counts: this one, or an earlier one; undefined when the login has gone on meanwhile. */
+  const settle = async (visit: Visit, standing: Standing, proposed: Ending): Promise<Ending | undefined> => {
+    const { tenant, client, uid, ttlSeconds } = visit;
+    const seen = 'attempt' in standing ? standing.attempt.reference : undefined;
+    const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
+      const { ending, cancelled, attempt } = progressOf(known);
+      const isUnchanged = seen === undefined ? cancelled : !cancelled && attempt?.reference === seen;
+      return ending === undefined && isUnchanged ? { kind: 'ended', ending: proposed } : undefined;
+    });
+    const { attempt, ending } = progressOf(facts);
+    if (added) {
+      const start = attempt?.start;
+      const failure = standing.kind === 'failed' ? standing.failure : undefined;
+      log.audit({
+        event: proposed.how === 'cancelled' ? 'login cancelled' : 'login ended',
+        tenant: tenant.id,
+        clientId: client.id,
+        trace: proposed.how === 'signed' ? attempt && traceOf(attempt) : proposed.trace,
+        ...(start !== undefined && 'msspTransId' in start && { msspTransId: start.msspTransId }),
+        ...(proposed.how !== 'signed' && { error: proposed.error, code: proposed.code }),
+        ...(failure?.kind === 'fault' && { fault: failure.fault.code }),
+      });
+    }
+    return ending;
+  };
+
+  return async (
+    visit: Visit,
+    { progress, standing }: { readonly progress: Progress; readonly standing: Standing },
+  ): Promise<Departure> => {
+    const proposed = endingOf(standing, progress.attempt);
+    if (proposed === undefined) return { kind: 'not-yet' };
+    const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
+    if (ending === undefined) return { kind: 'not-yet' };
+    const until = now() + patienceMs;
+    for (;;) {
+      const isAhead = await visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds);
+      const interaction = await visit.interaction();
+      if (interaction === undefined) return { kind: 'done' };
+      if (isAhead) {
+        // Saved twice it could come to life again after the library has forgotten it.
+        if (interaction.result === undefined) await carryOut(visit, interaction, ending);
+        return { kind: 'go', to: interaction.returnTo };
+      }
+      if (now() >= until) return { kind: 'not-yet' };
+      await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined);
+      if (stopping.aborted) return { kind: 'not-yet' };
+    }
+  };
+};

@@ -1,0 +1,105 @@
+/**
+ * What has happened in one login at the browser: a short list of facts that only grows.
+ *
+ * Two tabs, a double click, a reload and two processes may all act on the same login at the same time. Each fact is written
+ * once, at the place behind the last one that its writer has seen; whoever finds the place taken reads again and decides
+ * anew. So nothing is lost or done twice, and after a crash the list says how far the login had come. What can be
+ * derived (has the phone signed? is it too late?) is not in it.
+ *
+ * Stored: kind `login`, handle `<uid of the interaction> <index>`, until the interaction is over.
+ */
+import type { Fault } from '../../protocol/fault.ts';
+import type { LoginLanguage } from '../../registry/oauth-client.ts';
+import type { LoginEvidence } from '../evidence.ts';
+import type { StartedLogin } from '../logins.ts';
+import type { SealedStore } from '../sealed-store.ts';
+import type { LoginError } from './fault-to-error.ts';
+
+/** sign: the phone is asked for a signature. text: a one-time password goes to it, and is typed in here. */
+export type AttemptMethod = 'sign' | 'text';
+
+/**
+ * begun      The person has said whom to ask; from here on the transaction exists or can be made again, the same.
+ * started    The transaction is durable.
+ * refused    Nobody could be asked: no such number, or nothing that signs in the wanted way.
+ * withheld   Nobody was asked: too many prompts, or the service is overloaded.
+ * guessed    Somebody typed a one-time password.
+ * restarted  The person wants to give another number.
+ * cancelled  The person gave up.
+ * ended      What the client is told. Nothing follows.
+ */
+export type LoginFact =
+  | {
+      readonly kind: 'begun';
+      readonly method: AttemptMethod;
+      /** Digits without plus. */
+      readonly msisdn: string;
+      /** AP_TransID of the transaction. */
+      readonly reference: string;
+      /** Milliseconds since the epoch. */
+      readonly begunAt: number;
+      readonly sessionCode: string;
+      readonly matchNumber?: string | undefined;
+      readonly language: LoginLanguage;
+    }
+  | ({ readonly kind: 'started' } & StartedLogin)
+  | { readonly kind: 'refused'; readonly fault: Fault }
+  | { readonly kind: 'withheld'; readonly why: 'limited' | 'busy' }
+  | { readonly kind: 'guessed'; readonly right: boolean }
+  | { readonly kind: 'restarted' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'ended'; readonly ending: Ending };
+
+/** What the client is told, with the grant's name already in it: whoever carries it out does the same. */
+export type Ending =
+  | { readonly how: 'signed'; readonly grantId: string; readonly evidence: LoginEvidence }
+  | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
+
+export interface LoginFacts {
+  read(uid: string): Promise<readonly LoginFact[]>;
+  /**
+   * Adds what `decide` makes of the facts so far, or nothing when it makes nothing of them.
+   *
+   * @returns All facts, and whether the last one was added by this call.
+   * @throws When Redis is unreachable.
+   */
+  add(
+    uid: string,
+    ttlSeconds: number,
+    decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
+  ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }>;
+}
+
+/** More than a person needs; it bounds what one interaction can store. An end can be written beyond it. */
+const mostFacts = 48;
+const readAhead = 4;
+
+const isEnd = ({ kind }: LoginFact): boolean => kind === 'cancelled' || kind === 'ended';
+
+export const createLoginFacts = (store: SealedStore): LoginFacts => {
+  const at = (uid: string, index: number): string => `${uid} ${index}`;
+
+  const readFrom = async (uid: string, known: readonly LoginFact[]): Promise<readonly LoginFact[]> => {
+    const next = await Promise.all(
+      Array.from({ length: readAhead }, (_, offset) => store.get('login', at(uid, known.length + offset))),
+    );
+    const end = next.indexOf(undefined);
+    const facts = [...known, ...((end === -1 ? next : next.slice(0, end)) as LoginFact[])];
+    return end === -1 ? readFrom(uid, facts) : facts;
+  };
+
+  return {
+    read: (uid) => readFrom(uid, []),
+    add: async (uid, ttlSeconds, decide) => {
+      let facts = await readFrom(uid, []);
+      for (;;) {
+        const fact = decide(facts);
+        if (fact === undefined || (facts.length >= mostFacts && !isEnd(fact))) return { facts, added: false };
+        if (await store.putOnce('login', at(uid, facts.length), fact, ttlSeconds)) {
+          return { facts: [...facts, fact], added: true };
+        }
+        facts = await readFrom(uid, facts);
+      }
+    },
+  };
+};

@@ -1,0 +1,269 @@
+/**
+ * The browser's part of a login, between the library's authorisation endpoint and its resume address.
+ *
+ * A GET shows and never asks a phone: links are followed by previews and prefetchers too. Forms answer with a redirect to the
+ * page. The way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
+ *
+ * Everything that a page is made of is in Redis, so any process answers any request of any login.
+ */
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Context, Hono, type Next } from 'hono';
+import type { OauthSettings } from '../../registry/oauth-client.ts';
+import type { Limits } from '../limits.ts';
+import type { OauthLog } from '../log.ts';
+import type { Logins } from '../logins.ts';
+import { pageHeaders } from '../page-headers.ts';
+import type { PageFrame } from '../pages/frame.ts';
+import { chooseLanguage } from '../pages/language.ts';
+import { loginPage } from '../pages/login-page.ts';
+import { type Notice, noticePage } from '../pages/notice-page.ts';
+import type { Tenant, Tenants } from '../tenant.ts';
+import { newTrace } from '../trace.ts';
+import { type ActionName, actionNames, createActions } from './actions.ts';
+import { serveAsset } from './assets.ts';
+import { createBeginning } from './begin.ts';
+import { createDeparture } from './ending.ts';
+import { createEventStreams } from './event-stream.ts';
+import { readForm } from './form-body.ts';
+import { formToken, isFromOurPage, roundOfForm } from './form-token.ts';
+import { type Progress, progressOf } from './progress.ts';
+import { type Standing, standingOf } from './standing.ts';
+import { type ViewContext, viewOf } from './view.ts';
+import { openVisit, type Visit } from './visit.ts';
+import { waitForChange } from './watch.ts';
+
+interface Environment {
+  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
+}
+type RouteContext = Context<Environment>;
+
+export interface InteractionOptions {
+  readonly tenants: Tenants;
+  readonly logins: Logins;
+  readonly limits: Limits;
+  readonly settings: OauthSettings;
+  readonly isTestNumber: (msisdn: string) => boolean;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly body: { readonly timeoutMs: number };
+  readonly now: () => number;
+  readonly log: OauthLog;
+  /** Key of the forms and of one-time passwords; 32 bytes. */
+  readonly csrfKey: Uint8Array;
+  /** Aborted when this process is about to stop. */
+  readonly stopping: AbortSignal;
+}
+
+interface Looked {
+  readonly progress: Progress;
+  readonly standing: Standing;
+}
+
+type NoticeCause = Extract<Notice, { kind: 'error' }>['cause'];
+
+const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(html, {
+    status,
+    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
+  });
+
+const goTo = (location: string): Response =>
+  new Response(null, { status: 303, headers: { ...pageHeaders, location } });
+
+const answerState = (state: 'open' | 'ended', status = 200): Response =>
+  new Response(JSON.stringify({ state }), {
+    status,
+    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
+  });
+
+export const createInteractionRoutes = (options: InteractionOptions): Hono<Environment> => {
+  const { tenants, logins, limits, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } =
+    options;
+  const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
+  const beginning = createBeginning({ logins, limits, codeKey, now, log });
+  const actions = createActions({ beginning, logins, codeKey, isTestNumber, now });
+  const streams = createEventStreams({ stopping, onError: log.trouble });
+  const depart = createDeparture({ evidenceSeconds: settings.refreshTokenSeconds, stopping, now, log });
+
+  const frameOf = (c: RouteContext, tenant: Tenant, visit?: Visit, progress?: Progress): PageFrame => ({
+    language:
+      progress?.attempt?.language ??
+      visit?.language ??
+      chooseLanguage(undefined, c.req.header('accept-language')),
+    tenantName: tenant.settings.name,
+    branding: tenant.settings.branding,
+    path: tenant.path,
+    ...(visit !== undefined && { clientName: visit.client.name }),
+  });
+
+  const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response =>
+    answer(noticePage(frameOf(c, tenant), { kind: 'error', cause, reference: newTrace() }), status);
+
+  const look = async (visit: Visit): Promise<Looked> => {
+    const progress = progressOf(await visit.facts.read(visit.uid));
+    return { progress, standing: await standingOf(progress, { logins, acrValues: visit.acrValues, now }) };
+  };
+
+  const show = (
+    c: RouteContext,
+    visit: Visit,
+    { progress, standing }: Looked,
+    extra: Pick<ViewContext, 'entered' | 'problem'> = {},
+    status = 200,
+    headers: Readonly<Record<string, string>> = {},
+  ): Response => {
+    const view = viewOf(standing, {
+      pagePath: visit.pagePath,
+      csrf: formToken(csrfKey, visit.uid, progress.round),
+      offer: visit.offer,
+      progress,
+      acrValues: visit.acrValues,
+      now: now(),
+      promptSeconds: settings.promptSeconds,
+      ...extra,
+    });
+    return answer(loginPage(frameOf(c, visit.tenant, visit, progress), view), status, headers);
+  };
+
+  const showPage = async (c: RouteContext, visit: Visit): Promise<Response> => {
+    const looked = await look(visit);
+    const { standing } = looked;
+    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined) return show(c, visit, looked);
+    await beginning.startAgain(visit, standing.attempt);
+    return show(c, visit, await look(visit));
+  };
+
+  const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
+    const { incoming } = c.env;
+    if (incoming === undefined) throw new Error('A login needs a socket');
+    const form = await readForm(c.req.raw, incoming, body.timeoutMs);
+    if (!form.ok) return notice(c, visit.tenant, 'request-unusable', form.status);
+    const sent = { origin: c.req.header('origin'), fetchSite: c.req.header('sec-fetch-site') };
+    const round = roundOfForm(csrfKey, visit.uid, form.field('csrf'));
+    if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
+      return notice(c, visit.tenant, 'request-unusable', 403);
+    }
+    const result = await actions[name]({
+      visit,
+      round,
+      field: form.field,
+      look: async () => (await look(visit)).standing,
+    });
+    const later = { 'retry-after': String(limits.retryAfterSeconds) };
+    switch (result.kind) {
+      case 'page':
+        return goTo(visit.pagePath);
+      case 'problem':
+        return show(c, visit, await look(visit), { problem: result.problem, entered: result.entered }, 422);
+      case 'limited':
+        return show(c, visit, await look(visit), { problem: 'limited' }, 429, later);
+      case 'busy':
+        return show(c, visit, await look(visit), { problem: 'busy' }, 503, later);
+    }
+  };
+
+  const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
+    const departure = await depart(visit, await look(visit));
+    switch (departure.kind) {
+      case 'go':
+        return goTo(departure.to);
+      case 'done':
+        return notice(c, visit.tenant, 'login-expired', 200);
+      case 'not-yet':
+        return goTo(visit.pagePath);
+    }
+  };
+
+  const events = async (visit: Visit): Promise<Response> => {
+    const stream = streams.open(visit.uid, (gone) =>
+      waitForChange(async () => (await look(visit)).standing, { logins, now, gone }),
+    );
+    return stream ?? answerState('open', stopping.aborted ? 503 : 429);
+  };
+
+  const state = async (visit: Visit): Promise<Response> =>
+    answerState((await look(visit)).standing.kind === 'waiting' ? 'open' : 'ended');
+
+  type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
+
+  /** The first tenant has one address only. Whatever is not found here is answered by those who come after. */
+  const tenantOf = (c: RouteContext): Tenant | undefined => {
+    const id = c.req.param('tenant');
+    if (id === undefined) return tenants.main;
+    const tenant = tenants.find(id);
+    return tenant === tenants.main ? undefined : tenant;
+  };
+
+  const withVisit =
+    (handle: Handler) =>
+    async (c: RouteContext, next: Next): Promise<Response | undefined> => {
+      const tenant = tenantOf(c);
+      const { incoming, outgoing } = c.env;
+      const uid = c.req.param('uid');
+      if (tenant === undefined || uid === undefined) {
+        await next();
+        return undefined;
+      }
+      if (incoming === undefined || outgoing === undefined) throw new Error('A login needs a socket');
+      try {
+        const request = {
+          tenant,
+          uid,
+          incoming,
+          outgoing,
+          address: addressOf(incoming),
+          acceptLanguage: c.req.header('accept-language'),
+        };
+        const opened = await openVisit(request, { isTestNumber, now });
+        switch (opened.kind) {
+          case 'visit':
+            return await handle(c, opened.visit);
+          case 'done':
+            return notice(c, tenant, 'login-expired', 200);
+          case 'refused':
+            return notice(c, tenant, opened.cause, opened.cause === 'cookie-missing' ? 400 : 404);
+        }
+      } catch (error) {
+        log.trouble(error instanceof Error ? error : new Error(String(error)));
+        return notice(c, tenant, 'internal', 500);
+      }
+    };
+
+  const routes = new Hono<Environment>();
+  for (const base of ['/oidc', '/oidc/t/:tenant']) {
+    const page = `${base}/interaction/:uid`;
+    routes.get(page, withVisit(showPage));
+    routes.get(
+      `${page}/events`,
+      withVisit((_, visit) => events(visit)),
+    );
+    routes.get(
+      `${page}/state`,
+      withVisit((_, visit) => state(visit)),
+    );
+    routes.get(`${page}/finish`, withVisit(leave));
+    routes.get(`${page}/return`, withVisit(leave));
+    for (const name of actionNames) {
+      routes.post(
+        `${page}/${name}`,
+        withVisit((c, visit) => submit(c, visit, name)),
+      );
+      // Where a browser that shows the answer to a form comes back to.
+      routes.get(
+        `${page}/${name}`,
+        withVisit(async (_, visit) => goTo(visit.pagePath)),
+      );
+    }
+    routes.get(`${base}/assets/:name`, async (c, next) => {
+      const tenant = tenantOf(c);
+      const asset =
+        tenant &&
+        serveAsset(c.req.param('name'), tenant.settings.branding, {
+          query: new URL(c.req.url).search.slice(1),
+          ifNoneMatch: c.req.header('if-none-match'),
+        });
+      return asset ?? next();
+    });
+  }
+  return routes;
+};

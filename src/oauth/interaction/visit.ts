@@ -1,0 +1,137 @@
+/**
+ * A browser at one of the addresses of its login: who asks, for what, and the library's interaction that it belongs to.
+ *
+ * The cookie decides, and the address must agree with it: a link to somebody else's login shows nothing.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { InteractionResults, Provider } from 'oidc-provider';
+import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
+import { acrValuesIn } from '../authentication-context.ts';
+import { errors } from '../library.ts';
+import { pinToIssuer } from '../mount.ts';
+import { chooseLanguage } from '../pages/language.ts';
+import type { Tenant } from '../tenant.ts';
+import { createLoginFacts, type LoginFacts } from './facts.ts';
+import { type Offer, offerOf } from './numbers.ts';
+import { progressOf } from './progress.ts';
+
+export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+export interface Visit {
+  readonly tenant: Tenant;
+  readonly client: OauthClient;
+  readonly uid: string;
+  /** Path of the login's page, without a slash at its end. */
+  readonly pagePath: string;
+  readonly language: LoginLanguage;
+  readonly acrValues: readonly AcrValue[];
+  /** Those asked for that the client may have. */
+  readonly scopes: readonly string[];
+  readonly dtbd: string | undefined;
+  readonly offer: Offer;
+  /** Of the browser. */
+  readonly address: string;
+  readonly facts: LoginFacts;
+  /** How long what is stored about this login is needed. */
+  readonly ttlSeconds: number;
+  /** @returns Undefined when the library has moved on: the login is over. */
+  interaction(): Promise<Interaction | undefined>;
+  /** Tells the library how the login has ended; it finds that when the browser resumes. */
+  conclude(interaction: Interaction, result: InteractionResults): Promise<void>;
+  readonly provider: Provider;
+}
+
+export type Opened =
+  | { readonly kind: 'visit'; readonly visit: Visit }
+  /** It has gone back to the client, perhaps from another tab. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly cause: 'login-expired' | 'cookie-missing' };
+
+/** Facts may be read a little longer than the interaction lives: by whoever comes late. */
+const afterwardsSeconds = 60;
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Pushed requests only: a link to the authorisation endpoint can be written by anybody. */
+const wasPushed = (interaction: Interaction): boolean =>
+  'parJti' in interaction && typeof interaction.parJti === 'string';
+
+export interface VisitRequest {
+  readonly tenant: Tenant;
+  readonly uid: string;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly address: string;
+  readonly acceptLanguage: string | undefined;
+}
+
+/**
+ * When somebody else has logged in with this browser before, that session ends with the new login: the library would ask the
+ * browser to log out first, on a page of its own, after the person has already signed.
+ *
+ * @throws When Redis is unreachable.
+ */
+export const openVisit = async (
+  { tenant, uid, incoming, outgoing, address, acceptLanguage }: VisitRequest,
+  { isTestNumber, now }: { readonly isTestNumber: (msisdn: string) => boolean; readonly now: () => number },
+): Promise<Opened> => {
+  const provider = await tenant.provider();
+  pinToIssuer(incoming, tenant);
+
+  const find = async (): Promise<Interaction | undefined> => {
+    try {
+      const interaction = await provider.interactionDetails(incoming, outgoing);
+      return interaction.uid === uid ? interaction : undefined;
+    } catch (error) {
+      if (error instanceof errors.SessionNotFound) return undefined;
+      throw error;
+    }
+  };
+
+  const facts = createLoginFacts(tenant.store);
+  const interaction = await find();
+  if (interaction === undefined) {
+    const hasCookie = (incoming.headers.cookie ?? '').includes(`${provider.cookieName('interaction')}=`);
+    if (hasCookie && progressOf(await facts.read(uid)).ending !== undefined) return { kind: 'done' };
+    return { kind: 'refused', cause: hasCookie ? 'login-expired' : 'cookie-missing' };
+  }
+  const { params } = interaction;
+  const client = tenant.clients.get(textOf(params.client_id) ?? '');
+  // The configuration has changed meanwhile.
+  if (client === undefined) return { kind: 'refused', cause: 'login-expired' };
+  const pushed = wasPushed(interaction);
+  const secondsLeft = interaction.exp - Math.floor(now() / 1000);
+  const mayHave = new Set<string>(client.scopes);
+
+  return {
+    kind: 'visit',
+    visit: {
+      tenant,
+      client,
+      uid,
+      pagePath: `${tenant.path}/interaction/${uid}`,
+      language: chooseLanguage(textOf(params.ui_locales), acceptLanguage),
+      acrValues: acrValuesIn(params.acr_values),
+      scopes: (textOf(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
+      dtbd: client.dtbdAllowed && pushed ? textOf(params.dtbd) : undefined,
+      offer: offerOf(textOf(params.login_hint), client.loginHintAllowed && pushed, isTestNumber),
+      address,
+      facts,
+      ttlSeconds: secondsLeft + afterwardsSeconds,
+      interaction: find,
+      conclude: async (current, result) => {
+        const session = await provider.Session.get(provider.createContext(incoming, outgoing));
+        const isOthers =
+          result.login !== undefined &&
+          session.accountId !== undefined &&
+          session.accountId !== result.login.accountId;
+        current.result = result;
+        if (isOthers) current.session = undefined;
+        await current.persist();
+        // Last: the library refuses an interaction that names a session which is gone.
+        if (isOthers) await session.destroy();
+      },
+      provider,
+    },
+  };
+};

@@ -1,0 +1,223 @@
+/**
+ * Logins: what a browser page and a backchannel request have in common. Each is one transaction of the signature workflow,
+ * asked for by an application provider that exists inside this service only.
+ *
+ * Before anybody is let in, the signature is verified again, over the very text of this login and up to our own root:
+ * whoever could write into the queue still could not log in as somebody.
+ */
+
+import { verifySignature } from '../pki/verify.ts';
+import { type Fault, fault } from '../protocol/fault.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import { bytesToSign } from '../protocol/requests.ts';
+import type { AcrValue, LoginLanguage, OauthClient } from '../registry/oauth-client.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import { eligibility } from '../transactions/eligibility.ts';
+import type { Transactions } from '../transactions/transactions.ts';
+import type { SignedView, TransactionView } from '../transactions/view.ts';
+import { acrOf, amrOf, methodOf, profileFor } from './authentication-context.ts';
+import type { LoginEvidence } from './evidence.ts';
+import { internalApId } from './internal-provider.ts';
+import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
+import type { Tenant } from './tenant.ts';
+
+export interface LoginRequest {
+  readonly tenant: Tenant;
+  readonly client: OauthClient;
+  /** Digits without plus. */
+  readonly msisdn: string;
+  readonly language: LoginLanguage;
+  /** What the client asked for, best first; empty when it did not. */
+  readonly acrValues: readonly AcrValue[];
+  readonly scopes: ReadonlySet<string>;
+  /** The text that the client brought, in place of the configured one. */
+  readonly dtbd: string | undefined;
+  /** Shown by the browser and by the phone. */
+  readonly sessionCode: string;
+  /** Two digits, for clients that want number matching. */
+  readonly matchNumber: string | undefined;
+  /** Names this login for ever: the same reference and instant again is the same transaction, not a second prompt. */
+  readonly reference: string;
+  /** When it was begun; milliseconds since the epoch. */
+  readonly begunAt: number;
+  /** Given: the transaction delivers this one-time password by text message instead of asking for a signature. */
+  readonly code?: string | undefined;
+  /** Bounds the prompt further than the configuration does. */
+  readonly promptSeconds?: number | undefined;
+}
+
+export interface StartedLogin {
+  readonly msspTransId: string;
+  /** When the prompt lapses; milliseconds since the epoch. */
+  readonly deadline: number;
+  /** What the phone shows, and what is signed. */
+  readonly text: string;
+}
+
+/** What a transaction must be about to count for a login. */
+export interface ExpectedLogin {
+  readonly reference: string;
+  readonly msisdn: string;
+  readonly acrValues: readonly AcrValue[];
+}
+
+/**
+ * started  The transaction is durable.
+ * refused  Nobody has been asked: the number is unknown, or has nothing that signs in the wanted way.
+ * busy     The service is overloaded.
+ */
+export type LoginStart =
+  | ({ readonly kind: 'started' } & StartedLogin)
+  | { readonly kind: 'refused'; readonly fault: Fault }
+  | { readonly kind: 'busy' };
+
+export type LoginState =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'signed'; readonly evidence: LoginEvidence }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+export interface Logins {
+  /** @throws When Redis is unreachable; the login may then have started or not, and can be started again. */
+  start(request: LoginRequest): Promise<LoginStart>;
+  /** Where a login stands. A transaction that cannot be found any more, or is about something else, has failed with 900. */
+  look(started: StartedLogin, expected: ExpectedLogin): Promise<LoginState>;
+  /** Resolves when the login has ended, at `until` (milliseconds since the epoch) or when `gone` says that nobody waits. */
+  ended(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
+  /** Takes the prompt back, when there is one still: the transaction fails with 401. */
+  cancel(msspTransId: string): Promise<void>;
+}
+
+export interface LoginsOptions {
+  readonly protocol: Protocol;
+  readonly transactions: Transactions;
+  readonly subscribers: SubscriberRegistry;
+  /** Host part of the profile and service URIs. */
+  readonly authority: string;
+  readonly promptSeconds: number;
+  /** Roots (DER) of our own certificates. */
+  readonly trust: () => Promise<readonly Uint8Array[]>;
+  /** True when there is no room for more transactions. */
+  readonly busy: () => boolean;
+  readonly now: () => number;
+}
+
+const textOf = (request: LoginRequest): string => {
+  const { client, tenant, language, dtbd, sessionCode, matchNumber, code } = request;
+  if (code !== undefined) return codeText(language, { client: client.name, code });
+  const template = dtbd ?? loginTextFor(language, client.loginText, tenant.settings.loginText);
+  return fillLoginText(template, { client: client.name, session: sessionCode, number: matchNumber });
+};
+
+/**
+ * Whoever can write into the queue could put a finished transaction there, with another text that the same person has signed
+ * once.
+ */
+const isAbout = (
+  { request }: TransactionView,
+  { text }: StartedLogin,
+  { reference, msisdn }: ExpectedLogin,
+): boolean =>
+  request.caller.apTransId === reference &&
+  request.msisdn.number === msisdn &&
+  request.data.kind === 'text' &&
+  request.data.text === text;
+
+export const createLogins = (options: LoginsOptions): Logins => {
+  const { protocol, transactions, subscribers, authority, promptSeconds, trust, busy, now } = options;
+
+  const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {
+    const { tenant, msisdn, language, acrValues, scopes, reference, begunAt, code } = request;
+    const profile = code === undefined ? profileFor(acrValues) : 'MID/v1/OtpProfileText';
+    return {
+      MSS_SignatureReq: {
+        AP_Info: {
+          AP_ID: internalApId(tenant.id),
+          AP_TransID: reference,
+          Instant: new Date(begunAt).toISOString(),
+        },
+        MSSP_Info: { MSSP_ID: { URI: `http://${authority}/` } },
+        MajorVersion: '1',
+        MinorVersion: '2',
+        MobileUser: { MSISDN: `+${msisdn}` },
+        MessagingMode: 'asynch',
+        SignatureProfile: `http://${authority}/${profile}`,
+        TimeOut: String(timeoutSeconds),
+        DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: text },
+        AdditionalServices: [
+          {
+            Description: `http://${authority}/TS102204/v1.0.0#userLang`,
+            UserLang: { Value: language },
+          },
+          ...(code === undefined && scopes.has('mid_location')
+            ? [{ Description: `http://${authority}/as#geofencing` }]
+            : []),
+        ],
+      },
+    };
+  };
+
+  const evidenceOf = async (
+    { request }: TransactionView,
+    signed: SignedView,
+    requested: readonly AcrValue[],
+  ): Promise<LoginEvidence | undefined> => {
+    const method = methodOf(signed);
+    const acr = acrOf(requested, method);
+    if (acr === undefined) return undefined;
+    const located = signed.geofencing !== undefined && !('errorCode' in signed.geofencing);
+    const common = {
+      msisdn: request.msisdn.number,
+      at: Math.floor(now() / 1000),
+      acr,
+      amr: amrOf(method, located),
+      location: signed.geofencing,
+    };
+    if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
+    const verification = verifySignature(Buffer.from(signed.signature, 'base64'), bytesToSign(request.data), {
+      trust: await trust(),
+      at: new Date(now()),
+    });
+    if (!verification.ok) return undefined;
+    return { ...common, serialNumber: verification.signer.serialNumber, cms: signed.signature };
+  };
+
+  return {
+    start: async (request) => {
+      if (busy()) return { kind: 'busy' };
+      const timeoutSeconds = Math.min(promptSeconds, request.promptSeconds ?? promptSeconds);
+      const text = textOf(request);
+      const parsed = protocol.parseSign(bodyOf(request, text, timeoutSeconds));
+      if (!parsed.ok) return { kind: 'refused', fault: parsed.fault };
+      const eligible = eligibility(parsed.value.request, subscribers);
+      if (!eligible.ok) return { kind: 'refused', fault: eligible.fault };
+      const { msspTransId } = await transactions.submitOnce(parsed.value.wire);
+      return { kind: 'started', msspTransId, text, deadline: request.begunAt + timeoutSeconds * 1000 };
+    },
+
+    look: async (started, expected) => {
+      const view = await transactions.find(started.msspTransId);
+      if (view === undefined || !isAbout(view, started, expected)) {
+        return { kind: 'failed', fault: fault(900) };
+      }
+      switch (view.state.kind) {
+        case 'open':
+          return { kind: 'open' };
+        case 'failed':
+          return { kind: 'failed', fault: view.state.fault };
+        case 'signed': {
+          const evidence = await evidenceOf(view, view.state.signed, expected.acrValues);
+          return evidence === undefined
+            ? { kind: 'failed', fault: fault(900) }
+            : { kind: 'signed', evidence };
+        }
+      }
+    },
+
+    ended: (msspTransId, until, gone) => transactions.waitForEnd(msspTransId, until, gone),
+
+    cancel: async (msspTransId) => {
+      // A login is never replayed, so its first attempt is the only one.
+      await transactions.answer(msspTransId, 1, { kind: 'fault', fault: fault(401) });
+    },
+  };
+};

@@ -1,0 +1,196 @@
+/**
+ * The OpenID provider as routes under `/oidc`: `/par` and the pages are ours, everything else the library's.
+ *
+ * Only what is listed below reaches the library, so that an endpoint that a later version of it brings is not open by
+ * surprise.
+ */
+import { hkdfSync } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import type { RedisClient } from '../redis/connect.ts';
+import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import type { RateLimiter } from '../registry/rate-limiter.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import { createBackchannel } from './backchannel/backchannel.ts';
+import { describeError } from './error-codes.ts';
+import { checkFrontChannel } from './front-channel.ts';
+import { createInteractionRoutes } from './interaction/interaction.route.ts';
+import { Provider } from './library.ts';
+import { createLimits } from './limits.ts';
+import type { OauthLog } from './log.ts';
+import type { Logins } from './logins.ts';
+import { pathAndQuery, serveByLibrary } from './mount.ts';
+import { openTenantsLater } from './open-tenants.ts';
+import { createParRoutes } from './par/par.route.ts';
+import { createRefusals } from './refusals.ts';
+import { refuseAtFront } from './refuse-at-front.ts';
+import type { Tenant, Tenants } from './tenant.ts';
+
+interface Bindings {
+  readonly incoming?: IncomingMessage;
+  readonly outgoing?: ServerResponse;
+}
+
+export interface OauthOptions {
+  readonly settings: OauthSettings;
+  /** What the settings say, completed for this address. */
+  readonly templates: (publicUrl: string) => readonly OauthTenant[];
+  /** Asked at the first request: `https://sign.example.com`. */
+  readonly publicUrl: () => string;
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly masterKey: Uint8Array;
+  readonly logins: Logins;
+  readonly subscribers: SubscriberRegistry;
+  readonly passwords: PasswordVerifier;
+  readonly limiter: RateLimiter;
+  readonly isTestNumber: (msisdn: string) => boolean;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+export interface Oauth {
+  readonly routes: Hono<{ Bindings: Bindings }>;
+  readonly tenants: Tenants;
+  /** Makes the keys of the first start. */
+  prepare(): Promise<void>;
+  /** Tells the pages that wait that this process is leaving; their logins go on. */
+  endWaiting(): void;
+  close(): Promise<void>;
+}
+
+/** Path below the issuer → methods. */
+const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[]])[] = [
+  [/^\/auth(\/[\w-]+)?$/, ['GET']],
+  [/^\/token$/, ['POST', 'OPTIONS']],
+  [/^\/token\/(revocation|introspection)$/, ['POST', 'OPTIONS']],
+  [/^\/userinfo$/, ['GET', 'POST', 'OPTIONS']],
+  [/^\/(jwks\.json|\.well-known\/(openid-configuration|oauth-authorization-server))$/, ['GET', 'OPTIONS']],
+  [/^\/backchannel$/, ['POST']],
+  [/^\/session\/end(\/success)?$/, ['GET']],
+  [/^\/session\/end\/confirm$/, ['POST']],
+];
+
+/** What does not change from one answer to the next; a new key is published much longer before it signs. */
+const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
+const documentSeconds = 300;
+
+/** The library's pages that lead on by a form bring a policy of their own for their script. */
+const libraryHeaders = [
+  ['referrer-policy', 'no-referrer'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+] as const;
+
+const answerJson = (status: 400 | 404 | 405 | 429, body: object, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+  });
+
+const refusal = (error: string, text: string): object => ({
+  error,
+  error_description: describeError('otherRequest', text).description,
+});
+
+export const createOauth = (options: OauthOptions): Oauth => {
+  const { settings, masterKey, logins, limiter, isTestNumber, addressOf, now, log } = options;
+  const stopping = new AbortController();
+  const tenants = openTenantsLater(() => {
+    const publicUrl = options.publicUrl();
+    return {
+      ...options,
+      publicUrl,
+      templates: options.templates(publicUrl),
+      backchannelOf: backchannel.featureFor,
+      onBackchannelLookup: settle,
+      onSuspicious: (tenant, ctx) => refusals.note(tenant, addressOf(ctx.req)),
+    };
+  });
+  const limits = createLimits({ limiter, limits: settings.limits, tenants });
+  const refusals = createRefusals({ limits, now });
+  const backchannel = createBackchannel({ ...options, tenants, limits });
+
+  /** What settling reads itself is not settled again. */
+  const settling = new Set<string>();
+  const settle = async (tenant: Tenant, id: string, payload: object): Promise<boolean> => {
+    const route = Provider.ctx?.oidc?.route;
+    if (route !== 'token' || 'grantId' in payload || 'error' in payload || settling.has(id)) return false;
+    settling.add(id);
+    try {
+      await backchannel.settle(tenant, id);
+      return true;
+    } finally {
+      settling.delete(id);
+    }
+  };
+
+  const serve = async (c: Context<{ Bindings: Bindings }>, tenant: Tenant): Promise<Response> => {
+    const { incoming, outgoing } = c.env;
+    if (incoming === undefined || outgoing === undefined) throw new Error('The library needs a socket');
+    const [path = '', query = ''] = pathAndQuery(incoming.url ?? '/')
+      .slice(tenant.path.length)
+      .split('?', 2);
+    const methods = libraryRoutes.find(([pattern]) => pattern.test(path))?.[1];
+    if (methods === undefined) return answerJson(404, refusal('not_found', 'there is no such endpoint'));
+    if (!methods.includes(c.req.method)) {
+      const allow = methods.join(', ');
+      return answerJson(405, refusal('invalid_request', `use ${allow}`), { allow });
+    }
+    if (path === '/token' && refusals.isShutOut(addressOf(incoming))) {
+      return answerJson(429, refusal('temporarily_unavailable', 'too many refused requests'), {
+        'retry-after': String(limits.retryAfterSeconds),
+      });
+    }
+    if (path === '/auth') {
+      const verdict = await checkFrontChannel(tenant, query, isTestNumber);
+      if (verdict.kind === 'refused') return refuseAtFront(c, tenant, verdict, log);
+      incoming.url = `${tenant.path}/auth?${verdict.query}`;
+    }
+    for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
+    if (isDocument(path)) outgoing.setHeader('cache-control', `public, max-age=${documentSeconds}`);
+    await serveByLibrary(tenant, incoming, outgoing);
+    return RESPONSE_ALREADY_SENT;
+  };
+
+  const routes = new Hono<{ Bindings: Bindings }>();
+  const common = { tenants, limits, settings, isTestNumber, addressOf, now, log };
+  routes.route('/', createParRoutes({ ...common, passwords: options.passwords, body: options.body }));
+  routes.route(
+    '/',
+    createInteractionRoutes({
+      ...common,
+      logins,
+      body: options.body,
+      csrfKey: Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32)),
+      stopping: stopping.signal,
+    }),
+  );
+  routes.all('/oidc/t/:tenant/*', async (c) => {
+    const tenant = tenants.find(c.req.param('tenant'));
+    // The first tenant has one address only.
+    return tenant === undefined || tenant === tenants.main
+      ? answerJson(404, refusal('not_found', 'there is no such tenant'))
+      : serve(c, tenant);
+  });
+  routes.all('/oidc/*', (c) => serve(c, tenants.main));
+
+  return {
+    routes,
+    tenants,
+    prepare: async () => {
+      await Promise.all(tenants.all.map((tenant) => tenant.provider()));
+      backchannel.start();
+    },
+    endWaiting: () => stopping.abort(),
+    close: async () => {
+      stopping.abort();
+      await backchannel.close();
+    },
+  };
+};

@@ -1,0 +1,154 @@
+/**
+ * Brings the configured tenants to life.
+ *
+ * The library fixes its keys when a provider is built, and building one takes a few milliseconds: so a tenant's provider is
+ * built when it is first needed and again when the keys have changed. That is looked up at most every two seconds, by
+ * whoever needs a provider; nothing runs in between.
+ */
+import { hkdfSync } from 'node:crypto';
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { RedisClient } from '../redis/connect.ts';
+import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import { createAdapter } from './adapter.ts';
+import { createPairwise } from './claims.ts';
+import type { OauthLog } from './log.ts';
+import { createProvider, type ProviderOptions } from './provider.ts';
+import { listenTo } from './provider-events.ts';
+import { createProviderPages } from './provider-pages.ts';
+import { createSealedStore } from './sealed-store.ts';
+import { createSigningKeys } from './signing-keys.ts';
+import type { Tenant, Tenants } from './tenant.ts';
+
+/** How old the knowledge about keys may be. A new key is published much longer before it signs. */
+const keysKnownMs = 2000;
+
+export interface TenantsOptions {
+  readonly settings: OauthSettings;
+  readonly templates: readonly OauthTenant[];
+  /** `https://sign.example.com`, without a slash at its end. */
+  readonly publicUrl: string;
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly masterKey: Uint8Array;
+  readonly subscribers: SubscriberRegistry;
+  readonly passwords: PasswordVerifier;
+  readonly backchannelOf: (tenant: () => Tenant) => ProviderOptions['backchannel'];
+  /** @returns Whether something has changed that the library should read again. */
+  readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
+  readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOptions): Tenant => {
+  const { settings, publicUrl, redis, prefix, masterKey, subscribers, passwords, now, log } = options;
+  const path = isMain ? '/oidc' : `/oidc/t/${template.id}`;
+  const issuer = `${publicUrl}${path}`;
+  const clients = new Map(template.clients.map((client) => [client.id, client]));
+  const store = createSealedStore({ redis, prefix, tenant: template.id, masterKey });
+  const keys = createSigningKeys({
+    redis,
+    prefix,
+    tenant: template.id,
+    masterKey,
+    settings: settings.keys,
+    now,
+  });
+  const cookieKey = Buffer.from(
+    hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
+  ).toString('base64url');
+
+  const build = (jwks: ProviderOptions['jwks']): Provider => {
+    const provider = createProvider({
+      tenantId: template.id,
+      issuer,
+      path,
+      clients,
+      settings,
+      store,
+      adapter: createAdapter({
+        store,
+        interactionSeconds: settings.interactionSeconds,
+        onBackchannelLookup: (id, payload) => options.onBackchannelLookup(tenant, id, payload),
+        now,
+      }),
+      jwks,
+      cookieKeys: [cookieKey],
+      pairwise: createPairwise(masterKey, template.id),
+      subscribers,
+      passwords,
+      backchannel: options.backchannelOf(() => tenant),
+      pages: createProviderPages(template, path, clients, (code, trace) =>
+        log.audit({ event: 'request refused', tenant: template.id, code, trace }),
+      ),
+      fetch: options.fetch,
+    });
+    listenTo(provider, {
+      tenant: template.id,
+      log,
+      onSuspicious: (ctx) => options.onSuspicious(tenant, ctx),
+    });
+    return provider;
+  };
+
+  let built: { readonly version: string; readonly provider: Provider } | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<Provider> | undefined;
+  const look = async (): Promise<Provider> => {
+    const { jwks, version } = await keys.current();
+    if (built?.version !== version) built = { version, provider: build(jwks) };
+    lookedAt = now();
+    return built.provider;
+  };
+
+  const tenant: Tenant = {
+    id: template.id,
+    settings: template,
+    issuer,
+    path,
+    clients,
+    store,
+    provider: async () => {
+      if (built !== undefined && now() - lookedAt < keysKnownMs) return built.provider;
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+      return looking;
+    },
+  };
+  return tenant;
+};
+
+export const openTenants = (options: TenantsOptions): Tenants => {
+  const all = options.templates.map((template, index) => openTenant(template, index === 0, options));
+  const [main] = all;
+  if (main === undefined) throw new Error('There is no tenant');
+  return {
+    all,
+    main,
+    find: (id) => all.find((tenant) => tenant.id === id),
+    findByIssuer: (issuer) => all.find((tenant) => tenant.issuer === issuer),
+  };
+};
+
+/** The same, opened at first use: the public address may be known only when the server listens. */
+export const openTenantsLater = (options: () => TenantsOptions): Tenants => {
+  let opened: Tenants | undefined;
+  const tenants = (): Tenants => {
+    opened ??= openTenants(options());
+    return opened;
+  };
+  return {
+    get all() {
+      return tenants().all;
+    },
+    get main() {
+      return tenants().main;
+    },
+    find: (id) => tenants().find(id),
+    findByIssuer: (issuer) => tenants().findByIssuer(issuer),
+  };
+};

@@ -1,0 +1,17 @@
+/**
+ * Headers of every page: nothing from outside, no script but ours, no frame around it, and nothing kept.
+ *
+ * `form-action` also bounds where a form's answer may redirect to, so whatever leads to a client's own address is a link or
+ * a reload, never the answer to a form.
+ */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};

@@ -1,0 +1,117 @@
+/**
+ * Asks whom to ask. Each form sends one `msisdn`: the choice among the client's numbers and the field for another one are
+ * forms of their own.
+ *
+ * With one number and nothing to choose, it is still the person who sends the request: a page that is only looked at, by a
+ * link preview for example, must not make a phone ring.
+ */
+import { html } from 'hono/html';
+import type { PageFrame } from './frame.ts';
+import { buttonForm, type Html, icons, problemSummary, readableNumber, unbroken } from './markup.ts';
+import { layOut } from './page.ts';
+import type { LoginView, NumberProblem } from './views.ts';
+import { wordsOf } from './vocabulary.ts';
+import type { Words } from './words.ts';
+
+type NumberView = Extract<LoginView, { kind: 'number' }>;
+
+/** The others are nobody's mistake: the field is right as it is. */
+const isFieldProblem = (problem: NumberProblem | undefined): boolean =>
+  problem === 'missing' || problem === 'malformed' || problem === 'not-listed';
+
+const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
+
+const form = ({ action, csrf }: NumberView, words: Words, fields: Html): Html =>
+  html`<form method="post" action="${action}" novalidate>
+<input type="hidden" name="csrf" value="${csrf}">
+${fields}
+<button class="primary" type="submit">${words.number.send}</button>
+</form>`;
+
+const described = (ids: readonly string[]): Html =>
+  ids.length === 0 ? html`` : html` aria-describedby="${ids.join(' ')}"`;
+
+const typed = (words: Words, value: string, error: string | undefined): Html =>
+  html`<div class="field${error === undefined ? '' : ' wrong'}">
+<label for="msisdn">${words.number.label}</label>
+<p class="hint" id="msisdn-hint">${unbroken(words.number.hint)}</p>
+${error === undefined ? '' : html`<p class="error" id="msisdn-error"><span class="unseen">${words.error}: </span>${error}</p>`}
+<input id="msisdn" name="msisdn" type="tel" inputmode="tel" autocomplete="tel" required value="${value}"${described(
+    error === undefined ? ['msisdn-hint'] : ['msisdn-hint', 'msisdn-error'],
+  )}${error === undefined ? '' : html` aria-invalid="true"`}>
+</div>`;
+
+const chosen = ({ hints }: NumberView, words: Words, selected: number, error: string | undefined): Html =>
+  html`<fieldset class="field${error === undefined ? '' : ' wrong'}"${described(error === undefined ? [] : ['choice-error'])}>
+<legend>${words.number.choose}</legend>
+${error === undefined ? '' : html`<p class="error" id="choice-error"><span class="unseen">${words.error}: </span>${error}</p>`}
+${hints.map(
+  ({ msisdn }, index) =>
+    html`<div class="choice"><input type="radio" id="choice-${index}" name="msisdn" value="+${digitsOf(msisdn)}"${
+      index === selected ? html` checked` : ''
+    }><label for="choice-${index}">${readableNumber(msisdn)}</label></div>
+`,
+)}</fieldset>`;
+
+const confirmed = (words: Words, msisdn: string): Html =>
+  html`<dl class="known"><dt>${words.number.confirm}</dt><dd>${readableNumber(msisdn)}</dd></dl>
+<input type="hidden" name="msisdn" value="+${digitsOf(msisdn)}">`;
+
+interface Asked {
+  readonly forms: Html;
+  /** Where the way from the summary leads to. */
+  readonly fieldId: string | undefined;
+}
+
+const ask = (view: NumberView, words: Words, error: string | undefined): Asked => {
+  const { hints, manualInput, entered } = view;
+  const preferred = hints.find((hint) => hint.default) ?? (hints.length === 1 ? hints[0] : undefined);
+  const mayType = manualInput || hints.length === 0;
+  if (mayType && hints.length < 2) {
+    const value = entered ?? (preferred === undefined ? '' : readableNumber(preferred.msisdn));
+    return { forms: form(view, words, typed(words, value, error)), fieldId: 'msisdn' };
+  }
+  const only = hints[0];
+  if (hints.length === 1 && only !== undefined) {
+    return { forms: form(view, words, confirmed(words, only.msisdn)), fieldId: undefined };
+  }
+  const named = hints.findIndex(
+    ({ msisdn }) => entered !== undefined && digitsOf(msisdn) === digitsOf(entered),
+  );
+  // Something typed that is none of the choices belongs to the other form, and so does what is wrong with it.
+  const isOther = mayType && entered !== undefined && entered !== '' && named === -1;
+  const selected = named === -1 ? hints.findIndex((hint) => hint.default) : named;
+  const choice = form(view, words, chosen(view, words, isOther ? -1 : selected, isOther ? undefined : error));
+  if (!mayType) return { forms: choice, fieldId: 'choice-0' };
+  const other = form(view, words, typed(words, isOther ? entered : '', isOther ? error : undefined));
+  return {
+    forms: html`${choice}
+<details class="other"${isOther ? html` open` : ''}><summary>${words.number.other}</summary>
+${other}
+</details>`,
+    fieldId: isOther ? 'msisdn' : 'choice-0',
+  };
+};
+
+export const numberPage = (frame: PageFrame, view: NumberView): string => {
+  const words = wordsOf(frame.language);
+  const { problem, hints, manualInput, csrf, cancelAction } = view;
+  const title = words.number.title(frame.clientName ?? words.someClient);
+  const isChoice = hints.length > 1;
+  const text =
+    problem === 'missing' && isChoice && !manualInput
+      ? words.number.notChosen
+      : problem && words.number.problems[problem];
+  const isField = isFieldProblem(problem);
+  const { forms, fieldId } = ask(view, words, isField ? text : undefined);
+  return layOut(frame, {
+    title,
+    hasProblem: problem !== undefined,
+    main: html`${text === undefined ? '' : problemSummary(words.problemTitle, text, isField ? fieldId : undefined)}
+${icons.phone}
+<h1>${title}</h1>
+<p class="lead">${words.number.lead}</p>
+${forms}
+<div class="actions">${buttonForm({ action: cancelAction, csrf }, words.cancel, 'quiet')}</div>`,
+  });
+};

@@ -1,0 +1,75 @@
+/**
+ * What the phone shows for a login.
+ *
+ * A text is a line for each thought. Where no number is to be matched, the line that would hold it is left out; where one
+ * is and the text has no place for it, as a client's own text may, it comes at the end.
+ */
+import { dtbsLimit } from '../../protocol/gsm.ts';
+import type { LoginLanguage, LoginText } from '../../registry/oauth-client.ts';
+
+/** Within the GSM alphabet, which has no ç and no ellipsis, so that a SIM shows twice as much. */
+const defaultLoginText: Readonly<Record<LoginLanguage, string>> = {
+  en: 'Log in to #CLIENT#?\nCode: #SESSION#\nNumber: #NUMBER#',
+  de: 'Bei #CLIENT# anmelden?\nCode: #SESSION#\nZahl: #NUMBER#',
+  fr: 'Se connecter à #CLIENT# ?\nCode: #SESSION#\nNombre: #NUMBER#',
+  it: 'Accedere a #CLIENT#?\nCodice: #SESSION#\nNumero: #NUMBER#',
+};
+
+const codeTexts: Readonly<Record<LoginLanguage, string>> = {
+  en: 'Your code to log in to #CLIENT#: #SESSION#\nDo not tell it to anybody.',
+  de: 'Ihr Code für die Anmeldung bei #CLIENT#: #SESSION#\nGeben Sie ihn niemandem weiter.',
+  fr: 'Votre code pour vous connecter à #CLIENT#: #SESSION#\nNe le communiquez à personne.',
+  it: 'Il suo codice per accedere a #CLIENT#: #SESSION#\nNon lo comunichi a nessuno.',
+};
+
+/** The client's text before the tenant's before ours, all in the person's language. */
+export const loginTextFor = (language: LoginLanguage, ...texts: readonly LoginText[]): string =>
+  texts.map((text) => text[language]).find((text) => text !== undefined) ?? defaultLoginText[language];
+
+export interface LoginTextValues {
+  readonly client: string;
+  readonly session: string;
+  /** The number to match, where there is one. */
+  readonly number: string | undefined;
+}
+
+/** One pass, so that a placeholder within a value stays what it is. */
+const fill = (template: string, values: Readonly<Record<string, string>>): string =>
+  template.replaceAll(/#(CLIENT|SESSION|NUMBER)#/g, (_, name: string) => values[name] ?? '');
+
+const withNumber = (template: string, number: string | undefined): string => {
+  if (number !== undefined) return template.includes('#NUMBER#') ? template : `${template} (#NUMBER#)`;
+  if (!template.includes('#NUMBER#')) return template;
+  const lines = template.split('\n');
+  const rest = lines.filter((line) => !line.includes('#NUMBER#') || /#(CLIENT|SESSION)#/.test(line));
+  return (rest.length > 0 ? rest : lines).map((line) => line.replaceAll(/\s*#NUMBER#/g, '')).join('\n');
+};
+
+const fits = (text: string): boolean => text.length <= dtbsLimit(text);
+
+/**
+ * Fills a template in; the client's name is shortened when the text were too long for a phone.
+ *
+ * @returns A text that is still too long when that is the template's fault: to leave out a part of what the person agrees
+ * to is not ours.
+ */
+export const fillLoginText = (template: string, { client, session, number }: LoginTextValues): string => {
+  const complete = withNumber(template, number);
+  const textWith = (name: string): string =>
+    fill(complete, { CLIENT: name, SESSION: session, NUMBER: number ?? '' });
+  const text = textWith(client);
+  if (fits(text) || !complete.includes('#CLIENT#')) return text;
+  const letters = [...client];
+  for (let kept = letters.length - 1; kept > 0; kept -= 1) {
+    // Three full stops, since the ellipsis is not in the alphabet of a SIM.
+    const shorter = textWith(`${letters.slice(0, kept).join('').trimEnd()}...`);
+    if (fits(shorter)) return shorter;
+  }
+  return textWith('');
+};
+
+/** The text message that carries a one-time password. */
+export const codeText = (
+  language: LoginLanguage,
+  { client, code }: { readonly client: string; readonly code: string },
+): string => fillLoginText(codeTexts[language], { client, session: code, number: undefined });

@@ -1,0 +1,170 @@
+import type { Words } from './words.ts';
+
+/** Swiss spelling: ss, never the sharp s. */
+export const de: Words = {
+  someClient: 'der Anwendung',
+  safety: 'Geben Sie Ihre PIN nur auf dem Telefon ein, nie auf einer Website.',
+  cancel: 'Abbrechen',
+  backTo: (client) => `Zurück zu ${client}`,
+  reference: 'Referenz für den Support',
+  error: 'Fehler',
+  problemTitle: 'Das hat nicht geklappt',
+  number: {
+    title: (client) => `Bei ${client} anmelden`,
+    lead: 'Wir senden eine Anfrage an Ihr Mobiltelefon. Dort prüfen und bestätigen Sie diese.',
+    label: 'Mobilnummer',
+    hint: 'Mit Landesvorwahl, zum Beispiel +41 79 123 45 67',
+    choose: 'Welche Nummer möchten Sie verwenden?',
+    confirm: 'Ihre Mobilnummer',
+    other: 'Andere Nummer verwenden',
+    send: 'Anfrage senden',
+    problems: {
+      missing: 'Geben Sie Ihre Mobilnummer ein.',
+      malformed: 'Geben Sie eine vollständige Mobilnummer mit Landesvorwahl ein.',
+      'not-listed':
+        'Diese Nummer kann für diese Anmeldung nicht verwendet werden. Verwenden Sie eine andere.',
+      limited:
+        'Es gab in kurzer Zeit zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es dann erneut.',
+      busy: 'Im Moment melden sich sehr viele Personen an. Warten Sie kurz und versuchen Sie es dann erneut.',
+    },
+    notChosen: 'Wählen Sie eine Nummer aus.',
+  },
+  waiting: {
+    title: 'Schauen Sie auf Ihr Telefon',
+    lead: (phone, client) =>
+      `Wir haben eine Anfrage an ${phone} gesendet. Bestätigen Sie diese, um sich bei ${client} anzumelden.`,
+    compare: 'Ihr Telefon muss dasselbe anzeigen:',
+    code: 'Code',
+    number: 'Zahl',
+    differs:
+      'Zeigt Ihr Telefon etwas anderes an, oder haben Sie diese Anmeldung nicht selbst gestartet? Dann lehnen Sie die Anfrage ab.',
+    status: 'Wir warten auf Ihre Bestätigung',
+    timeLeft: 'Verbleibende Zeit:',
+    nearlyOver: (seconds) => `Noch ${seconds} Sekunden`,
+  },
+  code: {
+    title: 'Code eingeben',
+    lead: (phone) => `Wir haben Ihnen eine SMS mit einem Code an ${phone} gesendet.`,
+    label: 'Code aus der SMS',
+    hint: '6 Ziffern',
+    send: 'Anmelden',
+    wrong: (triesLeft) =>
+      `Dieser Code ist nicht richtig. Sie haben noch ${triesLeft === 1 ? 'einen Versuch' : `${triesLeft} Versuche`}.`,
+  },
+  failed: {
+    causes: {
+      rejected: {
+        title: 'Anmeldung abgelehnt',
+        what: 'Die Anfrage wurde auf Ihrem Telefon abgelehnt. Sie sind nicht angemeldet.',
+        next: 'War das ein Versehen, melden Sie sich erneut an. Haben Sie die Anmeldung nicht selbst gestartet, haben Sie richtig gehandelt.',
+      },
+      'pin-blocked': {
+        title: 'Ihre PIN ist gesperrt',
+        what: 'Auf Ihrem Telefon wurde zu oft eine falsche PIN eingegeben.',
+        next: 'Setzen Sie bei Ihrem Mobilfunkanbieter eine neue PIN und melden Sie sich dann erneut an.',
+      },
+      suspended: {
+        title: 'Die Anmeldung per Telefon ist gesperrt',
+        what: 'Für diese Nummer ist die Anmeldung per Telefon zurzeit gesperrt.',
+        next: 'Ihr Mobilfunkanbieter kann Ihnen den Grund nennen und die Sperre aufheben.',
+      },
+      'needs-activation': {
+        title: 'Die Anmeldung per Telefon ist nicht aktiviert',
+        what: 'Diese Nummer ist noch nicht für die Anmeldung per Telefon aktiviert.',
+        next: 'Aktivieren Sie sie bei Ihrem Mobilfunkanbieter und melden Sie sich dann erneut an.',
+      },
+      'busy-phone': {
+        title: 'Ihr Telefon ist noch beschäftigt',
+        what: 'Auf Ihrem Telefon ist eine andere Anfrage offen. Es kann nur eine auf einmal anzeigen.',
+        next: 'Beantworten Sie diese Anfrage oder lehnen Sie sie ab, oder warten Sie zwei Minuten. Melden Sie sich dann erneut an.',
+      },
+      'no-response': {
+        title: 'Keine Antwort von Ihrem Telefon',
+        what: 'Die Anfrage wurde nicht rechtzeitig bestätigt.',
+        next: 'Prüfen Sie, ob Ihr Telefon eingeschaltet ist und Empfang hat. Melden Sie sich dann erneut an.',
+      },
+      'no-method': {
+        title: 'Anmeldung mit dieser Nummer nicht möglich',
+        what: 'Diese Nummer ist nicht für die Anmeldung per Telefon registriert, oder nicht so, wie es hier verlangt wird.',
+        next: 'Prüfen Sie, ob die Nummer stimmt. Wenn ja, hilft Ihnen Ihr Mobilfunkanbieter weiter.',
+      },
+      certificate: {
+        title: 'Ihr Zertifikat ist abgelaufen',
+        what: 'Ihr Telefon weist Sie mit einem digitalen Zertifikat aus. Dieses ist nicht mehr gültig.',
+        next: 'Erneuern Sie es bei Ihrem Mobilfunkanbieter und melden Sie sich dann erneut an.',
+      },
+      unreachable: {
+        title: 'Ihr Telefon ist nicht erreichbar',
+        what: 'Die Anfrage konnte nicht zugestellt werden. Vielleicht ist Ihr Telefon ausgeschaltet oder hat keinen Empfang.',
+        next: 'Prüfen Sie das und melden Sie sich dann erneut an.',
+      },
+      location: {
+        title: 'Anmeldung an diesem Ort nicht möglich',
+        what: 'Diese Anmeldung ist nur an bestimmten Orten erlaubt. Ihr Telefon ist anderswo oder gibt seinen Standort nicht bekannt.',
+        next: 'Prüfen Sie, ob Ihr Telefon den Standort mitteilen darf. Melden Sie sich dann an einem erlaubten Ort erneut an.',
+      },
+      limited: {
+        title: 'Zu viele Versuche',
+        what: 'Es gab in kurzer Zeit zu viele Versuche. Zu Ihrem Schutz machen wir eine Pause.',
+        next: 'Warten Sie einige Minuten und melden Sie sich dann erneut an.',
+      },
+      'code-wrong': {
+        title: 'Der Code war zu oft falsch',
+        what: 'Zu Ihrem Schutz ist der Code aus der SMS nicht mehr gültig.',
+        next: 'Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.',
+      },
+      expired: {
+        title: 'Die Zeit ist abgelaufen',
+        what: 'Der Code aus der SMS wurde nicht rechtzeitig eingegeben und ist nicht mehr gültig.',
+        next: 'Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.',
+      },
+      internal: {
+        title: 'Etwas ist schiefgegangen',
+        what: 'Der Fehler liegt bei uns. Sie sind nicht angemeldet.',
+        next: 'Melden Sie sich in einigen Minuten erneut an. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
+      },
+    },
+    retry: 'Erneut versuchen',
+    otherNumber: 'Andere Nummer verwenden',
+    textMessage: 'Code per SMS erhalten',
+  },
+  leaving: {
+    signed: { title: 'Anmeldung bestätigt', what: 'Vielen Dank. Wir bringen Sie zurück.' },
+    cancelled: { title: 'Anmeldung abgebrochen', what: 'Sie sind nicht angemeldet. Wir bringen Sie zurück.' },
+    onward: (client) => `Weiter zu ${client}`,
+  },
+  notices: {
+    'request-unusable': {
+      title: 'Diese Anmeldung kann nicht beginnen',
+      what: 'Sie wurden mit einer Anfrage hierher geschickt, die nicht oder nicht mehr gültig ist.',
+      next: 'Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut an. Geschieht es wieder, nennen Sie dem Support dort die Referenz unten.',
+    },
+    'login-expired': {
+      title: 'Diese Anmeldung ist vorbei',
+      what: 'Sie hat zu lange gedauert oder ist bereits abgeschlossen.',
+      next: 'Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut an.',
+    },
+    'cookie-missing': {
+      title: 'Wir finden Ihre Anmeldung nicht',
+      what: 'Ihr Browser hat das Cookie dieser Anmeldung nicht mitgeschickt. Vielleicht haben Sie die Seite in einem anderen Browser geöffnet, oder Ihr Browser lehnt Cookies ab.',
+      next: 'Erlauben Sie Cookies für diese Website. Gehen Sie dann dorthin zurück, woher Sie gekommen sind, und melden Sie sich im selben Browser erneut an.',
+    },
+    internal: {
+      title: 'Etwas ist schiefgegangen',
+      what: 'Der Fehler liegt bei uns. Sie sind nicht angemeldet.',
+      next: 'Versuchen Sie es in einigen Minuten erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
+    },
+    other: {
+      title: 'Das hat nicht geklappt',
+      what: 'Ihre Anfrage konnte nicht ausgeführt werden.',
+      next: 'Gehen Sie dorthin zurück, woher Sie gekommen sind, und versuchen Sie es erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
+    },
+  },
+  logOut: {
+    title: (tenant) => `Bei ${tenant} abmelden?`,
+    what: 'Sie können sich jederzeit mit Ihrem Telefon wieder anmelden.',
+    yes: 'Abmelden',
+    no: 'Angemeldet bleiben',
+  },
+  loggedOut: { title: 'Sie sind abgemeldet', what: 'Sie können diese Seite jetzt schliessen.' },
+};

@@ -1,0 +1,171 @@
+import type { Words } from './words.ts';
+
+/** The no-break spaces before two-part punctuation are written as escapes, so that they can be seen. */
+export const fr: Words = {
+  someClient: 'l’application',
+  safety: 'Ne saisissez votre code PIN que sur votre téléphone, jamais sur un site web.',
+  cancel: 'Annuler',
+  backTo: (client) => `Revenir à ${client}`,
+  reference: 'Référence pour l’assistance',
+  error: 'Erreur',
+  problemTitle: 'Cela n’a pas fonctionné',
+  number: {
+    title: (client) => `Se connecter à ${client}`,
+    lead: 'Nous envoyons une demande sur votre téléphone mobile. Vous la vérifiez et la confirmez sur celui-ci.',
+    label: 'Numéro de mobile',
+    hint: 'Avec l’indicatif du pays, par exemple +41 79 123 45 67',
+    choose: 'Quel numéro voulez-vous utiliser\u00a0?',
+    confirm: 'Votre numéro de mobile',
+    other: 'Utiliser un autre numéro',
+    send: 'Envoyer la demande',
+    problems: {
+      missing: 'Saisissez votre numéro de mobile.',
+      malformed: 'Saisissez un numéro de mobile complet, avec l’indicatif du pays.',
+      'not-listed': 'Ce numéro ne peut pas être utilisé pour cette connexion. Utilisez-en un autre.',
+      limited: 'Il y a eu trop de demandes en peu de temps. Patientez une minute, puis réessayez.',
+      busy: 'De très nombreuses personnes se connectent en ce moment. Patientez un instant, puis réessayez.',
+    },
+    notChosen: 'Choisissez un numéro.',
+  },
+  waiting: {
+    title: 'Consultez votre téléphone',
+    lead: (phone, client) =>
+      `Nous avons envoyé une demande au ${phone}. Confirmez-la pour vous connecter à ${client}.`,
+    compare: 'Votre téléphone doit afficher la même chose\u00a0:',
+    code: 'Code',
+    number: 'Nombre',
+    differs:
+      'Votre téléphone affiche autre chose, ou vous n’avez pas lancé cette connexion vous-même\u00a0? Refusez alors la demande.',
+    status: 'En attente de votre confirmation',
+    timeLeft: 'Temps restant\u00a0:',
+    nearlyOver: (seconds) => `Il reste ${seconds} secondes`,
+  },
+  code: {
+    title: 'Saisissez le code',
+    lead: (phone) => `Nous vous avons envoyé un SMS avec un code au ${phone}.`,
+    label: 'Code reçu par SMS',
+    hint: '6 chiffres',
+    send: 'Se connecter',
+    wrong: (triesLeft) =>
+      `Ce code n’est pas correct. Il vous reste ${triesLeft === 1 ? 'un essai' : `${triesLeft} essais`}.`,
+  },
+  failed: {
+    causes: {
+      rejected: {
+        title: 'Connexion refusée',
+        what: 'La demande a été refusée sur votre téléphone. La connexion n’a pas eu lieu.',
+        next: 'Si c’était une erreur, connectez-vous à nouveau. Si vous n’avez pas lancé cette connexion vous-même, vous avez bien fait de la refuser.',
+      },
+      'pin-blocked': {
+        title: 'Votre code PIN est bloqué',
+        what: 'Un code PIN erroné a été saisi trop souvent sur votre téléphone.',
+        next: 'Définissez un nouveau code PIN auprès de votre opérateur mobile, puis connectez-vous à nouveau.',
+      },
+      suspended: {
+        title: 'La connexion par téléphone est suspendue',
+        what: 'La connexion par téléphone est actuellement suspendue pour ce numéro.',
+        next: 'Votre opérateur mobile peut vous en indiquer la raison et lever la suspension.',
+      },
+      'needs-activation': {
+        title: 'La connexion par téléphone n’est pas activée',
+        what: 'Ce numéro n’est pas encore activé pour la connexion par téléphone.',
+        next: 'Activez-le auprès de votre opérateur mobile, puis connectez-vous à nouveau.',
+      },
+      'busy-phone': {
+        title: 'Votre téléphone est encore occupé',
+        what: 'Une autre demande est ouverte sur votre téléphone, qui ne peut en afficher qu’une à la fois.',
+        next: 'Répondez à cette demande ou refusez-la, ou patientez deux minutes. Connectez-vous ensuite à nouveau.',
+      },
+      'no-response': {
+        title: 'Pas de réponse de votre téléphone',
+        what: 'La demande n’a pas été confirmée à temps.',
+        next: 'Vérifiez que votre téléphone est allumé et qu’il a du réseau. Connectez-vous ensuite à nouveau.',
+      },
+      'no-method': {
+        title: 'Connexion impossible avec ce numéro',
+        what: 'Ce numéro n’est pas enregistré pour la connexion par téléphone, ou pas de la manière exigée ici.',
+        next: 'Vérifiez que le numéro est correct. Si c’est le cas, votre opérateur mobile pourra vous aider.',
+      },
+      certificate: {
+        title: 'Votre certificat a expiré',
+        what: 'Votre téléphone prouve votre identité à l’aide d’un certificat numérique. Celui-ci n’est plus valable.',
+        next: 'Renouvelez-le auprès de votre opérateur mobile, puis connectez-vous à nouveau.',
+      },
+      unreachable: {
+        title: 'Votre téléphone n’est pas joignable',
+        what: 'La demande n’a pas pu être remise. Votre téléphone est peut-être éteint ou sans réseau.',
+        next: 'Vérifiez-le, puis connectez-vous à nouveau.',
+      },
+      location: {
+        title: 'Connexion impossible depuis ce lieu',
+        what: 'Cette connexion n’est autorisée que dans certains lieux. Votre téléphone se trouve ailleurs, ou n’indique pas sa position.',
+        next: 'Vérifiez que votre téléphone peut communiquer sa position. Connectez-vous ensuite à nouveau depuis un lieu autorisé.',
+      },
+      limited: {
+        title: 'Trop de tentatives',
+        what: 'Il y a eu trop de tentatives en peu de temps. Pour votre protection, nous faisons une pause.',
+        next: 'Patientez quelques minutes, puis connectez-vous à nouveau.',
+      },
+      'code-wrong': {
+        title: 'Le code était erroné trop de fois',
+        what: 'Pour votre protection, le code reçu par SMS n’est plus valable.',
+        next: 'Connectez-vous à nouveau. Vous recevrez un nouveau code.',
+      },
+      expired: {
+        title: 'Le temps est écoulé',
+        what: 'Le code reçu par SMS n’a pas été saisi à temps et n’est plus valable.',
+        next: 'Connectez-vous à nouveau. Vous recevrez un nouveau code.',
+      },
+      internal: {
+        title: 'Une erreur s’est produite',
+        what: 'L’erreur vient de chez nous. La connexion n’a pas eu lieu.',
+        next: 'Connectez-vous à nouveau dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
+      },
+    },
+    retry: 'Réessayer',
+    otherNumber: 'Utiliser un autre numéro',
+    textMessage: 'Recevoir un code par SMS',
+  },
+  leaving: {
+    signed: { title: 'Connexion confirmée', what: 'Merci. Nous vous ramenons à votre point de départ.' },
+    cancelled: {
+      title: 'Connexion annulée',
+      what: 'La connexion n’a pas eu lieu. Nous vous ramenons à votre point de départ.',
+    },
+    onward: (client) => `Continuer vers ${client}`,
+  },
+  notices: {
+    'request-unusable': {
+      title: 'Cette connexion ne peut pas commencer',
+      what: 'La demande qui vous amène ici n’est pas valable ou ne l’est plus.',
+      next: 'Retournez à la page d’où vous venez et connectez-vous à nouveau. Si cela se reproduit, indiquez à son assistance la référence ci-dessous.',
+    },
+    'login-expired': {
+      title: 'Cette connexion est terminée',
+      what: 'Elle a duré trop longtemps, ou elle est déjà achevée.',
+      next: 'Retournez à la page d’où vous venez et connectez-vous à nouveau.',
+    },
+    'cookie-missing': {
+      title: 'Nous ne trouvons pas votre connexion',
+      what: 'Votre navigateur n’a pas transmis le cookie de cette connexion. Vous avez peut-être ouvert la page dans un autre navigateur, ou votre navigateur refuse les cookies.',
+      next: 'Autorisez les cookies pour ce site. Retournez ensuite à la page d’où vous venez et connectez-vous à nouveau, dans le même navigateur.',
+    },
+    internal: {
+      title: 'Une erreur s’est produite',
+      what: 'L’erreur vient de chez nous. La connexion n’a pas eu lieu.',
+      next: 'Réessayez dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
+    },
+    other: {
+      title: 'Cela n’a pas fonctionné',
+      what: 'Votre demande n’a pas pu être exécutée.',
+      next: 'Retournez à la page d’où vous venez et réessayez. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
+    },
+  },
+  logOut: {
+    title: (tenant) => `Se déconnecter de ${tenant}\u00a0?`,
+    what: 'Vous pouvez vous connecter à nouveau avec votre téléphone à tout moment.',
+    yes: 'Se déconnecter',
+    no: 'Ne pas se déconnecter',
+  },
+  loggedOut: { title: 'Déconnexion réussie', what: 'Vous pouvez maintenant fermer cette page.' },
+};

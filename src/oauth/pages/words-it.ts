@@ -1,0 +1,167 @@
+import type { Words } from './words.ts';
+
+export const it: Words = {
+  someClient: 'questa applicazione',
+  safety: 'Inserisca il PIN soltanto sul telefono, mai su un sito web.',
+  cancel: 'Annulla',
+  backTo: (client) => `Torna a ${client}`,
+  reference: 'Riferimento per l’assistenza',
+  error: 'Errore',
+  problemTitle: 'Non ha funzionato',
+  number: {
+    title: (client) => `Accedere a ${client}`,
+    lead: 'Inviamo una richiesta al suo telefono cellulare. La verifichi e la confermi sul telefono.',
+    label: 'Numero di cellulare',
+    hint: 'Con il prefisso internazionale, per esempio +41 79 123 45 67',
+    choose: 'Quale numero desidera utilizzare?',
+    confirm: 'Il suo numero di cellulare',
+    other: 'Utilizza un altro numero',
+    send: 'Invia richiesta',
+    problems: {
+      missing: 'Inserisca il suo numero di cellulare.',
+      malformed: 'Inserisca un numero di cellulare completo, con il prefisso internazionale.',
+      'not-listed': 'Questo numero non può essere utilizzato per questo accesso. Ne utilizzi un altro.',
+      limited: 'Ci sono state troppe richieste in poco tempo. Attenda un minuto, poi riprovi.',
+      busy: 'In questo momento moltissime persone stanno effettuando l’accesso. Attenda un istante, poi riprovi.',
+    },
+    notChosen: 'Scelga un numero.',
+  },
+  waiting: {
+    title: 'Controlli il suo telefono',
+    lead: (phone, client) =>
+      `Abbiamo inviato una richiesta al numero ${phone}. La confermi per accedere a ${client}.`,
+    compare: 'Il suo telefono deve mostrare lo stesso:',
+    code: 'Codice',
+    number: 'Numero',
+    differs:
+      'Il telefono mostra qualcosa di diverso, o non ha avviato lei questo accesso? Allora rifiuti la richiesta.',
+    status: 'In attesa della sua conferma',
+    timeLeft: 'Tempo rimanente:',
+    nearlyOver: (seconds) => `Rimangono ${seconds} secondi`,
+  },
+  code: {
+    title: 'Inserisca il codice',
+    lead: (phone) => `Le abbiamo inviato un SMS con un codice al numero ${phone}.`,
+    label: 'Codice ricevuto per SMS',
+    hint: '6 cifre',
+    send: 'Accedi',
+    wrong: (triesLeft) =>
+      `Questo codice non è corretto. ${triesLeft === 1 ? 'Le rimane un tentativo' : `Le rimangono ${triesLeft} tentativi`}.`,
+  },
+  failed: {
+    causes: {
+      rejected: {
+        title: 'Accesso rifiutato',
+        what: 'La richiesta è stata rifiutata sul suo telefono. L’accesso non è avvenuto.',
+        next: 'Se è stato un errore, acceda di nuovo. Se non ha avviato lei questo accesso, ha fatto bene a rifiutarlo.',
+      },
+      'pin-blocked': {
+        title: 'Il suo PIN è bloccato',
+        what: 'Sul suo telefono è stato inserito troppe volte un PIN errato.',
+        next: 'Imposti un nuovo PIN presso il suo operatore mobile, poi acceda di nuovo.',
+      },
+      suspended: {
+        title: 'L’accesso con il telefono è sospeso',
+        what: 'Per questo numero l’accesso con il telefono è attualmente sospeso.',
+        next: 'Il suo operatore mobile può indicarle il motivo e revocare la sospensione.',
+      },
+      'needs-activation': {
+        title: 'L’accesso con il telefono non è attivato',
+        what: 'Questo numero non è ancora attivato per l’accesso con il telefono.',
+        next: 'Lo attivi presso il suo operatore mobile, poi acceda di nuovo.',
+      },
+      'busy-phone': {
+        title: 'Il suo telefono è ancora occupato',
+        what: 'Sul suo telefono è aperta un’altra richiesta. Può mostrarne soltanto una alla volta.',
+        next: 'Risponda a quella richiesta o la rifiuti, oppure attenda due minuti. Poi acceda di nuovo.',
+      },
+      'no-response': {
+        title: 'Nessuna risposta dal suo telefono',
+        what: 'La richiesta non è stata confermata in tempo.',
+        next: 'Verifichi che il telefono sia acceso e abbia campo. Poi acceda di nuovo.',
+      },
+      'no-method': {
+        title: 'Accesso impossibile con questo numero',
+        what: 'Questo numero non è registrato per l’accesso con il telefono, o non nel modo qui richiesto.',
+        next: 'Verifichi che il numero sia corretto. Se lo è, il suo operatore mobile può aiutarla.',
+      },
+      certificate: {
+        title: 'Il suo certificato è scaduto',
+        what: 'Il suo telefono attesta la sua identità con un certificato digitale, che non è più valido.',
+        next: 'Lo rinnovi presso il suo operatore mobile, poi acceda di nuovo.',
+      },
+      unreachable: {
+        title: 'Il suo telefono non è raggiungibile',
+        what: 'Non è stato possibile recapitare la richiesta. Forse il telefono è spento o non ha campo.',
+        next: 'Lo verifichi, poi acceda di nuovo.',
+      },
+      location: {
+        title: 'Accesso impossibile da questo luogo',
+        what: 'Questo accesso è consentito soltanto in determinati luoghi. Il suo telefono si trova altrove o non comunica la sua posizione.',
+        next: 'Verifichi che il telefono possa comunicare la posizione. Poi acceda di nuovo da un luogo consentito.',
+      },
+      limited: {
+        title: 'Troppi tentativi',
+        what: 'Ci sono stati troppi tentativi in poco tempo. Per la sua protezione facciamo una pausa.',
+        next: 'Attenda alcuni minuti, poi acceda di nuovo.',
+      },
+      'code-wrong': {
+        title: 'Il codice era errato troppe volte',
+        what: 'Per la sua protezione il codice ricevuto per SMS non è più valido.',
+        next: 'Acceda di nuovo. Riceverà un nuovo codice.',
+      },
+      expired: {
+        title: 'Il tempo è scaduto',
+        what: 'Il codice ricevuto per SMS non è stato inserito in tempo e non è più valido.',
+        next: 'Acceda di nuovo. Riceverà un nuovo codice.',
+      },
+      internal: {
+        title: 'Qualcosa è andato storto',
+        what: 'L’errore è nostro. L’accesso non è avvenuto.',
+        next: 'Acceda di nuovo tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
+      },
+    },
+    retry: 'Riprova',
+    otherNumber: 'Utilizza un altro numero',
+    textMessage: 'Ricevi un codice per SMS',
+  },
+  leaving: {
+    signed: { title: 'Accesso confermato', what: 'Grazie. La riportiamo indietro.' },
+    cancelled: { title: 'Accesso annullato', what: 'L’accesso non è avvenuto. La riportiamo indietro.' },
+    onward: (client) => `Continua su ${client}`,
+  },
+  notices: {
+    'request-unusable': {
+      title: 'Questo accesso non può iniziare',
+      what: 'La richiesta che l’ha portata qui non è valida o non lo è più.',
+      next: 'Torni alla pagina da cui proviene e acceda di nuovo. Se succede ancora, comunichi alla relativa assistenza il riferimento qui sotto.',
+    },
+    'login-expired': {
+      title: 'Questo accesso è terminato',
+      what: 'È durato troppo a lungo o è già stato completato.',
+      next: 'Torni alla pagina da cui proviene e acceda di nuovo.',
+    },
+    'cookie-missing': {
+      title: 'Non troviamo il suo accesso',
+      what: 'Il suo browser non ha inviato il cookie di questo accesso. Forse ha aperto la pagina in un altro browser, oppure il suo browser rifiuta i cookie.',
+      next: 'Consenta i cookie per questo sito. Poi torni alla pagina da cui proviene e acceda di nuovo, sempre nello stesso browser.',
+    },
+    internal: {
+      title: 'Qualcosa è andato storto',
+      what: 'L’errore è nostro. L’accesso non è avvenuto.',
+      next: 'Riprovi tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
+    },
+    other: {
+      title: 'Non ha funzionato',
+      what: 'Non è stato possibile eseguire la sua richiesta.',
+      next: 'Torni alla pagina da cui proviene e riprovi. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
+    },
+  },
+  logOut: {
+    title: (tenant) => `Uscire da ${tenant}?`,
+    what: 'Può accedere di nuovo con il telefono in qualsiasi momento.',
+    yes: 'Esci',
+    no: 'Non uscire',
+  },
+  loggedOut: { title: 'Disconnessione riuscita', what: 'Ora può chiudere questa pagina.' },
+};

@@ -1,0 +1,76 @@
+/**
+ * A proof that the client holds a key (DPoP). The request is bound to the key's thumbprint, and with it the tokens.
+ *
+ * Whether the proof was used before is for the caller to find out: this only says by which name to remember it.
+ *
+ * Source: RFC 9449 sections 4.2, 4.3 and 10.1.
+ */
+import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
+
+export type ProofProblem = 'malformed' | 'claims' | 'htm' | 'htu' | 'iat' | 'replayed' | 'otherKey';
+
+export interface DpopProof {
+  readonly ok: true;
+  /** RFC 7638, SHA-256 in base64url. */
+  readonly thumbprint: string;
+  readonly jti: string;
+  /** Until when it would be accepted again; seconds since the epoch. */
+  readonly rememberUntil: number;
+}
+
+export type ReadProof = DpopProof | { readonly ok: false; readonly problem: ProofProblem };
+
+/** The same ones as at the library's endpoints. */
+const algorithms = ['ES256', 'EdDSA', 'Ed25519'];
+/** Clients are slow, and their clocks are wrong. */
+const oldestSeconds = 300;
+const mostAheadSeconds = 60;
+
+const refused = (problem: ProofProblem): ReadProof => ({ ok: false, problem });
+
+/** Query and fragment do not count. */
+const isSameAddress = (given: string, url: string): boolean => {
+  if (!URL.canParse(given)) return false;
+  const address = new URL(given);
+  address.search = '';
+  address.hash = '';
+  return address.href === new URL(url).href;
+};
+
+const verified = async (proof: string, nowMs: number) => {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+      algorithms,
+      typ: 'dpop+jwt',
+      currentDate: new Date(nowMs),
+    });
+    return { payload, thumbprint: await calculateJwkThumbprint(protectedHeader.jwk ?? { kty: '' }) };
+  } catch {
+    // A client writes all of it.
+    return undefined;
+  }
+};
+
+const checkClaims = (
+  { jti, iat, htm, htu, nonce }: JWTPayload,
+  thumbprint: string,
+  url: string,
+  nowSeconds: number,
+): ReadProof => {
+  const isComplete = typeof jti === 'string' && jti !== '' && typeof iat === 'number';
+  if (!isComplete || typeof htm !== 'string' || typeof htu !== 'string' || nonce !== undefined) {
+    return refused('claims');
+  }
+  if (htm !== 'POST') return refused('htm');
+  if (!isSameAddress(htu, url)) return refused('htu');
+  if (iat < nowSeconds - oldestSeconds || iat > nowSeconds + mostAheadSeconds) return refused('iat');
+  return { ok: true, thumbprint, jti, rememberUntil: iat + oldestSeconds };
+};
+
+/** @param url Of the endpoint that the proof was sent to, as configured. @param nowMs Milliseconds since the epoch. */
+export const readProof = async (proof: string, url: string, nowMs: number): Promise<ReadProof> => {
+  const read = await verified(proof, nowMs);
+  return read === undefined
+    ? refused('malformed')
+    : checkClaims(read.payload, read.thumbprint, url, nowMs / 1000);
+};

@@ -1,0 +1,71 @@
+/**
+ * `POST /oidc/par` and `/oidc/t/<id>/par`: what HTTP has to do with a pushed request. Every answer is JSON that nobody keeps.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Context, Hono } from 'hono';
+import type { Tenant } from '../tenant.ts';
+import { preflightHeaders } from './cross-origin.ts';
+import { createPar, type ParOptions, type PushAnswer } from './par.ts';
+import { type BodyLimits, readBody } from './read-body.ts';
+
+interface Environment {
+  /** `incoming` is there when the request came over a socket. */
+  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
+}
+
+export interface ParRoutesOptions extends Omit<ParOptions, 'requestUriSeconds'> {
+  readonly settings: { readonly requestUriSeconds: number };
+  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly body: BodyLimits;
+}
+
+const present = ({ status, headers, body }: PushAnswer): Response =>
+  new Response(JSON.stringify(body), { status, headers });
+
+export const createParRoutes = (options: ParRoutesOptions): Hono<Environment> => {
+  const { tenants, settings, addressOf, body: bodyLimits, log } = options;
+  const par = createPar({ ...options, requestUriSeconds: settings.requestUriSeconds });
+
+  const answer = async (c: Context<Environment>, tenantFromPath: Tenant | undefined): Promise<Response> => {
+    const incoming = c.env?.incoming;
+    /** Node has them at hand; asked for by way of `Request`, all of them are copied first. */
+    const header = (name: string): string | undefined => {
+      const value = incoming === undefined ? c.req.header(name) : incoming.headers[name];
+      return typeof value === 'object' ? value.join(', ') : value;
+    };
+    const tenant = tenantFromPath ?? tenants.main;
+    const origin = header('origin');
+    const { method } = c.req;
+    if (method === 'OPTIONS' && header('access-control-request-method') !== undefined) {
+      const requested = header('access-control-request-headers');
+      const asked = tenantFromPath === undefined ? tenants.all : [tenantFromPath];
+      return new Response(null, { status: 204, headers: preflightHeaders(origin, requested, asked) });
+    }
+    if (method !== 'POST') return present(par.refuse({ reason: 'methodNotAllowed' }, { tenant, origin }));
+    try {
+      const read = await readBody(c.req.raw, header('content-length'), bodyLimits);
+      if (!read.ok) return present(par.refuse({ reason: read.reason }, { tenant, origin }));
+      const pushed = await par.push({
+        tenantFromPath,
+        header,
+        address: addressOf(incoming),
+        body: read.bytes,
+        contentType: header('content-type'),
+        url: `${tenant.issuer}/par`,
+      });
+      return present(pushed);
+    } catch (error) {
+      log.trouble(error instanceof Error ? error : new Error('PAR failed', { cause: error }));
+      return present(par.refuse({ reason: 'broken' }, { tenant, origin }));
+    }
+  };
+
+  const routes = new Hono<Environment>();
+  routes.all('/oidc/par', (c) => answer(c, undefined));
+  routes.all('/oidc/t/:tenant/par', (c, next) => {
+    const tenant = tenants.find(c.req.param('tenant'));
+    // The first tenant has one address only.
+    return tenant === undefined || tenant === tenants.main ? next() : answer(c, tenant);
+  });
+  return routes;
+};

@@ -1,0 +1,280 @@
+/**
+ * Pushed authorisation requests: who asks, what for, and a handle for it.
+ *
+ * The order is that of cost and of what it tells: an address that asks too often is turned away before a secret is compared, an
+ * unknown client learns nothing about parameters, and whatever can be used once is used up only when all else is right. What
+ * comes out is what the library's own endpoint would have kept, in one sealed write.
+ *
+ * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
+ */
+import type { OauthClient } from '../../registry/oauth-client.ts';
+import type { PasswordVerifier } from '../../registry/password-verifier.ts';
+import { createClientAuthentication } from '../client-authentication.ts';
+import { describeError } from '../error-codes.ts';
+import type { Limits } from '../limits.ts';
+import type { OauthLog } from '../log.ts';
+import type { Tenant, Tenants } from '../tenant.ts';
+import { chooseTenant } from './choose-tenant.ts';
+import { crossOriginHeaders } from './cross-origin.ts';
+import { type DpopProof, readProof } from './dpop-proof.ts';
+import { isForm, type Parameters, parseForm } from './form.ts';
+import { keepRequest } from './keep-request.ts';
+import { checkParameters, keptParameters } from './parameters.ts';
+import { type Refusal, wireErrorOf } from './refusal.ts';
+import { readRequestObject } from './request-object.ts';
+
+export interface PushRequest {
+  /** Undefined at the first tenant's address. */
+  readonly tenantFromPath: Tenant | undefined;
+  /** @param name In lower case. */
+  header(name: string): string | undefined;
+  /** Where it comes from, for limits. */
+  readonly address: string;
+  readonly body: Uint8Array;
+  readonly contentType: string | undefined;
+  /** Of the endpoint that it was sent to, as configured. */
+  readonly url: string;
+}
+
+export interface PushAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** As far as it is known when an answer is written. */
+export interface Asker {
+  readonly tenant: Tenant;
+  readonly client?: OauthClient | undefined;
+  readonly origin: string | undefined;
+}
+
+export interface Par {
+  /** @throws When Redis is unreachable. */
+  push(request: PushRequest): Promise<PushAnswer>;
+  /** The answer to a request that came to nothing, and its audit entry. */
+  refuse(refusal: Refusal, asker: Asker): PushAnswer;
+}
+
+export interface ParOptions {
+  readonly tenants: Tenants;
+  readonly passwords: PasswordVerifier;
+  readonly limits: Limits;
+  readonly requestUriSeconds: number;
+  readonly isTestNumber: (msisdn: string) => boolean;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+/** What can be told only together with the library, or once. */
+interface Accepted {
+  readonly request: Readonly<Record<string, string>>;
+  /** Authenticated, by its secret or key or by a signed request. */
+  readonly trusted: boolean;
+  readonly proof: DpopProof | undefined;
+}
+
+type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
+
+const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
+
+const commonHeaders = {
+  'content-type': 'application/json;charset=UTF-8',
+  'cache-control': 'no-store',
+  pragma: 'no-cache',
+  vary: 'Origin',
+} as const;
+
+const ourNames: ReadonlySet<string> = new Set([
+  ...keptParameters,
+  'request',
+  'request_uri',
+  'registration',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+]);
+
+const refusalReasons = {
+  severalMethods: 'severalMethods',
+  assertionType: 'assertionType',
+  unnamed: 'clientUnnamed',
+  refused: 'clientRefused',
+  busy: 'tooMany',
+} as const;
+
+export const createPar = (options: ParOptions): Par => {
+  const { tenants, limits, requestUriSeconds, isTestNumber, now, log } = options;
+  const authentication = createClientAuthentication(options);
+
+  const answerRefusal = (refusal: Refusal, { tenant, client, origin }: Asker, basic = false): PushAnswer => {
+    const { status, error, cause, text } = wireErrorOf(refusal);
+    const { description, code, trace } = describeError(cause, text);
+    const event = refusal.reason === 'clientRefused' ? 'client refused' : 'request refused';
+    log.audit({ event, tenant: tenant.id, clientId: client?.id, error, code, trace });
+    return {
+      status,
+      headers: {
+        ...commonHeaders,
+        ...(status === 401 && basic && { 'www-authenticate': `Basic realm="${tenant.issuer}"` }),
+        ...(status === 405 && { allow: 'POST' }),
+        ...(status === 429 && { 'retry-after': String(limits.retryAfterSeconds) }),
+        ...crossOriginHeaders(origin, tenant, client),
+      },
+      body: { error, error_description: description },
+    };
+  };
+
+  const authenticate = async (
+    tenant: Tenant,
+    form: Parameters,
+    authorization: string | undefined,
+  ): Promise<
+    | { readonly client: OauthClient; readonly proven: boolean }
+    | { readonly refusal: Refusal; readonly claimed: OauthClient | undefined }
+  > => {
+    const verdict = await authentication.authenticate(tenant, {
+      authorization,
+      clientId: form.get('client_id'),
+      clientSecret: form.get('client_secret'),
+      clientAssertion: form.get('client_assertion'),
+      clientAssertionType: form.get('client_assertion_type'),
+    });
+    if (verdict.ok) return verdict;
+    const { reason, claimed } = verdict;
+    return { refusal: { reason: refusalReasons[reason] }, claimed };
+  };
+
+  const effectiveParameters = async (
+    tenant: Tenant,
+    client: OauthClient,
+    form: Parameters,
+  ): Promise<Outcome<Parameters>> => {
+    if (form.has('request_uri')) return refuse({ reason: 'requestUri' });
+    const jwt = form.get('request');
+    if (jwt === undefined) {
+      return client.signedRequestRequired ? refuse({ reason: 'requestObjectMissing' }) : { value: form };
+    }
+    const object = await readRequestObject(jwt, client, tenant.issuer, now());
+    return object.ok
+      ? { value: object.parameters }
+      : refuse({ reason: 'requestObject', problem: object.problem });
+  };
+
+  const readDpop = async (
+    header: string | undefined,
+    thumbprint: string | undefined,
+    url: string,
+  ): Promise<Outcome<DpopProof | undefined>> => {
+    if (header === undefined) return { value: undefined };
+    const proof = await readProof(header, url, now());
+    if (!proof.ok) return refuse({ reason: 'dpopProof', problem: proof.problem });
+    return thumbprint === undefined || thumbprint === proof.thumbprint
+      ? { value: proof }
+      : refuse({ reason: 'dpopProof', problem: 'otherKey' });
+  };
+
+  /** The library knows its own tokens. */
+  const isIdTokenHint = async (tenant: Tenant, client: OauthClient, hint: string): Promise<boolean> => {
+    const { Client, IdToken } = await tenant.provider();
+    const registered = await Client.find(client.id);
+    if (registered === undefined) return false;
+    try {
+      await IdToken.validate(hint, registered);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  const check = async (
+    tenant: Tenant,
+    client: OauthClient,
+    proven: boolean,
+    form: Parameters,
+    { header, url }: PushRequest,
+  ): Promise<Outcome<Accepted>> => {
+    const parameters = await effectiveParameters(tenant, client, form);
+    if ('refusal' in parameters) return parameters;
+    const checked = checkParameters(parameters.value, { client, isTestNumber });
+    if (!checked.ok) return checked;
+    const { request } = checked;
+    const { id_token_hint: idTokenHint, dpop_jkt: thumbprint } = request;
+    if (idTokenHint !== undefined && !(await isIdTokenHint(tenant, client, idTokenHint))) {
+      return refuse({ reason: 'idTokenHint' });
+    }
+    const proof = await readDpop(header('dpop'), thumbprint, url);
+    if ('refusal' in proof) return proof;
+    return { value: { request, trusted: proven || form.has('request'), proof: proof.value } };
+  };
+
+  const isFirstUse = (
+    { store }: Tenant,
+    client: OauthClient,
+    { jti, rememberUntil }: DpopProof,
+  ): Promise<boolean> =>
+    store.putOnce('dpop-proof', `${client.id} ${jti}`, 1, rememberUntil - now() / 1000 + 1);
+
+  const push = async (request: PushRequest): Promise<PushAnswer> => {
+    const { tenantFromPath, header, address, body, contentType } = request;
+    const origin = header('origin');
+    const nobody: Asker = { tenant: tenantFromPath ?? tenants.main, origin };
+    if (!isForm(contentType)) return answerRefusal({ reason: 'bodyKind' }, nobody);
+    const choice = chooseTenant(tenants, tenantFromPath, header);
+    if (!choice.ok) return answerRefusal({ reason: choice.reason }, nobody);
+    const { tenant } = choice;
+    const somebody: Asker = { tenant, origin };
+    if (!(await limits.mayPush(tenant, undefined, address))) {
+      return answerRefusal({ reason: 'tooMany' }, somebody);
+    }
+    const parsed = parseForm(body);
+    if (!parsed.ok) {
+      const refusal: Refusal =
+        parsed.reason === 'parameterRepeated'
+          ? { reason: parsed.reason, name: ourNames.has(parsed.name) ? parsed.name : undefined }
+          : { reason: parsed.reason };
+      return answerRefusal(refusal, somebody);
+    }
+    const { form } = parsed;
+    if (form.size === 0) return answerRefusal({ reason: 'nothingSent' }, somebody);
+
+    const authorization = header('authorization');
+    const authenticated = await authenticate(tenant, form, authorization);
+    if ('refusal' in authenticated) {
+      const asker = { ...somebody, client: authenticated.claimed };
+      return answerRefusal(authenticated.refusal, asker, authorization !== undefined);
+    }
+    const { client, proven } = authenticated;
+    const asker: Asker = { ...somebody, client };
+    if ((form.get('client_id') ?? client.id) !== client.id) {
+      return answerRefusal({ reason: 'otherClient' }, asker);
+    }
+    if (!(await limits.mayPush(tenant, client.id, address))) {
+      return answerRefusal({ reason: 'tooMany' }, asker);
+    }
+    const accepted = await check(tenant, client, proven, form, request);
+    if ('refusal' in accepted) return answerRefusal(accepted.refusal, asker);
+    const { proof } = accepted.value;
+    if (proof !== undefined && !(await isFirstUse(tenant, client, proof))) {
+      return answerRefusal({ reason: 'dpopProof', problem: 'replayed' }, asker);
+    }
+    const requestUri = await keepRequest(tenant, client, {
+      request: accepted.value.request,
+      trusted: accepted.value.trusted,
+      dpopJkt: proof?.thumbprint ?? accepted.value.request.dpop_jkt,
+      at: Math.floor(now() / 1000),
+      lifeSeconds: requestUriSeconds,
+    });
+    log.audit({ event: 'request pushed', tenant: tenant.id, clientId: client.id });
+    return {
+      status: client.parSuccessStatus,
+      headers:
+        origin === undefined
+          ? commonHeaders
+          : { ...commonHeaders, ...crossOriginHeaders(origin, tenant, client) },
+      body: { request_uri: requestUri, expires_in: requestUriSeconds },
+    };
+  };
+
+  return { push, refuse: answerRefusal };
+};

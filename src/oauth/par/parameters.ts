@@ -1,0 +1,239 @@
+/**
+ * What a pushed request may say. Pure: no clock, no I/O.
+ *
+ * Whatever the library would refuse at the authorisation endpoint is refused here, where the client hears of it and not the
+ * person. A strict client is told of unknown scopes and acr values; for others they are left out, because general OAuth
+ * clients bring theirs. Parameters for what is off (`claims`, `resource`, `authorization_details`) are ignored, like any
+ * unknown one.
+ *
+ * Sources: OpenID Connect Core section 3.1.2.1; RFC 6749 sections 3.3 and 4.1.1; RFC 7636 section 4.3; RFC 9449 section 10;
+ * interface sections 4.5 and 5.6.
+ */
+import { dtbsLimit } from '../../protocol/gsm.ts';
+import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
+import { parseLoginHint } from '../login-hint.ts';
+import type { Parameters } from './form.ts';
+import { isRegistered } from './redirect-address.ts';
+import type { ParameterName, Refusal } from './refusal.ts';
+
+/** What a request is made of, in the words of OAuth. */
+export const keptParameters = [
+  'client_id',
+  'response_type',
+  'response_mode',
+  'redirect_uri',
+  'scope',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+  'acr_values',
+  'prompt',
+  'max_age',
+  'login_hint',
+  'id_token_hint',
+  'ui_locales',
+  'claims_locales',
+  'display',
+  'dtbd',
+  'dpop_jkt',
+] as const;
+
+export type CheckedParameters =
+  | {
+      readonly ok: true;
+      /** The parameters in effect. */
+      readonly request: Readonly<Record<string, string>>;
+    }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export interface ParameterRules {
+  readonly client: OauthClient;
+  readonly isTestNumber: (msisdn: string) => boolean;
+}
+
+/** A value to keep, `undefined` for none, or why not. */
+type Read = { readonly value: string | undefined } | { readonly refusal: Refusal };
+type Check = (parameters: Parameters, rules: ParameterRules) => Refusal | undefined;
+
+const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
+const malformed = (name: ParameterName): Refusal => ({ reason: 'parameterMalformed', name });
+const missing = (name: ParameterName): Refusal => ({ reason: 'parameterMissing', name });
+
+const knownScopes: ReadonlySet<string> = new Set(oauthScopes);
+const knownAcrValues: ReadonlySet<string> = new Set(acrValues);
+const responseModes: ReadonlySet<string> = new Set(
+  ['query', 'fragment', 'form_post'].flatMap((mode) => [mode, `${mode}.jwt`]).concat('jwt'),
+);
+const prompts: ReadonlySet<string> = new Set(['none', 'login', 'consent', 'select_account']);
+
+/** Words of RFC 6749 section 3.3, separated by single spaces. */
+const wordList = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+const localeList = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*(?: [A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)*$/;
+/** A SHA-256 in base64url: of a verifier or of a key. */
+const sha256Text = /^[A-Za-z0-9_-]{43}$/;
+const seconds = /^\d{1,15}$/;
+const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
+
+/** What makes no sense without an ID token, as the library sees it. */
+const neededForIdTokens = ['acr_values', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;
+
+const wordsOf = (text: string): readonly string[] => [...new Set(text.split(' '))];
+
+const checkResponseType: Check = (parameters) => {
+  const type = parameters.get('response_type');
+  if (type === undefined) return missing('response_type');
+  return type === 'code' ? undefined : { reason: 'responseType' };
+};
+
+const checkResponseMode: Check = (parameters) => {
+  const mode = parameters.get('response_mode');
+  return mode === undefined || responseModes.has(mode) ? undefined : malformed('response_mode');
+};
+
+const checkChallenge: Check = (parameters, { client }) => {
+  const challenge = parameters.get('code_challenge');
+  const method = parameters.get('code_challenge_method');
+  if (challenge === undefined) {
+    return method === undefined && client.authentication !== 'none' ? undefined : missing('code_challenge');
+  }
+  // Without a method it would be the challenge in clear.
+  if (method !== 'S256') return { reason: 'challengeMethod' };
+  return sha256Text.test(challenge) ? undefined : malformed('code_challenge');
+};
+
+const checkMaxAge: Check = (parameters) => {
+  const age = parameters.get('max_age');
+  return age === undefined || seconds.test(age) ? undefined : malformed('max_age');
+};
+
+/** Languages that the pages do not speak are no error (OpenID Connect Core section 3.1.2.1). */
+const checkLocales: Check = (parameters) => {
+  const locales = parameters.get('ui_locales');
+  return locales === undefined || localeList.test(locales) ? undefined : { reason: 'localesMalformed' };
+};
+
+const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
+  const text = parameters.get('login_hint');
+  if (text === undefined) return undefined;
+  const hint = parseLoginHint(text);
+  if (!hint.ok) return { reason: 'loginHint', problem: hint.reason };
+  const isAllowed = client.loginHintAllowed || !hint.hints.some(({ msisdn }) => isTestNumber(msisdn));
+  return isAllowed ? undefined : { reason: 'testNumber' };
+};
+
+const checkDtbd: Check = (parameters, { client }) => {
+  const text = parameters.get('dtbd');
+  if (text === undefined) return undefined;
+  if (!client.dtbdAllowed) return { reason: 'dtbdNotAllowed' };
+  return text.length > dtbsLimit(text) || unshowable.test(text) ? { reason: 'dtbdUnshowable' } : undefined;
+};
+
+const checkThumbprint: Check = (parameters) => {
+  const thumbprint = parameters.get('dpop_jkt');
+  return thumbprint === undefined || sha256Text.test(thumbprint) ? undefined : malformed('dpop_jkt');
+};
+
+const checks: readonly Check[] = [
+  checkResponseType,
+  checkResponseMode,
+  checkChallenge,
+  checkMaxAge,
+  checkLocales,
+  checkLoginHint,
+  checkDtbd,
+  checkThumbprint,
+];
+
+const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
+  const uri = parameters.get('redirect_uri');
+  if (uri !== undefined)
+    return isRegistered(uri, client) ? { value: uri } : refuse({ reason: 'redirectUri' });
+  const [only, ...others] = client.redirectUris;
+  return only === undefined || others.length > 0 ? refuse(missing('redirect_uri')) : { value: only };
+};
+
+/**
+ * A client that is not strict and asks for nothing that is known here gets the default scope, `openid`: the library lets
+ * nobody come back without any.
+ */
+const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthClient): Read => {
+  const text = parameters.get('scope');
+  if (text !== undefined && !wordList.test(text)) return refuse({ reason: 'scopeUnknown' });
+  const asked = text === undefined ? [] : wordsOf(text);
+  const known = asked.filter((scope) => knownScopes.has(scope));
+  if (strictParameters && known.length < asked.length) return refuse({ reason: 'scopeUnknown' });
+  if (strictParameters && !known.includes('openid')) return refuse({ reason: 'openidMissing' });
+  if (!known.every((scope) => (scopes as readonly string[]).includes(scope))) {
+    return refuse({ reason: 'scopeNotAllowed' });
+  }
+  return { value: known.length > 0 ? known.join(' ') : 'openid' };
+};
+
+const readAcrValues = (parameters: Parameters, { strictParameters }: OauthClient): Read => {
+  const text = parameters.get('acr_values');
+  if (text === undefined) return { value: undefined };
+  if (!wordList.test(text)) return refuse({ reason: 'acrMalformed' });
+  const asked = wordsOf(text);
+  const known = asked.filter((value) => knownAcrValues.has(value));
+  if (strictParameters && known.length < asked.length) return refuse({ reason: 'acrUnknown' });
+  return { value: known.length > 0 ? known.join(' ') : undefined };
+};
+
+/** Choosing an account and logging in are one and the same here: the page asks for the number. */
+const readPrompt = (parameters: Parameters): Read => {
+  const text = parameters.get('prompt');
+  if (text === undefined) return { value: undefined };
+  const asked = wordsOf(text);
+  if (!asked.every((prompt) => prompts.has(prompt))) return refuse(malformed('prompt'));
+  if (asked.includes('none') && asked.length > 1) return refuse({ reason: 'promptNone' });
+  return { value: wordsOf(text.replace('select_account', 'login')).join(' ') };
+};
+
+/** What the readers have completed or cut down. */
+interface ReadParameters {
+  readonly client_id: string;
+  readonly redirect_uri: string | undefined;
+  readonly scope: string | undefined;
+  readonly acr_values: string | undefined;
+  readonly prompt: string | undefined;
+}
+
+const inEffect = (parameters: Parameters, read: ReadParameters): Readonly<Record<string, string>> => {
+  const request: Record<string, string> = {};
+  for (const name of keptParameters) {
+    const value = name in read ? read[name as keyof ReadParameters] : parameters.get(name);
+    if (value !== undefined) request[name] = value;
+  }
+  return request;
+};
+
+export const checkParameters = (parameters: Parameters, rules: ParameterRules): CheckedParameters => {
+  const refused = (refusal: Refusal): CheckedParameters => ({ ok: false, refusal });
+  if (parameters.has('registration')) return refused({ reason: 'registration' });
+  for (const check of checks) {
+    const refusal = check(parameters, rules);
+    if (refusal !== undefined) return refused(refusal);
+  }
+  const { client } = rules;
+  const redirectUri = readRedirectUri(parameters, client);
+  if ('refusal' in redirectUri) return refused(redirectUri.refusal);
+  const scope = readScope(parameters, client);
+  if ('refusal' in scope) return refused(scope.refusal);
+  const acr = readAcrValues(parameters, client);
+  if ('refusal' in acr) return refused(acr.refusal);
+  const prompt = readPrompt(parameters);
+  if ('refusal' in prompt) return refused(prompt.refusal);
+  const request = inEffect(parameters, {
+    client_id: client.id,
+    redirect_uri: redirectUri.value,
+    scope: scope.value,
+    acr_values: acr.value,
+    prompt: prompt.value,
+  });
+  if (scope.value?.split(' ').includes('openid') !== true) {
+    const name = neededForIdTokens.find((each) => each in request);
+    if (name !== undefined) return refused({ reason: 'openidNeeded', name });
+  }
+  return { ok: true, request };
+};

@@ -1,0 +1,96 @@
+/**
+ * A signed request object (JAR): the client's parameters as claims, under a key that it has registered.
+ *
+ * With it, nothing of the form counts but who the client is. A JWT that the same client has made for another purpose must not
+ * pass: `client_id` has to be among the claims, and a type other than that of request objects is refused.
+ *
+ * Source: RFC 9101 sections 4, 6 and 10.8; RFC 9126 section 3.
+ */
+import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client.ts';
+import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
+import type { Parameters } from './form.ts';
+import { keptParameters } from './parameters.ts';
+
+export type ObjectProblem =
+  | 'malformed'
+  | 'algorithm'
+  | 'signature'
+  | 'time'
+  | 'audience'
+  | 'client'
+  | 'type'
+  | 'nested'
+  | 'contents';
+
+export type RequestObject =
+  | { readonly ok: true; readonly parameters: Parameters }
+  | { readonly ok: false; readonly problem: ObjectProblem };
+
+const types: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  'jwt',
+  'oauth-authz-req+jwt',
+  'application/oauth-authz-req+jwt',
+]);
+
+/** A client writes all of the object, so every error is the client's. */
+const problemOf = (error: unknown): ObjectProblem => {
+  if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
+    return 'algorithm';
+  if (error instanceof errors.JWTExpired) return 'time';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'aud') return 'audience';
+    return error.claim === 'iss' ? 'client' : 'time';
+  }
+  const isUnsigned =
+    error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
+  return isUnsigned ? 'signature' : 'malformed';
+};
+
+const textOf = (value: unknown): string | undefined => {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'boolean':
+      return String(value);
+    default:
+      return undefined;
+  }
+};
+
+const parametersIn = (claims: JWTPayload): RequestObject => {
+  const parameters = new Map<string, string>();
+  for (const name of [...keptParameters, 'registration']) {
+    if (!Object.hasOwn(claims, name)) continue;
+    const text = textOf(claims[name]);
+    if (text === undefined) return { ok: false, problem: 'contents' };
+    if (text !== '') parameters.set(name, text);
+  }
+  return { ok: true, parameters };
+};
+
+/** @param nowMs Milliseconds since the epoch. */
+export const readRequestObject = async (
+  jwt: string,
+  client: OauthClient,
+  issuer: string,
+  nowMs: number,
+): Promise<RequestObject> => {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(jwt, keysOf(client), {
+      algorithms: [...signingAlgorithms],
+      issuer: client.id,
+      audience: issuer,
+      currentDate: new Date(nowMs),
+      clockTolerance: clockToleranceSeconds,
+    });
+    if (!types.has(protectedHeader.typ?.toLowerCase())) return { ok: false, problem: 'type' };
+    if (payload.client_id !== client.id) return { ok: false, problem: 'client' };
+    if ('request' in payload || 'request_uri' in payload) return { ok: false, problem: 'nested' };
+    return parametersIn(payload);
+  } catch (error) {
+    return { ok: false, problem: problemOf(error) };
+  }
+};

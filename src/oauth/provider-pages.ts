@@ -1,0 +1,46 @@
+/**
+ * The pages that the library asks for, in our looks and the person's language. An error page says nothing that the caller
+ * brought; a reference on it leads to the log.
+ */
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
+import { errorCodes } from './error-codes.ts';
+import { pageHeaders } from './page-headers.ts';
+import type { PageFrame } from './pages/frame.ts';
+import { chooseLanguage } from './pages/language.ts';
+import { noticePage } from './pages/notice-page.ts';
+import type { ProviderPages } from './provider.ts';
+import { newTrace } from './trace.ts';
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+export const createProviderPages = (
+  tenant: OauthTenant,
+  path: string,
+  clients: ReadonlyMap<string, OauthClient>,
+  onError: (code: string, trace: string) => void,
+): ProviderPages => {
+  const frameOf = (ctx: KoaContextWithOIDC): PageFrame => {
+    const client = clients.get(ctx.oidc?.client?.clientId ?? '');
+    return {
+      language: chooseLanguage(textOf(ctx.query.ui_locales), textOf(ctx.headers['accept-language'])),
+      tenantName: tenant.name,
+      branding: tenant.branding,
+      path,
+      ...(client !== undefined && { clientName: client.name }),
+    };
+  };
+  return {
+    headers: pageHeaders,
+    error: (ctx, { error }) => {
+      const trace = newTrace();
+      const internal = error === 'server_error';
+      const [group, number] = errorCodes[internal ? 'internal' : 'otherRequest'];
+      onError(`${group}_${number}`, trace);
+      const cause = internal ? 'internal' : 'request-unusable';
+      return noticePage(frameOf(ctx), { kind: 'error', cause, reference: `${group}_${number}_${trace}` });
+    },
+    logOut: (ctx, form) => noticePage(frameOf(ctx), { kind: 'log-out', form }),
+    loggedOut: (ctx) => noticePage(frameOf(ctx), { kind: 'logged-out' }),
+  };
+};

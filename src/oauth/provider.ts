@@ -1,0 +1,293 @@
+/**
+ * The library's provider for one tenant: everything behind `/par` and beside the pages.
+ *
+ * Switched off is whatever would let the outside decide: symmetric algorithms (secrets are stored as hashes), dynamic
+ * registration, remote documents, resource indicators. Addresses come from the issuer (`mount.ts`).
+ */
+
+import type { JWK } from 'jose';
+import type {
+  Account,
+  Adapter,
+  ClientMetadata,
+  Configuration,
+  ErrorOut,
+  KoaContextWithOIDC,
+  Provider as Library,
+} from 'oidc-provider';
+import {
+  acrValues,
+  clientAuthentications,
+  loginLanguages,
+  type OauthClient,
+  type OauthSettings,
+  oauthScopes,
+  signingAlgorithms,
+} from '../registry/oauth-client.ts';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import { acrValuesIn } from './authentication-context.ts';
+import { claimsAbout, claimsOfScopes } from './claims.ts';
+import { clientMetadata, keySetAt } from './client-metadata.ts';
+import type { LoginEvidence } from './evidence.ts';
+import { errors, interactionPolicy, Provider } from './library.ts';
+import type { SealedStore } from './sealed-store.ts';
+
+/** The pages that the library asks for; the language is chosen from the request. */
+export interface ProviderPages {
+  error(ctx: KoaContextWithOIDC, out: ErrorOut): string;
+  logOut(ctx: KoaContextWithOIDC, form: string): string;
+  loggedOut(ctx: KoaContextWithOIDC): string;
+  /** Headers of every page of ours. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ProviderOptions {
+  readonly tenantId: string;
+  readonly issuer: string;
+  readonly path: string;
+  readonly clients: ReadonlyMap<string, OauthClient>;
+  readonly settings: OauthSettings;
+  readonly store: SealedStore;
+  readonly adapter: (model: string) => Adapter;
+  readonly jwks: readonly JWK[];
+  readonly cookieKeys: readonly string[];
+  readonly pairwise: (account: string, client: OauthClient) => string;
+  readonly subscribers: SubscriberRegistry;
+  readonly passwords: PasswordVerifier;
+  readonly backchannel: NonNullable<Configuration['features']>['ciba'];
+  readonly pages: ProviderPages;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** Cookies of different tenants reach each other's paths, so their names differ. */
+const cookieNames = (tenantId: string) => ({
+  session: `paraph_${tenantId}_session`,
+  interaction: `paraph_${tenantId}_login`,
+  resume: `paraph_${tenantId}_resume`,
+});
+
+/**
+ * Every login asks the phone, unless the last one of this browser is recent enough to count (`singleSignOnSeconds`) and was of
+ * a kind that this client accepts.
+ */
+const policyWith = (singleSignOnSeconds: number) => {
+  const { base, Check, Prompt } = interactionPolicy;
+  const policy = base();
+  policy.remove('consent');
+  policy.add(new Prompt({ name: 'consent', requestable: true }));
+  const isNew = (ctx: KoaContextWithOIDC): boolean => Boolean(ctx.oidc.result?.login);
+  policy.get('login')?.checks.add(
+    new Check('phone', 'End-User authentication is required', 'login_required', (ctx) => {
+      const { session } = ctx.oidc;
+      return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
+    }),
+  );
+  policy.get('login')?.checks.add(
+    new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
+      const wanted: readonly string[] = acrValuesIn(ctx.oidc.params?.acr_values);
+      return !isNew(ctx) && wanted.length > 0 && !wanted.includes(ctx.oidc.session?.acr ?? '');
+    }),
+  );
+  return policy;
+};
+
+type IdToken = InstanceType<Library['IdToken']>;
+
+export const createProvider = (options: ProviderOptions): Library => {
+  const { tenantId, issuer, path, clients, settings, store, pages, subscribers, pairwise, passwords } =
+    options;
+  const clientOf = (id: string): OauthClient => {
+    const client = clients.get(id);
+    if (client === undefined) throw new errors.InvalidClient('client is invalid', 'client not found');
+    return client;
+  };
+
+  const cookie = { httpOnly: true, sameSite: 'lax', secure: issuer.startsWith('https:') } as const;
+
+  const findAccount = async (
+    _ctx: KoaContextWithOIDC,
+    accountId: string,
+    token?: { readonly grantId?: string | undefined },
+  ): Promise<Account | undefined> => {
+    const subscriber = subscribers.find(accountId);
+    return {
+      accountId,
+      claims: async () => {
+        const evidence =
+          token?.grantId === undefined ? undefined : await store.get('evidence', token.grantId);
+        return { ...claimsAbout(accountId, subscriber, evidence as LoginEvidence | undefined) };
+      },
+    };
+  };
+
+  /** A login that counts for another client too: the grant is made when that client asks. */
+  const loadExistingGrant = async (ctx: KoaContextWithOIDC) => {
+    const { client, session, provider, result } = ctx.oidc;
+    if (client === undefined || session === undefined) return undefined;
+    const grantId = result?.consent?.grantId ?? session.grantIdFor(client.clientId);
+    const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+    if (session.accountId === undefined) return undefined;
+    const mayReuse =
+      found !== undefined && (result?.consent !== undefined || settings.singleSignOnSeconds > 0);
+    const grant = mayReuse
+      ? found
+      : new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+    const before = grant.getOIDCScope();
+    grant.addOIDCScope([...ctx.oidc.requestParamOIDCScopes].join(' '));
+    if (grant.jti === undefined || grant.getOIDCScope() !== before) await grant.save();
+    return grant;
+  };
+
+  const render = (ctx: KoaContextWithOIDC, html: string): void => {
+    ctx.set({ ...pages.headers });
+    ctx.type = 'html';
+    ctx.body = html;
+  };
+
+  const algorithms = [...signingAlgorithms];
+  const hasBackchannel = [...clients.values()].some(({ backchannel }) => backchannel !== undefined);
+
+  const configuration: Configuration = {
+    acrValues: [...acrValues],
+    adapter: options.adapter,
+    claims: {
+      acr: null,
+      amr: null,
+      sid: null,
+      auth_time: null,
+      iss: null,
+      ...claimsOfScopes,
+    },
+    clients: [...clients.values()].map(clientMetadata) as ClientMetadata[],
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.clientAuthMethod === 'none' &&
+      (client.redirectUris ?? []).some((uri) => URL.canParse(uri) && new URL(uri).origin === origin),
+    clientAuthMethods: [...clientAuthentications],
+    clockTolerance: 15,
+    cookies: {
+      names: cookieNames(tenantId),
+      keys: [...options.cookieKeys],
+      long: { ...cookie, path: `${path}/`, signed: true },
+      short: { ...cookie, signed: true },
+    },
+    discovery: { ui_locales_supported: [...loginLanguages], service_documentation: undefined },
+    enabledJWA: {
+      clientAuthSigningAlgValues: algorithms,
+      idTokenSigningAlgValues: algorithms,
+      requestObjectSigningAlgValues: algorithms,
+      authorizationSigningAlgValues: algorithms,
+      userinfoSigningAlgValues: algorithms,
+      introspectionSigningAlgValues: algorithms,
+      dPoPSigningAlgValues: ['ES256', 'EdDSA', 'Ed25519'],
+    } as Configuration['enabledJWA'],
+    expiresWithSession: (_ctx, source) => !source.scopes.has('offline_access'),
+    extraParams: ['dtbd'],
+    extraTokenClaims: () => undefined,
+    features: {
+      ciba: hasBackchannel && options.backchannel !== undefined ? options.backchannel : { enabled: false },
+      claimsParameter: { enabled: false },
+      clientCredentials: { enabled: false },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: true },
+      introspection: {
+        enabled: true,
+        // A resource server asks with credentials of its own; a public client, which has none, about its own tokens.
+        allowedPolicy: (_ctx, client, token) =>
+          client.clientAuthMethod !== 'none' || token.clientId === client.clientId,
+      },
+      jwtResponseModes: { enabled: true },
+      pushedAuthorizationRequests: { enabled: true },
+      requestObjects: { enabled: true },
+      resourceIndicators: { enabled: false },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx, form) => render(ctx, pages.logOut(ctx, form)),
+        postLogoutSuccessSource: (ctx) => render(ctx, pages.loggedOut(ctx)),
+      },
+      userinfo: { enabled: true },
+    },
+    fetch: async (url, init) =>
+      keySetAt(String(url), clients.values()) ?? options.fetch(url, init as RequestInit),
+    findAccount,
+    interactions: {
+      policy: policyWith(settings.singleSignOnSeconds),
+      url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
+    },
+    issueRefreshToken: async (_ctx, client, source) =>
+      client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
+    jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
+    loadExistingGrant,
+    pairwiseIdentifier: async (_ctx, accountId, client) => pairwise(accountId, clientOf(client.clientId)),
+    pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
+    renderError: (ctx, out) => {
+      if (ctx.accepts('json', 'html') === 'html') return render(ctx, pages.error(ctx, out));
+      ctx.type = 'json';
+      ctx.body = out;
+    },
+    responseTypes: ['code'],
+    rotateRefreshToken: true,
+    routes: {
+      authorization: '/auth',
+      backchannel_authentication: '/backchannel',
+      end_session: '/session/end',
+      introspection: '/token/introspection',
+      jwks: '/jwks.json',
+      pushed_authorization_request: '/par',
+      revocation: '/token/revocation',
+      token: '/token',
+      userinfo: '/userinfo',
+    },
+    scopes: [...oauthScopes],
+    sectorIdentifierUriValidate: () => false,
+    subjectTypes: ['pairwise'],
+    ttl: {
+      AccessToken: settings.accessTokenSeconds,
+      AuthorizationCode: settings.codeSeconds,
+      Grant: settings.refreshTokenSeconds,
+      IdToken: settings.idTokenSeconds,
+      Interaction: settings.interactionSeconds,
+      RefreshToken: settings.refreshTokenSeconds,
+      // The session outlives the tokens that end with it.
+      Session: Math.max(
+        settings.singleSignOnSeconds,
+        settings.accessTokenSeconds,
+        settings.interactionSeconds,
+      ),
+      ...(hasBackchannel && {
+        BackchannelAuthenticationRequest: (ctx: KoaContextWithOIDC) =>
+          Math.min(
+            settings.interactionSeconds,
+            Number(ctx?.oidc?.params?.requested_expiry ?? settings.interactionSeconds),
+          ),
+      }),
+    },
+  };
+
+  const provider = new Provider(issuer, configuration);
+  // Only ever sees what `mount.ts` has written.
+  provider.proxy = true;
+  // The library would compare with what is stored, which is a hash.
+  Object.assign(provider.Client.prototype, {
+    async compareClientSecret(this: { readonly clientSecret: string }, actual: string): Promise<boolean> {
+      const verdict = await passwords.verify(this.clientSecret, actual);
+      if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
+      return verdict === 'right';
+    },
+  });
+  // The library binds ID tokens of the authorisation endpoint only to their access token (OpenID Connect Core 3.1.3.6).
+  const { issue } = provider.IdToken.prototype;
+  Object.assign(provider.IdToken.prototype, {
+    issue(this: IdToken, context: Parameters<typeof issue>[0]): Promise<string> {
+      // An opaque token is its own identifier; the library hashes what stands here.
+      const accessToken = this.ctx?.oidc.entities.AccessToken?.jti;
+      if (context.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
+      return issue.call(this, context);
+    },
+  });
+  return provider;
+};

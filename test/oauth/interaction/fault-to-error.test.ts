@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { errorOfFault, otherLoginError } from '../../../src/oauth/interaction/fault-to-error.ts';
+import { faultCodes, faultTable } from '../../../src/protocol/fault.ts';
+
+describe('the error that a client is told', () => {
+  it.each(faultCodes.map((code) => [code, faultTable[code].reason] as const))(
+    'for %i %s has a stable code, and fixed words that OAuth can carry',
+    (code) => {
+      const { error, description, trace } = errorOfFault({ code });
+      expect(error).toBe(code === 900 ? 'server_error' : 'access_denied');
+      expect(description).toMatch(/^mid_(auth_\d{4}|sys_9900)_[\w-]{8} - [a-z ]+$/);
+      expect(description).toContain(trace);
+    },
+  );
+
+  it('carries the trace of the login', () => {
+    expect(errorOfFault({ code: 208 }, 'abcd1234').description).toMatch(/^mid_auth_3300_abcd1234 - /);
+    expect(otherLoginError('abcd1234').description).toMatch(/^mid_auth_3900_abcd1234 - /);
+  });
+});

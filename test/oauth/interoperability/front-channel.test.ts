@@ -1,0 +1,192 @@
+/**
+ * What comes through the browser is what everybody can write: beside a pushed request nothing of it counts.
+ */
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestProduct, type TestProduct } from '../../support/product.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createBrowser, formIn, isWaiting } from '../browser-client.ts';
+import {
+  callback,
+  claimsIn,
+  clientEntry,
+  hintFor,
+  keyOfClient,
+  relyingParty,
+  returned,
+  robot,
+  roomyLimits,
+  secret,
+} from './stage.ts';
+
+const redis = testRedis();
+const key = keyOfClient('one');
+let product: TestProduct;
+
+const clients = [
+  clientEntry('shop'),
+  clientEntry('careful', { parRequired: true }),
+  clientEntry('app', { authentication: 'none' }),
+  clientEntry('signer', { keys: [key.publicJwk] }),
+  clientEntry('silent', { loginHintAllowed: false, dtbdAllowed: false }),
+];
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, {
+    configuration: {
+      oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
+      subscribers: [{ msisdn: '41790000001', sim: {} }],
+    },
+    listen: true,
+  });
+});
+afterAll(() => product.stop());
+
+const open = async (fields: Readonly<Record<string, string>>) => {
+  const browser = createBrowser({ origin: product.url });
+  return { browser, page: await browser.open(`/oidc/auth?${new URLSearchParams(fields)}`) };
+};
+
+const challenge = {
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+};
+const bare = (id: string, more: Readonly<Record<string, string>> = {}) => ({
+  client_id: id,
+  response_type: 'code',
+  scope: 'openid',
+  redirect_uri: callback,
+  state: 'the-state',
+  ...challenge,
+  ...more,
+});
+
+describe('a client', () => {
+  it('that must push its requests cannot come without', async () => {
+    const { page } = await open(bare('careful'));
+    expect(page.left?.searchParams.get('error')).toBe('invalid_request');
+    expect(page.left?.searchParams.get('state')).toBe('the-state');
+    const careful = relyingParty(product, { id: 'careful', secret });
+    expect((await careful.tokens()).id_token).toBeDefined();
+  });
+
+  it('that need not can come without, and the person types the number', async () => {
+    const { page, browser } = await open(bare('app'));
+    expect(page.status).toBe(200);
+    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: '+41790000001' }));
+    expect(returned(end)).toMatchObject({ state: 'the-state', code: expect.any(String) });
+  });
+});
+
+describe('beside a pushed request', () => {
+  it('no other parameter counts', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const request = await shop.request({ scope: 'openid', ui_locales: 'fr' });
+    const { page, browser } = await open({
+      client_id: 'shop',
+      request_uri: request.requestUri,
+      redirect_uri: 'https://evil.example/',
+      response_type: 'token',
+      response_mode: 'fragment',
+      scope: 'openid phone mid_cms',
+      state: 'another',
+      nonce: 'another',
+      login_hint: hintFor('41700092502'),
+      dtbd: 'Send everything to the stranger?',
+      acr_values: 'mid_al2_any',
+      prompt: 'none',
+      max_age: '0',
+      ui_locales: 'it',
+      code_challenge: 'A'.repeat(43),
+    });
+    expect(page.html).toContain('<html lang="fr"');
+    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: `+${robot}` }));
+    const { code = '', state, iss } = returned(end);
+    expect({ address: `${end.left?.origin}${end.left?.pathname}`, state, iss }).toEqual({
+      address: callback,
+      state: request.state,
+      iss: shop.issuer,
+    });
+    const { body } = await shop.redeem({ ...request, code });
+    expect(claimsIn(body.id_token)).toMatchObject({ nonce: request.nonce, acr: 'mid_al3_any' });
+    expect(Object.keys((await shop.userinfo(body.access_token)).body)).toEqual(['sub']);
+  });
+
+  it('no signed request counts either', async () => {
+    const signer = relyingParty(product, { id: 'signer', secret });
+    const request = await signer.request();
+    const signed = await new SignJWT({ ...bare('signer'), state: 'signed' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .setIssuer('signer')
+      .setAudience(signer.issuer)
+      .setExpirationTime('1 minute')
+      .sign(key.privateKey);
+    const { page, browser } = await open({
+      client_id: 'signer',
+      request_uri: request.requestUri,
+      request: signed,
+    });
+    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: `+${robot}` }));
+    expect(returned(end).state).toBe(request.state);
+  });
+});
+
+describe('a second visit with the same pushed request', () => {
+  it('works as long as the first has not come to an end, in the same browser', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const first = await shop.visit();
+    const second = await shop.follow(first, first.browser);
+    expect(second.page.status).toBe(200);
+    const end = await shop.confirm(second);
+    expect(returned(end)).toMatchObject({ code: expect.any(String), state: first.state });
+  });
+
+  it('works in another browser, and the first one then gets no second code', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const first = await shop.visit();
+    const second = await shop.follow(first);
+    const code = returned(await shop.confirm(second)).code ?? '';
+    expect((await shop.redeem({ ...second, code })).status).toBe(200);
+    const late = await shop.confirm(first);
+    expect(late.left?.searchParams.has('code') ?? false).toBe(false);
+  });
+});
+
+describe('at a bare authorisation request', () => {
+  it.each([
+    ['a text for the phone', { dtbd: 'Confirm the payment?' }],
+    ['a test number', { login_hint: hintFor(robot) }],
+    ['a test number among others', { login_hint: hintFor('41791234567', robot) }],
+    ['a test number, bare', { login_hint: robot }],
+    ['a test number with plus and spaces', { login_hint: '+41 70 009 25 01' }],
+  ])('%s is refused without going anywhere', async (_, fields) => {
+    for (const id of ['app', 'shop', 'silent']) {
+      const { page } = await open(bare(id, fields as Record<string, string>));
+      expect([page.status, page.left]).toEqual([400, undefined]);
+      expect(page.html).not.toContain(robot);
+    }
+  });
+
+  it('the same in a signed request is refused as well', async () => {
+    for (const claims of [{ dtbd: 'Confirm the payment?' }, { login_hint: hintFor(robot) }]) {
+      const signed = await new SignJWT({ ...bare('signer'), ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .setIssuer('signer')
+        .setAudience(`${product.url}/oidc`)
+        .setExpirationTime('1 minute')
+        .sign(key.privateKey);
+      const { page } = await open({ client_id: 'signer', request: signed });
+      expect([page.status, page.left]).toEqual([400, undefined]);
+    }
+  });
+
+  it('a number that anybody can write into a link asks no phone: the person has to confirm it', async () => {
+    const begun = () => product.logged.filter((line) => line.includes('login begun')).length;
+    const before = begun();
+    const { page } = await open(bare('app', { login_hint: hintFor('41790000001') }));
+    expect(page.status).toBe(200);
+    expect(formIn(page.html, 'number')).toBeDefined();
+    expect(isWaiting(page.html)).toBe(false);
+    expect(begun()).toBe(before);
+  });
+});

@@ -1,0 +1,223 @@
+/**
+ * Keys change while relying parties hold the old ones: jose's remote key set and our own look on, and every token verifies at
+ * every moment of it.
+ */
+import { createRemoteJWKSet, customFetch, decodeProtectedHeader, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSigningKeys, type SigningKeys } from '../../src/oauth/signing-keys.ts';
+import { createJwksCache, validateIdToken } from '../../src/relying-party/index.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import {
+  clientEntry,
+  offline,
+  type RelyingParty,
+  relyingParty,
+  robot,
+  roomyLimits,
+  secret,
+} from './interoperability/stage.ts';
+
+const redis = testRedis();
+const keepSeconds = 5;
+let product: TestProduct;
+
+/** Each test rotates the keys of a tenant of its own. */
+const tenantIds = ['at-once', 'announced', 'withdrawn', 'ours', 'under-way'] as const;
+type TenantId = (typeof tenantIds)[number];
+
+beforeAll(async () => {
+  const clients = [
+    clientEntry('shop'),
+    clientEntry('curve', { idTokenAlgorithm: 'ES256' }),
+    clientEntry('edwards', { idTokenAlgorithm: 'EdDSA' }),
+    clientEntry('pss', { idTokenAlgorithm: 'PS256' }),
+  ];
+  product = await startTestProduct(redis, {
+    configuration: {
+      oidc: {
+        idTokenSeconds: keepSeconds,
+        keys: { publishSeconds: 3600, keepSeconds },
+        limits: roomyLimits,
+        tenants: [
+          { id: 'main', name: 'Main', clients: [] },
+          ...tenantIds.map((id) => ({ id, name: id, clients })),
+        ],
+      },
+    },
+    listen: true,
+  });
+});
+afterAll(() => product.stop());
+
+const clientAt = (tenant: TenantId, id = 'shop'): RelyingParty =>
+  relyingParty(product, { id, secret, issuerPath: `/oidc/t/${tenant}` });
+
+/** What `paraph keys rotate` uses, in a process of its own. */
+const keysOf = (tenant: TenantId): SigningKeys =>
+  createSigningKeys({
+    redis: product.core.commands,
+    prefix: product.configuration.queue.prefix,
+    tenant,
+    masterKey: product.core.masterKey,
+    settings: product.configuration.oidc.keys,
+    now: Date.now,
+  });
+
+const kidOf = (token: string): string => decodeProtectedHeader(token).kid ?? '';
+
+const publishedAt = async (issuer: string): Promise<readonly string[]> => {
+  const { keys } = (await (await fetch(`${issuer}/jwks.json`)).json()) as Json;
+  return keys.map(({ kid }: Json) => kid);
+};
+
+/** A remote key set, as relying parties have it, and how often it has fetched. */
+const remoteKeys = (issuer: string) => {
+  let fetches = 0;
+  const keys = createRemoteJWKSet(new URL(`${issuer}/jwks.json`), {
+    cooldownDuration: 0,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    [customFetch]: (url, options) => {
+      fetches += 1;
+      return fetch(url, options);
+    },
+  });
+  const verify = (token: string) => jwtVerify(token, keys, { issuer, audience: 'shop' });
+  return { verify, fetches: () => fetches };
+};
+
+const until = async (holds: () => Promise<boolean>, withinMs = 12_000): Promise<void> => {
+  const end = Date.now() + withinMs;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error('It does not come about');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
+
+const idToken = async (shop: RelyingParty): Promise<string> => (await shop.tokens()).id_token;
+
+describe('a rotation', () => {
+  it('at once is found by a key set that sees an unknown kid, and old tokens go on', async () => {
+    const shop = clientAt('at-once');
+    const remote = remoteKeys(shop.issuer);
+    const before = await idToken(shop);
+    await remote.verify(before);
+    expect(remote.fetches()).toBe(1);
+    await keysOf('at-once').rotate(0);
+    let after = before;
+    await until(async () => {
+      after = await idToken(shop);
+      return kidOf(after) !== kidOf(before);
+    });
+    await expect(remote.verify(after)).resolves.toBeDefined();
+    await expect(remote.verify(before)).resolves.toBeDefined();
+    expect(remote.fetches()).toBe(2);
+    expect(await publishedAt(shop.issuer)).toEqual(expect.arrayContaining([kidOf(before), kidOf(after)]));
+  }, 30_000);
+
+  it('publishes before it signs: who has fetched meanwhile never fetches again', async () => {
+    const shop = clientAt('announced');
+    const before = await idToken(shop);
+    const known = await publishedAt(shop.issuer);
+    await keysOf('announced').rotate(6);
+    await until(async () => (await publishedAt(shop.issuer)).length > known.length);
+    // The new key is there for all to see, and nothing is signed with it.
+    expect(kidOf(await idToken(shop))).toBe(kidOf(before));
+    const remote = remoteKeys(shop.issuer);
+    await remote.verify(await idToken(shop));
+    let after = before;
+    await until(async () => {
+      after = await idToken(shop);
+      return kidOf(after) !== kidOf(before);
+    });
+    expect(known).not.toContain(kidOf(after));
+    await expect(remote.verify(after)).resolves.toBeDefined();
+    expect(remote.fetches()).toBe(1);
+  }, 30_000);
+
+  it('withdraws the old keys last, when none of their tokens is valid any more', async () => {
+    const shop = clientAt('withdrawn');
+    const before = await idToken(shop);
+    const old = await publishedAt(shop.issuer);
+    await keysOf('withdrawn').rotate(0);
+    await until(async () => {
+      const now = await publishedAt(shop.issuer);
+      const isGone = old.every((kid) => !now.includes(kid));
+      if (!isGone) expect(now).toEqual(expect.arrayContaining([...old]));
+      return isGone;
+    });
+    await expect(remoteKeys(shop.issuer).verify(before)).rejects.toThrow();
+    await expect(remoteKeys(shop.issuer).verify(await idToken(shop))).resolves.toBeDefined();
+  }, 30_000);
+
+  it('breaks no login that is under way, no refresh token and no access token', async () => {
+    const shop = clientAt('under-way');
+    const tokens = await shop.tokens(robot, offline);
+    const visit = await shop.visit();
+    await keysOf('under-way').rotate(0);
+    await until(async () => kidOf(await idToken(shop)) !== kidOf(tokens.id_token));
+    const end = await shop.confirm(visit);
+    const code = end.left?.searchParams.get('code') ?? '';
+    const { status, body } = await shop.redeem({ ...visit, code });
+    expect(status).toBe(200);
+    expect(kidOf(body.id_token)).not.toBe(kidOf(tokens.id_token));
+    expect((await shop.userinfo(tokens.access_token)).status).toBe(200);
+    const renewed = await shop.refresh(tokens.refresh_token);
+    expect(renewed.status).toBe(200);
+    await expect(remoteKeys(shop.issuer).verify(renewed.body.id_token)).resolves.toBeDefined();
+  }, 30_000);
+
+  it('changes the keys of its tenant only', async () => {
+    const [first = clientAt('at-once'), ...others] = tenantIds.map((tenant) => clientAt(tenant));
+    const known = await publishedAt(first.issuer);
+    const before = await Promise.all(others.map(({ issuer }) => publishedAt(issuer)));
+    await keysOf('at-once').rotate(3600);
+    await until(async () => (await publishedAt(first.issuer)).some((kid) => !known.includes(kid)));
+    const after = await Promise.all(others.map(({ issuer }) => publishedAt(issuer)));
+    for (const [index, kids] of after.entries()) {
+      for (const kid of kids) expect(before[index]).toContain(kid);
+    }
+  }, 30_000);
+});
+
+describe('our own validation of ID tokens', () => {
+  it.each([
+    ['shop', 'RS256'],
+    ['pss', 'PS256'],
+    ['curve', 'ES256'],
+    ['edwards', 'EdDSA'],
+  ])(
+    'accepts those of %s (%s), with nonce and access token, before and after a rotation',
+    async (id, algorithm) => {
+      const party = clientAt('ours', id);
+      const jwks = createJwksCache({ jwksUri: `${party.issuer}/jwks.json`, cooldownMs: 100 });
+      const check = async () => {
+        const login = await party.logIn();
+        const { body } = await party.redeem(login);
+        const expected = {
+          issuer: party.issuer,
+          clientId: id,
+          jwks,
+          nonce: login.nonce,
+          accessToken: body.access_token,
+          algorithms: [algorithm],
+          maxAgeSeconds: 60,
+          acrValues: ['mid_al3_any'],
+        };
+        const result = await validateIdToken(body.id_token, expected);
+        expect(result).toMatchObject({ ok: true });
+        const wrong = { ...expected, accessToken: `${body.access_token}x` };
+        expect(await validateIdToken(body.id_token, wrong)).toMatchObject({
+          ok: false,
+          reason: 'access-token-hash-mismatch',
+        });
+        return kidOf(body.id_token);
+      };
+      const before = await check();
+      await keysOf('ours').rotate(0);
+      await until(async () => kidOf(await idToken(party)) !== before);
+      expect(await check()).not.toBe(before);
+    },
+    30_000,
+  );
+});
