@@ -4,9 +4,17 @@
  * `form-action` also bounds where a form's answer may redirect to, so whatever leads to a client's own address is a link or
  * a reload, never the answer to a form.
  */
+const policyWith = (formTargets: readonly string[]): string =>
+  `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;
+
+/** Of a page whose form's answer may lead to this address: a registered one, never one that only the request names. */
+export const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>> => ({
+  ...pageHeaders,
+  'content-security-policy': policyWith(URL.canParse(address) ? [new URL(address).origin] : []),
+});
+
 export const pageHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'content-security-policy': policyWith([]),
   'cache-control': 'no-store',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -5,7 +5,7 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
 import { errorCodes } from './error-codes.ts';
-import { pageHeaders } from './page-headers.ts';
+import { pageHeaders, pageHeadersLeadingTo } from './page-headers.ts';
 import type { PageFrame } from './pages/frame.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
@@ -40,6 +40,8 @@ export const createProviderPages = (
       const cause = internal ? 'internal' : 'request-unusable';
       return noticePage(frameOf(ctx), { kind: 'error', cause, reference: `${group}_${number}_${trace}` });
     },
+    // The library has compared the address with the registered ones by now.
+    logOutHeaders: (ctx) => pageHeadersLeadingTo(textOf(ctx.oidc.params?.post_logout_redirect_uri) ?? ''),
     logOut: (ctx, form) => noticePage(frameOf(ctx), { kind: 'log-out', form }),
     loggedOut: (ctx) => noticePage(frameOf(ctx), { kind: 'logged-out' }),
   };

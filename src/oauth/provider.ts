@@ -37,6 +37,8 @@ import type { SealedStore } from './sealed-store.ts';
 export interface ProviderPages {
   error(ctx: KoaContextWithOIDC, out: ErrorOut): string;
   logOut(ctx: KoaContextWithOIDC, form: string): string;
+  /** Of the page above, whose form may lead to the client's own address. */
+  logOutHeaders(ctx: KoaContextWithOIDC): Readonly<Record<string, string>>;
   loggedOut(ctx: KoaContextWithOIDC): string;
   /** Headers of every page of ours. */
   readonly headers: Readonly<Record<string, string>>;
@@ -139,8 +141,12 @@ export const createProvider = (options: ProviderOptions): Library => {
     return grant;
   };
 
-  const render = (ctx: KoaContextWithOIDC, html: string): void => {
-    ctx.set({ ...pages.headers });
+  const render = (
+    ctx: KoaContextWithOIDC,
+    html: string,
+    headers: Readonly<Record<string, string>> = pages.headers,
+  ): void => {
+    ctx.set({ ...headers });
     ctx.type = 'html';
     ctx.body = html;
   };
@@ -206,7 +212,7 @@ export const createProvider = (options: ProviderOptions): Library => {
       },
       rpInitiatedLogout: {
         enabled: true,
-        logoutSource: (ctx, form) => render(ctx, pages.logOut(ctx, form)),
+        logoutSource: (ctx, form) => render(ctx, pages.logOut(ctx, form), pages.logOutHeaders(ctx)),
         postLogoutSuccessSource: (ctx) => render(ctx, pages.loggedOut(ctx)),
       },
       userinfo: { enabled: true },

@@ -8,7 +8,7 @@
  */
 import { hash } from 'node:crypto';
 import type { OauthBranding } from '../../registry/oauth-client.ts';
-import { script, stylesheet } from '../pages/assets.ts';
+import { icon, script, stylesheet } from '../pages/assets.ts';
 
 interface Asset {
   readonly type: string;
@@ -21,6 +21,8 @@ const assetOf = (name: string, branding: OauthBranding): Asset | undefined => {
       return { type: 'text/css;charset=UTF-8', content: stylesheet(branding) };
     case 'login.js':
       return { type: 'text/javascript;charset=UTF-8', content: script };
+    case 'icon.svg':
+      return { type: 'image/svg+xml', content: icon(branding) };
     case 'logo.svg':
       return branding.logoSvg === undefined
         ? undefined

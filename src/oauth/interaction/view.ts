@@ -104,7 +104,9 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
         kind: 'waiting',
         eventsUrl: `${pagePath}/events`,
         stateUrl: `${pagePath}/state`,
-        sessionCode,
+        // A text of the client's own may leave it out; then there is nothing to compare.
+        sessionCode:
+          start === undefined || !('text' in start) || start.text.includes(sessionCode) ? sessionCode : '',
         matchNumber,
         phone: shortened(msisdn),
         secondsLeft: Math.max(0, Math.ceil((deadline - now) / 1000)),

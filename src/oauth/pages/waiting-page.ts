@@ -28,6 +28,17 @@ export const waitingPage = (frame: PageFrame, view: Extract<LoginView, { kind: '
   const words = wordsOf(frame.language);
   const { eventsUrl, stateUrl, sessionCode, matchNumber, phone, secondsLeft, csrf, cancelAction } = view;
   const { title, lead, compare, code, number, differs, status, timeLeft, nearlyOver } = words.waiting;
+  // A client's own text may show neither.
+  const comparison =
+    sessionCode === '' && matchNumber === undefined
+      ? ''
+      : html`<div class="compare">
+<p id="compare">${compare}</p>
+<dl aria-labelledby="compare">
+${matchNumber === undefined ? '' : token(number, matchNumber, 'match')}
+${sessionCode === '' ? '' : token(code, sessionCode, matchNumber === undefined ? 'match' : 'session')}
+</dl>
+</div>`;
   return layOut(frame, {
     title,
     head: html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
@@ -35,13 +46,7 @@ export const waitingPage = (frame: PageFrame, view: Extract<LoginView, { kind: '
     main: html`${icons.ringing}
 <h1>${title}</h1>
 <p class="lead">${lead(unbroken(phone), frame.clientName ?? words.someClient)}</p>
-<div class="compare">
-<p id="compare">${compare}</p>
-<dl aria-labelledby="compare">
-${matchNumber === undefined ? '' : token(number, matchNumber, 'match')}
-${sessionCode === '' ? '' : token(code, sessionCode, matchNumber === undefined ? 'match' : 'session')}
-</dl>
-</div>
+${comparison}
 <div class="waiting" id="waiting" data-events="${eventsUrl}" data-state="${stateUrl}" data-seconds="${secondsLeft}" data-nearly-seconds="${nearlyOverSeconds}" data-nearly-over="${nearlyOver(nearlyOverSeconds)}">
 <p class="status" role="status" id="status">${status}<span class="dots" aria-hidden="true"><span>.</span><span>.</span><span>.</span></span></p>
 <p class="time" role="timer" aria-live="off">${timeLeft} <span id="clock">${clock(secondsLeft)}</span></p>

@@ -230,6 +230,7 @@ describe('the page that waits', () => {
   it('shows the number to match only where there is one', () => {
     expect(render(view('waiting match', 'waiting'))).toContain('>42<');
     expect(render(view('waiting', 'waiting'))).not.toContain('<dt>Number</dt>');
+    expect(render({ ...view('waiting', 'waiting'), sessionCode: '' })).not.toContain('must show the same');
   });
 });
 
