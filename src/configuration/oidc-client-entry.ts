@@ -119,6 +119,12 @@ const clientObject = z.strictObject({
     .default(false)
     .describe("It may name the user's number, test numbers of the sandbox among them."),
   dtbdAllowed: z.boolean().default(false).describe('It may bring the text that the phone shows.'),
+  textMessageLogin: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Who has nothing that can sign may log in with a password by text message, where the client asks for `mid_al2_any`.',
+    ),
   numberMatching: z.boolean().default(false).describe('Page and phone show a number that the user compares.'),
   loginText: loginText.describe("In place of the tenant's."),
   signedRequestRequired: z.boolean().default(false).describe('It must sign its requests (RFC 9101).'),
@@ -244,6 +250,7 @@ export const oidcClientEntry = clientObject
       strictParameters: entry.strictParameters,
       loginHintAllowed: entry.loginHintAllowed,
       dtbdAllowed: entry.dtbdAllowed,
+      textMessageLogin: entry.textMessageLogin,
       numberMatching: entry.numberMatching,
       loginText: entry.loginText,
       signedRequestRequired: entry.signedRequestRequired,

@@ -29,12 +29,17 @@ const allowance = (requests: number, perSeconds: number) =>
 const limits = z
   .strictObject({
     pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
-    pushedPerAddress: allowance(1200, 60).describe('Pushed requests from one address, whoever sends them.'),
+    pushedPerAddress: allowance(1200, 60).describe('Pushed requests of public clients from one address.'),
     promptsPerNumber: allowance(6, 60).describe('Prompts on one phone, whoever asks for them.'),
+    promptsPerNumberLong: allowance(40, 86_400).describe(
+      'The same over a long time. Test numbers are not limited by it.',
+    ),
+    guessesPerNumber: allowance(15, 86_400).describe('One-time passwords that are typed for one number.'),
     promptsPerClient: allowance(600, 60).describe('Prompts that one client causes.'),
     promptsPerAddress: allowance(30, 60).describe('Prompts that are asked for from one address.'),
+    loginsPerAddress: allowance(120, 60).describe('Logins that browsers at one address begin.'),
     refusedTokensPerAddress: allowance(60, 60).describe(
-      'Requests to the token endpoint from one address that were refused.',
+      'Failed authentications of clients from one address, and codes and tokens of public ones that do not exist.',
     ),
   })
   .prefault({});

@@ -112,8 +112,6 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
       jwks,
       nonce: login.nonce,
       ...(accessToken !== '' && { accessToken }),
-      // The token came directly from the provider, and then at_hash may be left out.
-      accessTokenHashOptional: true,
       ...(login.choices.acrValue !== undefined && { acrValues: [login.choices.acrValue] }),
       now,
     });

@@ -16,7 +16,7 @@ const checks = {
   signature: 'The signature is that of the named key in the provider’s key set.',
   nonce: '`nonce` is the one that this browser’s request carried.',
   subject: '`sub` is that of no other person than expected.',
-  accessToken: '`at_hash`, where there is one, fits the access token.',
+  accessToken: '`at_hash` is that of the access token that came along.',
   level: '`acr` and `auth_time` are as asked for.',
 } as const;
 

@@ -1,7 +1,8 @@
 /**
  * What relying parties learn about a person: the claims of each scope, and the `sub`.
  *
- * The account is the MSISDN, which nobody but those with the scope `phone` is told. `sub` is pairwise (OpenID Connect Core
+ * The account is the MSISDN, which nobody but those with the scope `phone` is told. The serial number of the certificate is the
+ * same everywhere, too, and has a scope of its own (`mid_profile`); so has the signature that contains it. `sub` is pairwise (OpenID Connect Core
  * section 8.1): an HMAC under a key of the tenant over the client's sector and the account, so that two services cannot
  * find out that they have the same customer.
  */
@@ -13,7 +14,7 @@ import type { LoginEvidence } from './evidence.ts';
 export const claimsOfScopes = {
   // The last three are of the login itself and stand in the ID token only.
   openid: ['sub', 'acr', 'amr', 'auth_time'],
-  profile: ['name', 'locale', 'updated_at'],
+  profile: ['locale', 'updated_at'],
   phone: ['phone_number', 'phone_number_verified'],
   mid_location: [
     'mid_geo_country',
@@ -71,8 +72,6 @@ export const claimsAbout = (
   phone_number_verified: true,
   ...subscriberClaims(subscriber),
   ...(evidence?.serialNumber !== undefined && {
-    // The certificate's common name is this pseudonym too: the service knows nobody's real name.
-    name: `${evidence.serialNumber}:PN`,
     mid_serial_number: evidence.serialNumber,
   }),
   ...(evidence !== undefined && { updated_at: evidence.at }),

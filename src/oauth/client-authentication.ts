@@ -179,17 +179,14 @@ export const createClientAuthentication = ({
       : refused('refused', found);
   };
 
-  /** The endpoints of the library remember assertions in their own way: one that was used here is used up there, too. */
+  /** Remembered where the library's endpoints remember theirs: an assertion is good once, whichever of them it goes to. */
   const isFirstUse = async (
     tenant: Tenant,
     client: OauthClient,
     { jti, expiresAt }: Assertion,
   ): Promise<boolean> => {
-    const until = expiresAt + clockToleranceSeconds;
-    const leftSeconds = until - now() / 1000 + 1;
-    if (!(await tenant.store.putOnce('assertion', `${client.id} ${jti}`, 1, leftSeconds))) return false;
     const { ReplayDetection } = await tenant.provider();
-    return ReplayDetection.unique(client.id, jti, until);
+    return ReplayDetection.unique(client.id, jti, expiresAt + clockToleranceSeconds + 1);
   };
 
   const byAssertion = async (tenant: Tenant, assertion: string): Promise<ClientVerdict> => {

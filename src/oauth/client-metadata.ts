@@ -12,7 +12,7 @@ const keySetAddress = ({ sector, id }: OauthClient): string =>
 /** @returns The answer to a request that the library makes for the keys of one of these clients. */
 export const keySetAt = (url: string, clients: Iterable<OauthClient>): Response | undefined => {
   for (const client of clients) {
-    if (client.backchannel === undefined || keySetAddress(client) !== url) continue;
+    if (client.backchannel === undefined || new URL(keySetAddress(client)).href !== url) continue;
     return Response.json(keySetOf(client), { headers: { 'cache-control': 'max-age=86400' } });
   }
   return undefined;

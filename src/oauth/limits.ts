@@ -9,15 +9,19 @@ import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
 export interface Limits {
-  /** @param clientId Of an authenticated client; undefined before it has proven who it is. */
-  mayPush(tenant: Tenant, clientId: string | undefined, address: string): Promise<boolean>;
+  /** @param address Of a client that has proven nothing; undefined for one that has. */
+  mayPush(tenant: Tenant, clientId: string, address: string | undefined): Promise<boolean>;
   /** Asked before each prompt, at a browser's wish or a client's. The number counts across all tenants. */
   mayPrompt(
     tenant: Tenant,
     who: { readonly clientId: string; readonly msisdn: string; readonly address: string | undefined },
   ): Promise<boolean>;
-  /** Counts a refused request to the token endpoint. @returns False when there were too many. */
-  mayFailAtToken(tenant: Tenant, address: string): Promise<boolean>;
+  /** Asked before each one-time password that is typed. */
+  mayGuess(msisdn: string): Promise<boolean>;
+  /** Asked before a browser begins a login. */
+  mayBeginLogin(address: string): Promise<boolean>;
+  /** Counts a client that could not prove who it is. @returns False when there were too many. */
+  mayFailAtToken(address: string): Promise<boolean>;
   /** Seconds after which trying again makes sense. */
   readonly retryAfterSeconds: number;
 }
@@ -26,31 +30,42 @@ export const createLimits = ({
   limiter,
   limits,
   tenants,
+  isTestNumber,
 }: {
   readonly limiter: RateLimiter;
   readonly limits: OauthLimits;
   readonly tenants: Tenants;
+  readonly isTestNumber: (msisdn: string) => boolean;
 }): Limits => {
   const take = (name: string, what: string, allowance: Allowance): Promise<boolean> =>
     // One tenant's hashes name what is counted for all of them together.
     limiter.take(`oidc:${name}:${tenants.main.store.hashOf(what)}`, allowance);
 
-  /** All of them are counted, also when one is empty: what is refused has been tried. */
-  const all = async (...taken: readonly Promise<boolean>[]): Promise<boolean> =>
-    (await Promise.all(taken)).every(Boolean);
+  /**
+   * One after the other, up to the first that is empty: who is over a limit of his own must not use up what others share with
+   * him.
+   */
+  const inTurn = async (...takes: readonly (() => Promise<boolean>)[]): Promise<boolean> => {
+    for (const next of takes) if (!(await next())) return false;
+    return true;
+  };
 
   return {
     retryAfterSeconds: 10,
     mayPush: (tenant, clientId, address) =>
-      clientId === undefined
-        ? take('push-address', address, limits.pushedPerAddress)
-        : take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
-    mayPrompt: (tenant, { clientId, msisdn, address }) =>
-      all(
-        take('prompt-number', msisdn, limits.promptsPerNumber),
-        take('prompt-client', `${tenant.id} ${clientId}`, limits.promptsPerClient),
-        ...(address === undefined ? [] : [take('prompt-address', address, limits.promptsPerAddress)]),
+      inTurn(
+        async () => address === undefined || take('push-address', address, limits.pushedPerAddress),
+        () => take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
       ),
-    mayFailAtToken: (_tenant, address) => take('token-address', address, limits.refusedTokensPerAddress),
+    mayPrompt: (tenant, { clientId, msisdn, address }) =>
+      inTurn(
+        async () => address === undefined || take('prompt-address', address, limits.promptsPerAddress),
+        () => take('prompt-number', msisdn, limits.promptsPerNumber),
+        async () => isTestNumber(msisdn) || take('prompt-number-long', msisdn, limits.promptsPerNumberLong),
+        () => take('prompt-client', `${tenant.id} ${clientId}`, limits.promptsPerClient),
+      ),
+    mayGuess: (msisdn) => take('guess-number', msisdn, limits.guessesPerNumber),
+    mayBeginLogin: (address) => take('login-address', address, limits.loginsPerAddress),
+    mayFailAtToken: (address) => take('token-address', address, limits.refusedTokensPerAddress),
   };
 };

@@ -14,8 +14,7 @@ export type OauthEvent =
   | 'tokens issued'
   | 'token refused'
   | 'grant revoked'
-  | 'logged out'
-  | 'keys rotated';
+  | 'logged out';
 
 export interface OauthEntry {
   readonly event: OauthEvent;

@@ -2,8 +2,8 @@
  * Logins: what a browser page and a backchannel request have in common. Each is one transaction of the signature workflow,
  * asked for by an application provider that exists inside this service only.
  *
- * Before anybody is let in, the signature is verified again, over the very text of this login and up to our own root:
- * whoever could write into the queue still could not log in as somebody.
+ * Before anybody is let in, the signature is verified again: over the very text of this login, up to our own root, and by the
+ * number that it is about. Whoever can write into the queue still cannot log in as somebody.
  */
 
 import { verifySignature } from '../pki/verify.ts';
@@ -96,6 +96,8 @@ export interface LoginsOptions {
   readonly promptSeconds: number;
   /** Roots (DER) of our own certificates. */
   readonly trust: () => Promise<readonly Uint8Array[]>;
+  /** Who a number is in our certificates. */
+  readonly serialNumberOf: (msisdn: string) => Promise<string>;
   /** True when there is no room for more transactions. */
   readonly busy: () => boolean;
   readonly now: () => number;
@@ -123,7 +125,8 @@ const isAbout = (
   request.data.text === text;
 
 export const createLogins = (options: LoginsOptions): Logins => {
-  const { protocol, transactions, subscribers, authority, promptSeconds, trust, busy, now } = options;
+  const { protocol, transactions, subscribers, authority, promptSeconds, trust, serialNumberOf, busy, now } =
+    options;
 
   const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {
     const { tenant, msisdn, language, acrValues, scopes, reference, begunAt, code } = request;
@@ -157,7 +160,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
   };
 
   const evidenceOf = async (
-    { request }: TransactionView,
+    { request, endedAt }: TransactionView,
     signed: SignedView,
     requested: readonly AcrValue[],
   ): Promise<LoginEvidence | undefined> => {
@@ -167,7 +170,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
     const located = signed.geofencing !== undefined && !('errorCode' in signed.geofencing);
     const common = {
       msisdn: request.msisdn.number,
-      at: Math.floor(now() / 1000),
+      at: Math.floor((endedAt ?? now()) / 1000),
       acr,
       amr: amrOf(method, located),
       location: signed.geofencing,
@@ -178,7 +181,10 @@ export const createLogins = (options: LoginsOptions): Logins => {
       at: new Date(now()),
     });
     if (!verification.ok) return undefined;
-    return { ...common, serialNumber: verification.signer.serialNumber, cms: signed.signature };
+    const { serialNumber } = verification.signer;
+    // Somebody else's good signature over the same text is still somebody else's.
+    if (serialNumber !== (await serialNumberOf(request.msisdn.number))) return undefined;
+    return { ...common, serialNumber, cms: signed.signature };
   };
 
   return {

@@ -12,13 +12,8 @@ import type { Tenant } from './tenant.ts';
 /** Where a request was meant to go before it was mounted; the library finds its own path out of the two. */
 type Mounted = IncomingMessage & { originalUrl?: string };
 
-const misleading = [
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-port',
-  'x-forwarded-prefix',
-  'x-forwarded-server',
-];
+/** Not X-Forwarded-For: it names the caller, and who may say so is decided elsewhere (`http/trusted-proxy.ts`). */
+const misleading = ['forwarded', 'x-forwarded-port', 'x-forwarded-prefix', 'x-forwarded-server'];
 
 /** Path and query of a request target, also of an absolute one (RFC 9112 section 3.2.2). */
 export const pathAndQuery = (target: string): string => {

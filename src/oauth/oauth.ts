@@ -13,6 +13,7 @@ import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import { linkOf, longestQuery, tooLong } from './as-link.ts';
 import { createBackchannel } from './backchannel/backchannel.ts';
 import { describeError } from './error-codes.ts';
 import { checkFrontChannel } from './front-channel.ts';
@@ -66,22 +67,31 @@ export interface Oauth {
 
 /** Path below the issuer → methods. */
 const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[]])[] = [
-  [/^\/auth(\/[\w-]+)?$/, ['GET']],
+  [/^\/auth$/, ['GET', 'POST']],
+  [/^\/auth\/[\w-]+$/, ['GET']],
   [/^\/token$/, ['POST', 'OPTIONS']],
   [/^\/token\/(revocation|introspection)$/, ['POST', 'OPTIONS']],
   [/^\/userinfo$/, ['GET', 'POST', 'OPTIONS']],
   [/^\/(jwks\.json|\.well-known\/(openid-configuration|oauth-authorization-server))$/, ['GET', 'OPTIONS']],
   [/^\/backchannel$/, ['POST']],
-  [/^\/session\/end(\/success)?$/, ['GET']],
+  [/^\/session\/end$/, ['GET', 'POST']],
+  [/^\/session\/end\/success$/, ['GET']],
   [/^\/session\/end\/confirm$/, ['POST']],
 ];
+
+/** Where clients prove who they are. */
+const authenticated = new Set(['/token', '/token/revocation', '/token/introspection', '/backchannel']);
 
 /** What does not change from one answer to the next; a new key is published much longer before it signs. */
 const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
 
-/** The library's pages that lead on by a form bring a policy of their own for their script. */
+/** The library adds the hash of its script to the policy, for its pages that lead on by a form; those may lead to a client. */
 const libraryHeaders = [
+  [
+    'content-security-policy',
+    "default-src 'none'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+  ],
   ['referrer-policy', 'no-referrer'],
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
@@ -109,10 +119,10 @@ export const createOauth = (options: OauthOptions): Oauth => {
       templates: options.templates(publicUrl),
       backchannelOf: backchannel.featureFor,
       onBackchannelLookup: settle,
-      onSuspicious: (tenant, ctx) => refusals.note(tenant, addressOf(ctx.req)),
+      onSuspicious: (ctx) => refusals.note(addressOf(ctx.req)),
     };
   });
-  const limits = createLimits({ limiter, limits: settings.limits, tenants });
+  const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber });
   const refusals = createRefusals({ limits, now });
   const backchannel = createBackchannel({ ...options, tenants, limits });
 
@@ -142,14 +152,32 @@ export const createOauth = (options: OauthOptions): Oauth => {
       const allow = methods.join(', ');
       return answerJson(405, refusal('invalid_request', `use ${allow}`), { allow });
     }
-    if (path === '/token' && refusals.isShutOut(addressOf(incoming))) {
+    if (authenticated.has(path) && refusals.isShutOut(addressOf(incoming))) {
       return answerJson(429, refusal('temporarily_unavailable', 'too many refused requests'), {
         'retry-after': String(limits.retryAfterSeconds),
       });
     }
+    if (c.req.method === 'POST' && (path === '/auth' || path === '/session/end')) {
+      const link = await linkOf(c.req.raw, `${tenant.issuer}${path}`, options.body);
+      return 'location' in link
+        ? new Response(null, {
+            status: 303,
+            headers: { location: link.location, 'cache-control': 'no-store' },
+          })
+        : refuseAtFront(c, tenant, link, log);
+    }
     if (path === '/auth') {
+      if (query.length > longestQuery) return refuseAtFront(c, tenant, tooLong, log);
+      if (!(await limits.mayBeginLogin(addressOf(incoming)))) {
+        return refuseAtFront(
+          c,
+          tenant,
+          { status: 429, error: 'temporarily_unavailable', text: 'too many logins' },
+          log,
+        );
+      }
       const verdict = await checkFrontChannel(tenant, query, isTestNumber);
-      if (verdict.kind === 'refused') return refuseAtFront(c, tenant, verdict, log);
+      if (verdict.kind === 'refused') return refuseAtFront(c, tenant, { status: 400, ...verdict }, log);
       incoming.url = `${tenant.path}/auth?${verdict.query}`;
     }
     for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
@@ -160,7 +188,10 @@ export const createOauth = (options: OauthOptions): Oauth => {
 
   const routes = new Hono<{ Bindings: Bindings }>();
   const common = { tenants, limits, settings, isTestNumber, addressOf, now, log };
-  routes.route('/', createParRoutes({ ...common, passwords: options.passwords, body: options.body }));
+  routes.route(
+    '/',
+    createParRoutes({ ...common, refusals, passwords: options.passwords, body: options.body }),
+  );
   routes.route(
     '/',
     createInteractionRoutes({
@@ -171,14 +202,30 @@ export const createOauth = (options: OauthOptions): Oauth => {
       stopping: stopping.signal,
     }),
   );
+  /** Redis away, or a bug: people see a page, programs an OAuth error. */
+  const guarded = async (c: Context<{ Bindings: Bindings }>, tenant: Tenant): Promise<Response> => {
+    try {
+      return await serve(c, tenant);
+    } catch (error) {
+      log.trouble(error instanceof Error ? error : new Error(String(error)));
+      if (c.env.outgoing?.headersSent) return RESPONSE_ALREADY_SENT;
+      return refuseAtFront(
+        c,
+        tenant,
+        { status: 500, error: 'server_error', text: 'something went wrong' },
+        log,
+      );
+    }
+  };
+
   routes.all('/oidc/t/:tenant/*', async (c) => {
     const tenant = tenants.find(c.req.param('tenant'));
     // The first tenant has one address only.
     return tenant === undefined || tenant === tenants.main
       ? answerJson(404, refusal('not_found', 'there is no such tenant'))
-      : serve(c, tenant);
+      : guarded(c, tenant);
   });
-  routes.all('/oidc/*', (c) => serve(c, tenants.main));
+  routes.all('/oidc/*', (c) => guarded(c, tenants.main));
 
   return {
     routes,

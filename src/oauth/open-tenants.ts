@@ -37,8 +37,7 @@ export interface TenantsOptions {
   readonly backchannelOf: (tenant: () => Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether something has changed that the library should read again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
-  readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
-  readonly fetch: typeof globalThis.fetch;
+  readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
   readonly now: () => number;
   readonly log: OauthLog;
 }
@@ -84,12 +83,12 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       pages: createProviderPages(template, path, clients, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
       ),
-      fetch: options.fetch,
+      now,
     });
     listenTo(provider, {
       tenant: template.id,
       log,
-      onSuspicious: (ctx) => options.onSuspicious(tenant, ctx),
+      onSuspicious: options.onSuspicious,
     });
     return provider;
   };
@@ -98,7 +97,11 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<Provider> | undefined;
   const look = async (): Promise<Provider> => {
-    const { jwks, version } = await keys.current();
+    const { jwks, version } = await keys.current().catch((error: unknown) => {
+      // While Redis is away, those who verify tokens still get the keys that were there a moment ago.
+      if (built === undefined) throw error;
+      return { jwks: [], version: built.version };
+    });
     if (built?.version !== version) built = { version, provider: build(jwks) };
     lookedAt = now();
     return built.provider;

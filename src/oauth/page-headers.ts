@@ -7,10 +7,13 @@
 const policyWith = (formTargets: readonly string[]): string =>
   `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;
 
+/** An app's address has no origin that a policy could name: its scheme is its name. */
+const sourceOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
+
 /** Of a page whose form's answer may lead to this address: a registered one, never one that only the request names. */
 export const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>> => ({
   ...pageHeaders,
-  'content-security-policy': policyWith(URL.canParse(address) ? [new URL(address).origin] : []),
+  'content-security-policy': policyWith(URL.canParse(address) ? [sourceOf(new URL(address))] : []),
 });
 
 export const pageHeaders: Readonly<Record<string, string>> = {

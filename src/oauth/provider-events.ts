@@ -4,12 +4,17 @@
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 
-/** Of errors at the token endpoint, those by which somebody may be guessing. */
-const suspicious = new Set(['invalid_grant', 'invalid_client']);
-
 interface LibraryError {
   readonly error?: string;
 }
+
+/**
+ * Whether somebody may be guessing. A client that has proven who it is may bring a bad code because somebody has put one into
+ * its callback; shutting it out would be that person's success.
+ */
+const isSuspicious = (ctx: KoaContextWithOIDC, error: LibraryError): boolean =>
+  error.error === 'invalid_client' ||
+  (error.error === 'invalid_grant' && ctx.oidc.client?.clientAuthMethod === 'none');
 
 export const listenTo = (
   provider: Provider,
@@ -42,14 +47,18 @@ export const listenTo = (
     // Asking whether a person has answered yet is no event.
     if (error.error === 'authorization_pending') return;
     log.audit(entryOf(ctx, 'token refused', error));
-    if (suspicious.has(error.error ?? '')) onSuspicious(ctx);
+    if (isSuspicious(ctx, error)) onSuspicious(ctx);
   });
   provider.on('grant.revoked', (ctx) => log.audit(entryOf(ctx, 'grant revoked')));
-  provider.on('revocation.error', (ctx, error) => log.audit(entryOf(ctx, 'token refused', error)));
-  provider.on('introspection.error', (ctx, error) => log.audit(entryOf(ctx, 'token refused', error)));
-  provider.on('backchannel_authentication.error', (ctx, error) =>
-    log.audit(entryOf(ctx, 'request refused', error)),
-  );
+  const refusedAs =
+    (event: OauthEvent) =>
+    (ctx: KoaContextWithOIDC, error: LibraryError): void => {
+      log.audit(entryOf(ctx, event, error));
+      if (isSuspicious(ctx, error)) onSuspicious(ctx);
+    };
+  provider.on('revocation.error', refusedAs('token refused'));
+  provider.on('introspection.error', refusedAs('token refused'));
+  provider.on('backchannel_authentication.error', refusedAs('request refused'));
   provider.on('end_session.success', (ctx) => log.audit(entryOf(ctx, 'logged out')));
   provider.on('server_error', (_ctx, error) => log.trouble(error));
 };

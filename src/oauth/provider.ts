@@ -59,7 +59,7 @@ export interface ProviderOptions {
   readonly passwords: PasswordVerifier;
   readonly backchannel: NonNullable<Configuration['features']>['ciba'];
   readonly pages: ProviderPages;
-  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
 }
 
 /** Cookies of different tenants reach each other's paths, so their names differ. */
@@ -88,7 +88,9 @@ const policyWith = (singleSignOnSeconds: number) => {
   policy.get('login')?.checks.add(
     new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
       const wanted: readonly string[] = acrValuesIn(ctx.oidc.params?.acr_values);
-      return !isNew(ctx) && wanted.length > 0 && !wanted.includes(ctx.oidc.session?.acr ?? '');
+      const acr = ctx.oidc.session?.acr ?? '';
+      // Who asks for nothing gets what a phone signs, never a password by text message.
+      return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
     }),
   );
   return policy;
@@ -97,7 +99,7 @@ const policyWith = (singleSignOnSeconds: number) => {
 type IdToken = InstanceType<Library['IdToken']>;
 
 export const createProvider = (options: ProviderOptions): Library => {
-  const { tenantId, issuer, path, clients, settings, store, pages, subscribers, pairwise, passwords } =
+  const { tenantId, issuer, path, clients, settings, store, pages, subscribers, pairwise, passwords, now } =
     options;
   const clientOf = (id: string): OauthClient => {
     const client = clients.get(id);
@@ -168,6 +170,7 @@ export const createProvider = (options: ProviderOptions): Library => {
     clients: [...clients.values()].map(clientMetadata) as ClientMetadata[],
     clientBasedCORS: (_ctx, origin, client) =>
       client.clientAuthMethod === 'none' &&
+      origin !== 'null' &&
       (client.redirectUris ?? []).some((uri) => URL.canParse(uri) && new URL(uri).origin === origin),
     clientAuthMethods: [...clientAuthentications],
     clockTolerance: 15,
@@ -198,9 +201,10 @@ export const createProvider = (options: ProviderOptions): Library => {
       dPoP: { enabled: true },
       introspection: {
         enabled: true,
-        // A resource server asks with credentials of its own; a public client, which has none, about its own tokens.
+        // A resource server asks about the access tokens that it is shown; everything else is its owner's to ask about.
         allowedPolicy: (_ctx, client, token) =>
-          client.clientAuthMethod !== 'none' || token.clientId === client.clientId,
+          token.clientId === client.clientId ||
+          (client.clientAuthMethod !== 'none' && token.kind === 'AccessToken'),
       },
       jwtResponseModes: { enabled: true },
       pushedAuthorizationRequests: { enabled: true },
@@ -217,8 +221,12 @@ export const createProvider = (options: ProviderOptions): Library => {
       },
       userinfo: { enabled: true },
     },
-    fetch: async (url, init) =>
-      keySetAt(String(url), clients.values()) ?? options.fetch(url, init as RequestInit),
+    // The library fetches nothing from anywhere: what it would is in the configuration, and pings are ours.
+    fetch: async (url) => {
+      const keySet = keySetAt(String(url), clients.values());
+      if (keySet === undefined) throw new Error('The provider does not fetch');
+      return keySet;
+    },
     findAccount,
     interactions: {
       policy: policyWith(settings.singleSignOnSeconds),
@@ -284,6 +292,11 @@ export const createProvider = (options: ProviderOptions): Library => {
       if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
       return verdict === 'right';
     },
+  });
+  // The library looks for a jti and then writes it down, so all of several requests at the same time would be the first.
+  Object.assign(provider.ReplayDetection, {
+    unique: (iss: string, jti: string, exp: number): Promise<boolean> =>
+      store.putOnce('ReplayDetection', `${iss} ${jti}`, 1, exp - now() / 1000),
   });
   // The library binds ID tokens of the authorisation endpoint only to their access token (OpenID Connect Core 3.1.3.6).
   const { issue } = provider.IdToken.prototype;

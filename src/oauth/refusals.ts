@@ -1,13 +1,12 @@
 /**
- * Who is refused at the token endpoint too often is shut out for a while: guessing codes and secrets must not be cheap.
+ * Who fails too often to prove which client he is is shut out for a while: guessing secrets must not be cheap.
  *
  * How often is counted for all processes together; that an address is shut out each process remembers for itself.
  */
 import type { Limits } from './limits.ts';
-import type { Tenant } from './tenant.ts';
 
 export interface Refusals {
-  note(tenant: Tenant, address: string): void;
+  note(address: string): void;
   isShutOut(address: string): boolean;
 }
 
@@ -22,11 +21,12 @@ export const createRefusals = ({
 }): Refusals => {
   const shutOutUntil = new Map<string, number>();
   return {
-    note: (tenant, address) => {
-      limits.mayFailAtToken(tenant, address).then(
+    note: (address) => {
+      limits.mayFailAtToken(address).then(
         (may) => {
           if (may) return;
-          if (shutOutUntil.size >= mostRemembered) shutOutUntil.clear();
+          const [oldest] = shutOutUntil.keys();
+          if (shutOutUntil.size >= mostRemembered && oldest !== undefined) shutOutUntil.delete(oldest);
           shutOutUntil.set(address, now() + limits.retryAfterSeconds * 1000);
         },
         // Redis is away: then nobody is let in by a guess either.

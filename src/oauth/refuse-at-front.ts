@@ -1,25 +1,34 @@
 import type { Context } from 'hono';
 import { describeError } from './error-codes.ts';
-import type { FrontChannelVerdict } from './front-channel.ts';
 import type { OauthLog } from './log.ts';
 import { pageHeaders } from './page-headers.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
 import type { Tenant } from './tenant.ts';
 
+export interface FrontRefusal {
+  readonly status: 400 | 413 | 429 | 500;
+  readonly error: 'invalid_request' | 'invalid_request_uri' | 'temporarily_unavailable' | 'server_error';
+  readonly text: string;
+}
+
+const tryAgainSeconds = 10;
+
 /** A refusal that goes nowhere: a page for people, JSON for programs. */
 export const refuseAtFront = (
   c: Context,
   tenant: Tenant,
-  { error, text }: Extract<FrontChannelVerdict, { kind: 'refused' }>,
+  { status, error, text }: FrontRefusal,
   log: OauthLog,
 ): Response => {
-  const { description, code, trace } = describeError('otherRequest', text);
+  const internal = error === 'server_error';
+  const { description, code, trace } = describeError(internal ? 'internal' : 'otherRequest', text);
   log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
+  const later = status === 429 ? { 'retry-after': String(tryAgainSeconds) } : {};
   if (!(c.req.header('accept') ?? '').includes('text/html')) {
     return new Response(JSON.stringify({ error, error_description: description, iss: tenant.issuer }), {
-      status: 400,
-      headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store' },
+      status,
+      headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...later },
     });
   }
   const page = noticePage(
@@ -29,10 +38,10 @@ export const refuseAtFront = (
       branding: tenant.settings.branding,
       path: tenant.path,
     },
-    { kind: 'error', cause: 'request-unusable', reference: `${code}_${trace}` },
+    { kind: 'error', cause: internal ? 'internal' : 'request-unusable', reference: `${code}_${trace}` },
   );
   return new Response(page, {
-    status: 400,
-    headers: { 'content-type': 'text/html;charset=UTF-8', ...pageHeaders },
+    status,
+    headers: { 'content-type': 'text/html;charset=UTF-8', ...pageHeaders, ...later },
   });
 };

@@ -10,7 +10,8 @@
  * Keys: `<prefix>:oidc:<tenant>:<kind>:{<hash>}`, and the same with `:used` behind it for what can be used once. The
  * braces keep the two in one slot of a Redis Cluster.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { randomBytesOf } from '../pki/random.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 export interface SealedStore {
@@ -66,7 +67,7 @@ export const createSealedStore = ({
     `${prefix}:oidc:${tenant}:${kind}:{${hashOf(handle)}}`;
 
   const seal = (key: string, value: unknown): Buffer => {
-    const iv = randomBytes(ivBytes);
+    const iv = randomBytesOf(ivBytes);
     const cipher = createCipheriv('aes-256-gcm', contentKey, iv).setAAD(Buffer.from(key));
     const content = [cipher.update(JSON.stringify(value), 'utf8'), cipher.final()];
     return Buffer.concat([iv, ...content, cipher.getAuthTag()]);

@@ -207,6 +207,7 @@ export const createKeyCustody = ({
   };
 
   return {
+    serialNumberOf,
     userKey: async (owner) => {
       const name = userRecordName(owner);
       return userKeys.get(name, () => loadUserKey(name, owner));

@@ -35,6 +35,8 @@ export interface KeyOwner {
 export interface KeyCustody {
   /** Created at the first call for an owner. @throws When the store is unreachable or the master key does not fit. */
   userKey(owner: KeyOwner): Promise<UserKey>;
+  /** Who a number is in the certificates of its keys. @throws Like {@link userKey}. */
+  serialNumberOf(msisdn: string): Promise<string>;
   /** @returns Undefined for an id that was never issued. */
   chain(id: string): Promise<CertificateChain | undefined>;
   /** The root certificates (DER) that a verifier of our signatures must trust. */

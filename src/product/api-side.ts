@@ -106,6 +106,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       authority: configuration.protocol.authorities[0] ?? '',
       promptSeconds: configuration.oidc.promptSeconds,
       trust: () => custody.trust(),
+      serialNumberOf: (msisdn) => custody.serialNumberOf(msisdn),
       busy: () => admission.refuses('sign'),
       now,
     }),

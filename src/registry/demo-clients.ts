@@ -36,6 +36,7 @@ const client = (
   strictParameters: true,
   loginHintAllowed: true,
   dtbdAllowed: true,
+  textMessageLogin: true,
   numberMatching: true,
   loginText: {},
   signedRequestRequired: false,

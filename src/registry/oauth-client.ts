@@ -75,6 +75,8 @@ export interface OauthClient {
   readonly loginHintAllowed: boolean;
   /** It may bring the text that the phone shows (`dtbd`). */
   readonly dtbdAllowed: boolean;
+  /** Who has nothing that can sign may log in with a password by text message, where `mid_al2_any` is asked for. */
+  readonly textMessageLogin: boolean;
   /** The page and the phone show a number that the user compares. */
   readonly numberMatching: boolean;
   readonly loginText: LoginText;
@@ -114,13 +116,19 @@ export interface Allowance {
 export interface OauthLimits {
   /** Pushed requests and backchannel requests of one client. */
   readonly pushedPerClient: Allowance;
-  /** Pushed requests from one address, authenticated or not. */
+  /** Pushed requests of public clients from one address. */
   readonly pushedPerAddress: Allowance;
   /** Prompts on one phone, whoever asks. */
   readonly promptsPerNumber: Allowance;
+  /** The same over a long time: who only waits between two prompts is stopped by this. Test numbers have none. */
+  readonly promptsPerNumberLong: Allowance;
+  /** One-time passwords that are typed for one number, right or wrong. */
+  readonly guessesPerNumber: Allowance;
   readonly promptsPerClient: Allowance;
   readonly promptsPerAddress: Allowance;
-  /** Requests to the token endpoint from one address that were refused. */
+  /** Logins that browsers at one address begin. */
+  readonly loginsPerAddress: Allowance;
+  /** Failed authentications of clients, and codes and tokens of public ones that do not exist, from one address. */
   readonly refusedTokensPerAddress: Allowance;
 }
 

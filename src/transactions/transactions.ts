@@ -116,7 +116,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
     if (!request.ok) return undefined;
     const state = ending === undefined ? ({ kind: 'open' } as const) : await stateOfEnding(ending, custody);
-    return { msspTransId, request: request.value, state };
+    return { msspTransId, request: request.value, state, endedAt: job.finishedOn };
   };
 
   return {

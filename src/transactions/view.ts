@@ -26,4 +26,6 @@ export interface TransactionView {
   readonly msspTransId: string;
   readonly request: SignatureRequest;
   readonly state: TransactionState;
+  /** Milliseconds since the epoch; undefined while it is open. */
+  readonly endedAt: number | undefined;
 }

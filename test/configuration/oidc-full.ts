@@ -39,6 +39,9 @@ export const fullOidc = {
     promptsPerNumber: limit,
     promptsPerClient: limit,
     promptsPerAddress: limit,
+    promptsPerNumberLong: limit,
+    guessesPerNumber: limit,
+    loginsPerAddress: limit,
     refusedTokensPerAddress: limit,
   },
   tenants: [
@@ -69,6 +72,7 @@ export const fullOidc = {
           strictParameters: false,
           loginHintAllowed: true,
           dtbdAllowed: true,
+          textMessageLogin: true,
           numberMatching: true,
           loginText: { en: 'Enter the shop? #SESSION#' },
           signedRequestRequired: true,

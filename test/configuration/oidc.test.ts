@@ -52,6 +52,9 @@ describe('the configuration of logins', () => {
         promptsPerNumber: allowance(6),
         promptsPerClient: allowance(600),
         promptsPerAddress: allowance(30),
+        promptsPerNumberLong: { requests: 40, perSeconds: 86_400 },
+        guessesPerNumber: { requests: 15, perSeconds: 86_400 },
+        loginsPerAddress: allowance(120),
         refusedTokensPerAddress: allowance(60),
       },
       tenants: [
@@ -100,6 +103,7 @@ describe('the configuration of logins', () => {
       strictParameters: true,
       loginHintAllowed: false,
       dtbdAllowed: false,
+      textMessageLogin: false,
       numberMatching: false,
       loginText: {},
       signedRequestRequired: false,

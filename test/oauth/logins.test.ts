@@ -8,6 +8,8 @@ import { testRedis } from '../support/redis.ts';
 const redis = testRedis();
 let product: TestProduct;
 let logins: Logins;
+/** Whose certificate is taken for somebody else's. */
+let lent: string | undefined;
 
 beforeAll(async () => {
   product = await startTestProduct(redis);
@@ -18,6 +20,10 @@ beforeAll(async () => {
     authority: 'mid.vendor.ch',
     promptSeconds: 30,
     trust: () => product.core.custodyOver(product.core.commands).trust(),
+    serialNumberOf: (msisdn) =>
+      product.core
+        .custodyOver(product.core.commands)
+        .serialNumberOf(msisdn === lent ? '41700092502' : msisdn),
     busy: () => false,
     now: Date.now,
   });
@@ -81,6 +87,15 @@ describe('a login', () => {
       kind: 'failed',
       fault: { code: 900 },
     });
+  });
+
+  it('does not count by the signature of somebody else', async () => {
+    const request = requestOf({ msisdn: '41700092509' });
+    const start = await started(request);
+    expect(await logins.look(start, request)).toMatchObject({ kind: 'signed' });
+    lent = request.msisdn;
+    expect(await logins.look(start, request)).toMatchObject({ kind: 'failed', fault: { code: 900 } });
+    lent = undefined;
   });
 
   it('has failed when its transaction cannot be found', async () => {

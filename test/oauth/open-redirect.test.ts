@@ -24,7 +24,11 @@ let app: RelyingParty;
 
 const clients = [
   clientEntry('shop'),
-  clientEntry('app', { authentication: 'none' }),
+  clientEntry('app', {
+    authentication: 'none',
+    redirectUris: [callback, 'com.example.app:/callback'],
+    postLogoutRedirectUris: ['com.example.app:/goodbye'],
+  }),
   clientEntry('other', { redirectUris: ['https://other.example/callback'] }),
 ];
 
@@ -280,6 +284,19 @@ describe('after a logout', () => {
       expect([page.status, page.left]).toEqual([400, undefined]);
       expect(page.html).not.toContain('evil.example');
     }
+  });
+
+  it('the policy of the page lets its form lead to that address and to no other', async () => {
+    const policyFor = async (party: RelyingParty, address: string): Promise<string> => {
+      const browser = createBrowser({ origin: product.url });
+      const { id_token } = await party.tokens(robot, {}, browser);
+      const fields = { id_token_hint: id_token, post_logout_redirect_uri: address };
+      const policy = (await browser.open(endSession(fields))).headers.get('content-security-policy') ?? '';
+      return /form-action ([^;]*)/.exec(policy)?.[1] ?? '';
+    };
+    expect(await policyFor(shop, goodbye)).toBe("'self' https://client.example");
+    // An app has no origin that a policy could name.
+    expect(await policyFor(app, 'com.example.app:/goodbye')).toBe("'self' com.example.app:");
   });
 
   it('it goes nowhere when nobody says whose address it is', async () => {

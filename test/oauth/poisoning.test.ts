@@ -133,6 +133,17 @@ describe.each(targets)('documents of %s', (issuerPath) => {
     },
   );
 
+  it('are not given to who writes the header :authority, which HTTP/1.1 does not have', async () => {
+    const path = `${issuerPath}/.well-known/openid-configuration`;
+    const answer = await raw(product.url, [
+      `GET ${path} HTTP/1.1`,
+      'Host: 127.0.0.1',
+      `:authority: ${other}`,
+    ]);
+    expect(answer.status).toBe(400);
+    expect(answer.body).not.toContain(other);
+  });
+
   it('do not depend on who asked first', async () => {
     await raw(product.url, [
       `GET ${issuerPath}/.well-known/openid-configuration HTTP/1.1`,

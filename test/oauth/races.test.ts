@@ -1,13 +1,16 @@
 /**
- * What may be used once is used once, however many try at the same moment: fifty times, because a race that is lost rarely
- * is lost in the end.
+ * What may be used once is used once, however many try at the same moment at two processes: fifty times, because a race that
+ * is lost rarely is lost in the end.
  */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser } from './browser-client.ts';
 import {
   clientEntry,
+  keyOfClient,
   offline,
   type RelyingParty,
   relyingParty,
@@ -16,24 +19,43 @@ import {
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
+const key = keyOfClient('one');
+const publicUrl = 'https://sign.example.com';
 const rounds = 50;
 const rivals = 8;
 /** Rounds at a time. */
 const atOnce = 5;
 /** Of 400 logins, some wait for others. */
 const patienceMs = 120_000;
-let product: TestProduct;
-let client: RelyingParty;
+/** Two processes of one service. */
+let products: readonly TestProduct[] = [];
 
 beforeAll(async () => {
-  const tenants = [{ id: 'main', name: 'Main', clients: [clientEntry('shop')] }];
-  product = await startTestProduct(redis, {
-    configuration: { oidc: { limits: roomyLimits, tenants } },
-    listen: true,
-  });
-  client = relyingParty(product, { id: 'shop', secret });
+  const clients = [
+    clientEntry('shop'),
+    clientEntry('bound', { dpopRequired: true }),
+    clientEntry('keyed', { authentication: 'private_key_jwt', keys: [key.publicJwk] }),
+  ];
+  const configuration = {
+    publicUrl,
+    oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
+  };
+  const masterKey = randomBytes(32);
+  const first = await startTestProduct(redis, { configuration, masterKey, listen: true });
+  const second = await startTestProduct(redis, { configuration, masterKey, listen: true, workers: false });
+  products = [first, second];
 });
-afterAll(() => product.stop());
+afterAll(() => Promise.all(products.map((product) => product.stop())));
+
+/** @param place Of a rival: it decides at which process it tries. */
+const productOf = (place: number): TestProduct => {
+  const product = products[place % products.length];
+  if (product === undefined) throw new Error('There is no process');
+  return product;
+};
+
+const client = (place: number, id = 'shop'): RelyingParty =>
+  relyingParty(productOf(place), { id, ...(id === 'keyed' ? {} : { secret }), origin: publicUrl });
 
 /** @returns What each round came to. */
 const inRounds = async <Result>(round: () => Promise<Result>): Promise<readonly Result[]> => {
@@ -49,8 +71,10 @@ const inRounds = async <Result>(round: () => Promise<Result>): Promise<readonly 
   return results;
 };
 
-const all = <Result>(attempt: () => Promise<Result>): Promise<readonly Result[]> =>
-  Promise.all(Array.from({ length: rivals }, attempt));
+const all = <Result>(attempt: (place: number) => Promise<Result>): Promise<readonly Result[]> =>
+  Promise.all(Array.from({ length: rivals }, (_, place) => attempt(place)));
+
+const everyRound = (counts: Readonly<Record<string, number>>) => Array.from({ length: rounds }, () => counts);
 
 const counted = (texts: readonly string[]): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {};
@@ -63,13 +87,11 @@ describe('of eight at the same moment exactly one', () => {
     'redeems a code',
     async () => {
       const results = await inRounds(async () => {
-        const login = await client.logIn();
-        const answers = await all(() => client.redeem(login));
+        const login = await client(0).logIn();
+        const answers = await all((place) => client(place).redeem(login));
         return counted(answers.map(({ status, body }) => `${status} ${body.error ?? 'tokens'}`));
       });
-      expect(results).toEqual(
-        Array.from({ length: rounds }, () => ({ '200 tokens': 1, '400 invalid_grant': rivals - 1 })),
-      );
+      expect(results).toEqual(everyRound({ '200 tokens': 1, '400 invalid_grant': rivals - 1 }));
     },
     patienceMs,
   );
@@ -78,13 +100,11 @@ describe('of eight at the same moment exactly one', () => {
     'renews tokens with a refresh token',
     async () => {
       const results = await inRounds(async () => {
-        const tokens = await client.tokens(undefined, offline);
-        const answers = await all(() => client.refresh(tokens.refresh_token));
+        const tokens = await client(0).tokens(undefined, offline);
+        const answers = await all((place) => client(place).refresh(tokens.refresh_token));
         return counted(answers.map(({ status, body }) => `${status} ${body.error ?? 'tokens'}`));
       });
-      expect(results).toEqual(
-        Array.from({ length: rounds }, () => ({ '200 tokens': 1, '400 invalid_grant': rivals - 1 })),
-      );
+      expect(results).toEqual(everyRound({ '200 tokens': 1, '400 invalid_grant': rivals - 1 }));
     },
     patienceMs,
   );
@@ -93,11 +113,16 @@ describe('of eight at the same moment exactly one', () => {
     'gets a code for a pushed request, when eight browsers have logged in with it',
     async () => {
       const results = await inRounds(async () => {
-        const request = await client.request();
-        const visits = await all(() => client.follow(request, createBrowser({ origin: product.url })));
+        const request = await client(0).request();
+        const visits = await all((place) =>
+          client(place).follow(
+            request,
+            createBrowser({ origin: publicUrl, server: () => productOf(place).url }),
+          ),
+        );
         // All of them are there before one has finished: a second visit works as long as the first is on its way.
         expect(visits.map(({ page }) => page.status)).toEqual(visits.map(() => 200));
-        const ends = await Promise.all(visits.map((visit) => client.confirm(visit)));
+        const ends = await Promise.all(visits.map((visit) => client(0).confirm(visit)));
         return counted(
           ends.map(({ left, status }) => {
             if (left === undefined) return `stays: ${status}`;
@@ -106,9 +131,54 @@ describe('of eight at the same moment exactly one', () => {
         );
       });
       // The others' clients hear of it at the address that they have pushed.
-      expect(results).toEqual(
-        Array.from({ length: rounds }, () => ({ code: 1, 'error: invalid_request_uri': rivals - 1 })),
-      );
+      expect(results).toEqual(everyRound({ code: 1, 'error: invalid_request_uri': rivals - 1 }));
+    },
+    patienceMs,
+  );
+
+  it.each(['/par', '/token/introspection', '/token/revocation'])(
+    'is authenticated by an assertion, at %s',
+    async (path) => {
+      const results = await inRounds(async () => {
+        const assertion = await new SignJWT({ jti: randomUUID() })
+          .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+          .setIssuer('keyed')
+          .setSubject('keyed')
+          .setAudience(client(0).issuer)
+          .setIssuedAt()
+          .setExpirationTime('1 minute')
+          .sign(key.privateKey);
+        const fields = {
+          client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+          client_assertion: assertion,
+          token: 'whatever',
+          response_type: 'code',
+          scope: 'openid',
+          redirect_uri: 'https://client.example/callback',
+        };
+        const answers = await all((place) => client(place, 'keyed').send(path, fields));
+        return answers.filter(({ status }) => status < 300).length;
+      });
+      expect(results).toEqual(Array.from({ length: rounds }, () => 1));
+    },
+    patienceMs,
+  );
+
+  it(
+    'is answered for a DPoP proof',
+    async () => {
+      const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+      const jwk = await exportJWK(publicKey);
+      const results = await inRounds(async () => {
+        const proof = await new SignJWT({ htm: 'POST', htu: `${publicUrl}/oidc/par`, jti: randomUUID() })
+          .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk })
+          .setIssuedAt()
+          .sign(privateKey);
+        const fields = { dpop_jkt: await calculateJwkThumbprint(jwk) };
+        const answers = await all((place) => client(place, 'bound').push(fields, { dpop: proof }));
+        return answers.filter(({ status }) => status < 300).length;
+      });
+      expect(results).toEqual(Array.from({ length: rounds }, () => 1));
     },
     patienceMs,
   );

@@ -20,6 +20,7 @@ import {
   relyingParty,
   roomyLimits,
   secret,
+  sleeper,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -27,8 +28,6 @@ const masterKey = randomBytes(32).toString('base64url');
 const publicUrl = 'https://sign.example.com';
 /** Signs after some seconds: long enough to be killed meanwhile. */
 const thinker = '41790000001';
-/** Leaves it to the deadline. */
-const ignorer = '41700092507';
 let folder = '';
 let configurationPath = '';
 let running: ChildProcess | undefined;
@@ -61,11 +60,12 @@ const start = async (): Promise<void> => {
 };
 
 const kill = async (): Promise<void> => {
-  if (running === undefined) return;
-  const gone = once(running, 'exit');
-  running.kill('SIGKILL');
-  await gone;
+  const child = running;
   running = undefined;
+  if (child === undefined || child.exitCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
 };
 
 const restart = async (): Promise<void> => {
@@ -111,8 +111,16 @@ const product = {
 const shop = (): RelyingParty => relyingParty(product, { id: 'shop', secret, origin: publicUrl });
 const newBrowser = () => createBrowser({ origin: publicUrl, server: () => url });
 
-/** The page with the number, the session code and the number to match on it. */
-const shown = (html: string): readonly string[] => html.match(/\b(?:[A-Z0-9]{4}|[1-9]\d)\b/g) ?? [];
+/** What a person reads. */
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf('<body'))
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+/** By which the person knows that page and phone mean the same. */
+const sessionCodeOf = (html: string): string | undefined =>
+  /\b[BCDFGHJKLMNPQRSTVWXZ2-9]{4}\b/.exec(textOf(html))?.[0];
 
 describe('a process that is killed with -9', () => {
   it('at every step of a login leaves the rest of it to the next one', async () => {
@@ -133,10 +141,6 @@ describe('a process that is killed with -9', () => {
     // The phone is asked.
     await restart();
     const again = await browser.open(waiting.url);
-    if (isWaiting(again.html))
-      expect(shown(again.html)).toEqual(
-        expect.arrayContaining([...new Set(shown(waiting.html))].slice(0, 1)),
-      );
     const end = await browser.settle(again);
     const code = end.left?.searchParams.get('code') ?? '';
     expect(end.left?.searchParams.get('state')).toBe(request.state);
@@ -161,21 +165,22 @@ describe('a process that is killed with -9', () => {
 
   it('while the phone is asked asks it once, however often the person reloads', async () => {
     const browser = newBrowser();
-    const { page } = await shop().visit({ login_hint: hintFor(ignorer) }, browser);
-    const waiting = await browser.submit(page, 'number', { msisdn: `+${ignorer}` });
+    const { page } = await shop().visit({ login_hint: hintFor(sleeper) }, browser);
+    const waiting = await browser.submit(page, 'number', { msisdn: `+${sleeper}` });
     expect(isWaiting(waiting.html)).toBe(true);
     await restart();
     const reloaded = await Promise.all(Array.from({ length: 4 }, () => browser.clone().open(waiting.url)));
     // A second prompt would have another code, and the SIM with its one screen would refuse it as busy.
     for (const { html } of reloaded) expect(isWaiting(html)).toBe(true);
-    const codes = reloaded.map(({ html }) => /[BCDFGHJKLMNPQRSTVWXZ2-9]{4}/.exec(textOf(html))?.[0]);
-    expect(new Set([...codes, /[BCDFGHJKLMNPQRSTVWXZ2-9]{4}/.exec(textOf(waiting.html))?.[0]]).size).toBe(1);
+    const code = sessionCodeOf(waiting.html);
+    expect(code).toBeDefined();
+    for (const { html } of reloaded) expect(sessionCodeOf(html)).toBe(code);
     // The form of before the restart still cancels.
     const end = await browser.settle(await browser.submit(waiting, 'cancel'));
     expect(end.left?.searchParams.get('error')).toBe('access_denied');
     // And the phone is free.
-    const next = await shop().visit({ login_hint: hintFor(ignorer) });
-    const free = await next.browser.submit(next.page, 'number', { msisdn: `+${ignorer}` });
+    const next = await shop().visit({ login_hint: hintFor(sleeper) });
+    const free = await next.browser.submit(next.page, 'number', { msisdn: `+${sleeper}` });
     expect(isWaiting(free.html)).toBe(true);
   }, 60_000);
 
@@ -195,10 +200,3 @@ describe('a process that is killed with -9', () => {
     expect(end.left?.searchParams.has('code')).toBe(true);
   }, 60_000);
 });
-
-/** What a person reads. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<body'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ');

@@ -129,7 +129,12 @@ const statusExamples = (
   caller: Caller,
   request: SignatureRequest,
 ): OperationExamples => {
-  const view: TransactionView = { msspTransId: exampleTransactionId, request, state: { kind: 'open' } };
+  const view: TransactionView = {
+    msspTransId: exampleTransactionId,
+    request,
+    state: { kind: 'open' },
+    endedAt: undefined,
+  };
   return {
     requests: { status: example('Ask', requests.status) },
     answers: {

@@ -3,7 +3,9 @@
  *
  * What the transaction is made of is written down first, and which transaction it is right after it was started; a request that
  * the client is told of is therefore durable in all its parts. A refusal to begin with (no such method, too many prompts) is an
- * error of this request and not a result to poll for: the client learns of it without waiting, and nothing is kept.
+ * error of this request and not a result to poll for: the client learns of it without waiting, and nothing is kept. When
+ * something breaks after the phone was asked, the client is told of a failure, and the prompt is taken back if that can be done:
+ * nobody would learn what the person answers.
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
@@ -13,7 +15,7 @@ import { acrValuesIn } from '../authentication-context.ts';
 import { errorOfFault } from '../interaction/fault-to-error.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
-import type { LoginStart, Logins } from '../logins.ts';
+import type { LoginStart, Logins, StartedLogin } from '../logins.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import type { Tenant } from '../tenant.ts';
 import type { Pings } from './pings.ts';
@@ -34,10 +36,6 @@ export interface BeginOptions {
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Stands where the page of a browser would show the same; the client shows its binding message itself. */
-const sessionCodeFor = (bindingMessage: string | undefined): string =>
-  bindingMessage ?? randomBytesOf(2).toString('hex').toUpperCase();
-
 export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
   const loginOf = (
     request: BackchannelAuthenticationRequest,
@@ -52,7 +50,8 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
       acrValues: acrValuesIn(acr_values),
       scopes: [...request.scopes],
       dtbd: textIn(dtbd),
-      sessionCode: sessionCodeFor(textIn(binding_message)),
+      // The client shows its binding message. Without one nobody shows what the phone could be compared with.
+      sessionCode: textIn(binding_message) ?? '',
       reference: `B${randomBytesOf(16).toString('hex')}`,
       begunAt,
       promptSeconds: Math.min(settings.promptSeconds, request.expiration),
@@ -72,6 +71,22 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     return denied(errorOfFault(start.fault, traceOf(login)));
   };
 
+  const keep = async (tenant: Tenant, authReqId: string, login: BackchannelLogin): Promise<void> => {
+    await createBackchannelRecords(tenant.store, now).putLogin(authReqId, login);
+    if (tenant.clients.get(login.clientId)?.backchannel?.delivery === 'ping') {
+      await pings.expect(tenant, authReqId, login);
+    }
+  };
+
+  /** Never rejects: what is told is what has broken first. */
+  const takeBack = async ({ msspTransId }: StartedLogin): Promise<void> => {
+    try {
+      await logins.cancel(msspTransId);
+    } catch (error) {
+      log.trouble(error instanceof Error ? error : new Error('a prompt could not be taken back'));
+    }
+  };
+
   const ask = async (
     ctx: KoaContextWithOIDC,
     tenant: Tenant,
@@ -85,19 +100,19 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
       retryLater();
       throw unavailable(429, 'too many prompts');
     }
-    const records = createBackchannelRecords(tenant.store, now);
     const login = loginOf(request, who);
-    await records.putLogin(request.jti, login);
+    await createBackchannelRecords(tenant.store, now).putLogin(request.jti, login);
     const start = await startLogin(logins, tenant, login);
     if (start.kind !== 'started') {
       if (start.kind === 'busy') retryLater();
       throw refusalOf(start, login);
     }
     const { kind: _, ...transaction } = start;
-    const started = { ...login, started: transaction };
-    await records.putLogin(request.jti, started);
-    if (tenant.clients.get(who.clientId)?.backchannel?.delivery === 'ping') {
-      await pings.expect(tenant, request.jti, started);
+    try {
+      await keep(tenant, request.jti, { ...login, started: transaction });
+    } catch (error) {
+      await takeBack(transaction);
+      throw error;
     }
     log.audit({
       event: 'login begun',

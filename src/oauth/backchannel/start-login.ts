@@ -2,14 +2,12 @@
  * A backchannel login as a transaction: everything that it is made of is in the record, so starting it again is the same
  * transaction and not a second prompt.
  */
-
 import { fault } from '../../protocol/fault.ts';
 import type { LoginStart, Logins } from '../logins.ts';
 import type { Tenant } from '../tenant.ts';
 import type { BackchannelLogin } from './records.ts';
 
-/** By which the log and the client's error name the same login. */
-export const traceOf = ({ reference }: BackchannelLogin): string => reference.slice(-8);
+export { traceOf } from '../interaction/login-trace.ts';
 
 export const startLogin = async (
   logins: Logins,

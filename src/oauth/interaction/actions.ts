@@ -1,10 +1,14 @@
 /** What a person can do with a login, one function for each form. Each can be repeated without harm. */
+import type { Limits } from '../limits.ts';
+import type { OauthLog } from '../log.ts';
 import type { Logins } from '../logins.ts';
 import type { NumberProblem } from '../pages/login-page.ts';
 import type { Beginning, Begun } from './begin.ts';
+import type { LoginFact } from './facts.ts';
+import { traceOf } from './login-trace.ts';
 import { chooseNumber } from './numbers.ts';
 import { codeLifeMs, isCode, mostGuesses } from './one-time-code.ts';
-import { progressOf } from './progress.ts';
+import { type Progress, progressOf } from './progress.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
@@ -12,7 +16,7 @@ import type { Visit } from './visit.ts';
 /**
  * page     To the page, which shows what has become of it.
  * problem  The number page again, saying what is wrong.
- * limited  Too many prompts.
+ * limited  Too many prompts, or too many passwords typed.
  * busy     The service is overloaded.
  */
 export type ActionResult =
@@ -38,78 +42,102 @@ const afterBegin = (begun: Begun): ActionResult => (begun === 'begun' ? toPage :
 export const createActions = ({
   beginning,
   logins,
+  limits,
   codeKey,
   isTestNumber,
   now,
+  log,
 }: {
   readonly beginning: Beginning;
   readonly logins: Logins;
+  readonly limits: Pick<Limits, 'mayGuess'>;
   readonly codeKey: Uint8Array;
   readonly isTestNumber: (msisdn: string) => boolean;
   readonly now: () => number;
-}): Actions => ({
-  number: async ({ visit, round, field, look }) => {
-    const standing = await look();
-    if (standing.kind !== 'number') return toPage;
-    const entered = field('msisdn');
-    const chosen = chooseNumber(entered, visit.offer, isTestNumber);
-    if (!chosen.ok) return { kind: 'problem', problem: chosen.problem, entered };
-    return afterBegin(await beginning.begin(visit, { round, method: 'sign', msisdn: chosen.msisdn }));
-  },
+  readonly log: Pick<OauthLog, 'audit'>;
+}): Actions => {
+  /** @returns The attempt whose password can still be typed. */
+  const guessable = ({ attempt, cancelled, ending, ...progress }: Progress, round: number) => {
+    if (attempt?.method !== 'text' || attempt.start === undefined || 'fault' in attempt.start)
+      return undefined;
+    const mayGuess =
+      progress.round === round &&
+      !cancelled &&
+      ending === undefined &&
+      !attempt.guessedRight &&
+      !attempt.barred &&
+      attempt.wrongGuesses < mostGuesses &&
+      now() < attempt.begunAt + codeLifeMs;
+    return mayGuess ? attempt : undefined;
+  };
 
-  retry: async ({ visit, round, look }) => {
-    const standing = await look();
-    if (standing.kind !== 'failed') return toPage;
-    const { method, msisdn } = standing.attempt;
-    return afterBegin(await beginning.begin(visit, { round, method, msisdn }));
-  },
+  return {
+    number: async ({ visit, round, field, look }) => {
+      const standing = await look();
+      if (standing.kind !== 'number') return toPage;
+      const entered = field('msisdn');
+      const chosen = chooseNumber(entered, visit.offer, isTestNumber);
+      if (!chosen.ok) return { kind: 'problem', problem: chosen.problem, entered };
+      return afterBegin(await beginning.begin(visit, { round, method: 'sign', msisdn: chosen.msisdn }));
+    },
 
-  text: async ({ visit, round, look }) => {
-    const standing = await look();
-    if (standing.kind !== 'failed' || !mayTypeCode(standing.failure, visit.acrValues)) return toPage;
-    return afterBegin(
-      await beginning.begin(visit, { round, method: 'text', msisdn: standing.attempt.msisdn }),
-    );
-  },
+    retry: async ({ visit, round, look }) => {
+      const standing = await look();
+      if (standing.kind !== 'failed') return toPage;
+      const { method, msisdn } = standing.attempt;
+      if (method === 'text' && !visit.client.textMessageLogin) return toPage;
+      return afterBegin(await beginning.begin(visit, { round, method, msisdn }));
+    },
 
-  other: async ({ visit, round, look }) => {
-    if ((await look()).kind !== 'failed') return toPage;
-    await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
-      const progress = progressOf(facts);
-      const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
-      return isCurrent ? { kind: 'restarted' } : undefined;
-    });
-    return toPage;
-  },
+    text: async ({ visit, round, look }) => {
+      const standing = await look();
+      const { acrValues, client } = visit;
+      const accepted = { acrValues, textMessageLogin: client.textMessageLogin };
+      if (standing.kind !== 'failed' || !mayTypeCode(standing.failure, accepted)) return toPage;
+      return afterBegin(
+        await beginning.begin(visit, { round, method: 'text', msisdn: standing.attempt.msisdn }),
+      );
+    },
 
-  code: async ({ visit, round, field }) => {
-    const typed = field('code');
-    await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
-      const { attempt, cancelled, ending, ...progress } = progressOf(facts);
-      if (attempt?.method !== 'text' || attempt.start === undefined || 'fault' in attempt.start)
-        return undefined;
-      const mayGuess =
-        progress.round === round &&
-        !cancelled &&
-        ending === undefined &&
-        !attempt.guessedRight &&
-        attempt.wrongGuesses < mostGuesses &&
-        now() < attempt.begunAt + codeLifeMs;
+    other: async ({ visit, round, look }) => {
+      if ((await look()).kind !== 'failed') return toPage;
+      await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
+        const progress = progressOf(facts);
+        const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
+        return isCurrent ? { kind: 'restarted' } : undefined;
+      });
+      return toPage;
+    },
+
+    code: async ({ visit, round, field }) => {
+      const typed = field('code');
+      const asked = guessable(progressOf(await visit.facts.read(visit.uid)), round);
       // An empty field is no guess.
-      if (!mayGuess || typed.trim() === '') return undefined;
-      return { kind: 'guessed', right: isCode(codeKey, attempt.reference, typed) };
-    });
-    return toPage;
-  },
+      if (asked === undefined || typed.trim() === '') return toPage;
+      // Before anything is compared, and for all logins of the number: each has only a few tries, but anybody can begin many.
+      const isAllowed = await limits.mayGuess(asked.msisdn);
+      const { added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (facts): LoginFact | undefined => {
+        const attempt = guessable(progressOf(facts), round);
+        if (attempt === undefined) return undefined;
+        return isAllowed
+          ? { kind: 'guessed', right: isCode(codeKey, attempt.reference, typed) }
+          : { kind: 'barred' };
+      });
+      if (isAllowed || !added) return toPage;
+      const { tenant, client } = visit;
+      log.audit({ event: 'login limited', tenant: tenant.id, clientId: client.id, trace: traceOf(asked) });
+      return { kind: 'limited' };
+    },
 
-  cancel: async ({ visit }) => {
-    const { facts } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
-      const { cancelled, ending } = progressOf(known);
-      return cancelled || ending !== undefined ? undefined : { kind: 'cancelled' };
-    });
-    const { attempt, cancelled } = progressOf(facts);
-    const start = attempt?.start;
-    if (cancelled && start !== undefined && 'msspTransId' in start) await logins.cancel(start.msspTransId);
-    return toPage;
-  },
-});
+    cancel: async ({ visit }) => {
+      const { facts } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
+        const { cancelled, ending } = progressOf(known);
+        return cancelled || ending !== undefined ? undefined : { kind: 'cancelled' };
+      });
+      const { attempt, cancelled } = progressOf(facts);
+      const start = attempt?.start;
+      if (cancelled && start !== undefined && 'msspTransId' in start) await logins.cancel(start.msspTransId);
+      return toPage;
+    },
+  };
+};

@@ -11,6 +11,7 @@ import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
 import type { LoginRequest, Logins } from '../logins.ts';
 import type { AttemptMethod, LoginFact } from './facts.ts';
+import { traceOf } from './login-trace.ts';
 import { codeFor } from './one-time-code.ts';
 import { type Attempt, progressOf } from './progress.ts';
 import type { Visit } from './visit.ts';
@@ -34,7 +35,7 @@ export interface Wish {
 export interface Beginning {
   /** @throws When Redis is unreachable. */
   begin(visit: Visit, wish: Wish): Promise<Begun>;
-  /** Starts what was written down and never started. */
+  /** Starts what was written down and perhaps never started. While the service is busy it stays that way. */
   startAgain(visit: Visit, attempt: Attempt): Promise<void>;
 }
 
@@ -57,11 +58,11 @@ const newSessionCode = (): string =>
 
 const newMatchNumber = (): string => String(randomInt(10, 100));
 
-/** By which the page, the log and the client's error name the same attempt. */
-export const traceOf = ({ reference }: Pick<Attempt, 'reference'>): string => reference.slice(-8);
-
 export const createBeginning = ({ logins, limits, codeKey, now, log }: BeginningOptions): Beginning => {
-  const requestFor = (visit: Visit, attempt: Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight'>) => {
+  const requestFor = (
+    visit: Visit,
+    attempt: Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>,
+  ) => {
     const { tenant, client, acrValues, scopes, dtbd } = visit;
     const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
     const request: LoginRequest = {
@@ -92,19 +93,17 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
     return { added, left: cancelled || ending !== undefined };
   };
 
+  const aboutOf = ({ tenant, client }: Visit, attempt: Pick<Attempt, 'reference'>) => ({
+    tenant: tenant.id,
+    clientId: client.id,
+    trace: traceOf(attempt),
+  });
+
   const start = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
-    const { tenant, client, address } = visit;
-    const { msisdn, reference } = attempt;
-    const about = { tenant: tenant.id, clientId: client.id, trace: traceOf(attempt) };
-    if (!(await limits.mayPrompt(tenant, { clientId: client.id, msisdn, address }))) {
-      await note(visit, reference, { kind: 'withheld', why: 'limited' });
-      log.audit({ event: 'login limited', ...about });
-      return 'limited';
-    }
+    const { reference } = attempt;
     const started = await logins.start(requestFor(visit, attempt));
     switch (started.kind) {
       case 'busy':
-        await note(visit, reference, { kind: 'withheld', why: 'busy' });
         return 'busy';
       case 'refused':
         await note(visit, reference, { kind: 'refused', fault: started.fault });
@@ -112,11 +111,27 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
       case 'started': {
         const { msspTransId } = started;
         const { added, left } = await note(visit, reference, started);
-        if (added) log.audit({ event: 'login begun', ...about, msspTransId });
+        if (added) log.audit({ event: 'login begun', ...aboutOf(visit, attempt), msspTransId });
         if (left) await logins.cancel(msspTransId);
         return 'begun';
       }
     }
+  };
+
+  const withhold = async (visit: Visit, reference: string, why: 'limited' | 'busy'): Promise<Begun> => {
+    await note(visit, reference, { kind: 'withheld', why });
+    return why;
+  };
+
+  const startFirst = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
+    const { tenant, client, address } = visit;
+    const { msisdn, reference } = attempt;
+    if (!(await limits.mayPrompt(tenant, { clientId: client.id, msisdn, address }))) {
+      log.audit({ event: 'login limited', ...aboutOf(visit, attempt) });
+      return withhold(visit, reference, 'limited');
+    }
+    const begun = await start(visit, attempt);
+    return begun === 'busy' ? withhold(visit, reference, begun) : begun;
   };
 
   return {
@@ -137,13 +152,14 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
         const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
         return isCurrent && progress.prompts < mostPrompts ? { kind: 'begun', ...attempt } : undefined;
       });
-      if (added) return start(visit, attempt);
+      if (added) return startFirst(visit, attempt);
       // The form was of this round, and yet nothing could be written: there have been too many.
       return progressOf(facts).round === round ? 'limited' : 'begun';
     },
 
     startAgain: async (visit, attempt) => {
       if (now() < attempt.begunAt + startPatienceMs) return;
+      // The phone may ask already. So no limit counts it twice, and what could not be done now is not written down as undone.
       await start(visit, attempt);
     },
   };

@@ -11,9 +11,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthLog } from '../log.ts';
-import { traceOf } from './begin.ts';
 import type { Ending } from './facts.ts';
 import { errorOfFault, otherLoginError } from './fault-to-error.ts';
+import { traceOf } from './login-trace.ts';
 import { type Attempt, type Progress, progressOf } from './progress.ts';
 import type { Failure, Standing } from './standing.ts';
 import type { Interaction, Visit } from './visit.ts';

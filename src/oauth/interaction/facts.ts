@@ -24,6 +24,7 @@ export type AttemptMethod = 'sign' | 'text';
  * refused    Nobody could be asked: no such number, or nothing that signs in the wanted way.
  * withheld   Nobody was asked: too many prompts, or the service is overloaded.
  * guessed    Somebody typed a one-time password.
+ * barred     Too many were typed for this number, in this login and others; this one was not looked at, nor will others be.
  * restarted  The person wants to give another number.
  * cancelled  The person gave up.
  * ended      What the client is told. Nothing follows.
@@ -46,6 +47,7 @@ export type LoginFact =
   | { readonly kind: 'refused'; readonly fault: Fault }
   | { readonly kind: 'withheld'; readonly why: 'limited' | 'busy' }
   | { readonly kind: 'guessed'; readonly right: boolean }
+  | { readonly kind: 'barred' }
   | { readonly kind: 'restarted' }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'ended'; readonly ending: Ending };
@@ -61,7 +63,7 @@ export interface LoginFacts {
    * Adds what `decide` makes of the facts so far, or nothing when it makes nothing of them.
    *
    * @returns All facts, and whether the last one was added by this call.
-   * @throws When Redis is unreachable.
+   * @throws When Redis is unreachable, or holds a fact that cannot be read.
    */
   add(
     uid: string,
@@ -72,9 +74,16 @@ export interface LoginFacts {
 
 /** More than a person needs; it bounds what one interaction can store. An end can be written beyond it. */
 const mostFacts = 48;
+/**
+ * Kept free behind `begun`: how it was started or why not, what was typed, another number. Without it an attempt could
+ * stay open that a limit has forbidden, and be taken for one whose process has died.
+ */
+const roomForAttempt = 8;
 const readAhead = 4;
 
 const isEnd = ({ kind }: LoginFact): boolean => kind === 'cancelled' || kind === 'ended';
+const hasRoom = (count: number, fact: LoginFact): boolean =>
+  isEnd(fact) || count < (fact.kind === 'begun' ? mostFacts - roomForAttempt : mostFacts);
 
 export const createLoginFacts = (store: SealedStore): LoginFacts => {
   const at = (uid: string, index: number): string => `${uid} ${index}`;
@@ -94,11 +103,14 @@ export const createLoginFacts = (store: SealedStore): LoginFacts => {
       let facts = await readFrom(uid, []);
       for (;;) {
         const fact = decide(facts);
-        if (fact === undefined || (facts.length >= mostFacts && !isEnd(fact))) return { facts, added: false };
+        if (fact === undefined || !hasRoom(facts.length, fact)) return { facts, added: false };
         if (await store.putOnce('login', at(uid, facts.length), fact, ttlSeconds)) {
           return { facts: [...facts, fact], added: true };
         }
+        const known = facts.length;
         facts = await readFrom(uid, facts);
+        // The place is taken by what was sealed under another key, or is damaged: trying again would never end.
+        if (facts.length === known) throw new Error('A fact of a login cannot be read');
       }
     },
   };

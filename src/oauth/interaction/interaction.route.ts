@@ -1,8 +1,8 @@
 /**
  * The browser's part of a login, between the library's authorisation endpoint and its resume address.
  *
- * A GET shows and never asks a phone: links are followed by previews and prefetchers too. Forms answer with a redirect to the
- * page. The way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
+ * A GET shows, and begins nothing: links are followed by previews and prefetchers too. It may finish what a press of a button
+ * has begun and whose process has died before the phone was asked (`begin.ts`). Forms answer with a redirect to the page. The way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
  *
  * Everything that a page is made of is in Redis, so any process answers any request of any login.
  */
@@ -81,7 +81,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning({ logins, limits, codeKey, now, log });
-  const actions = createActions({ beginning, logins, codeKey, isTestNumber, now });
+  const actions = createActions({ beginning, logins, limits, codeKey, isTestNumber, now, log });
   const streams = createEventStreams({ stopping, onError: log.trouble });
   const depart = createDeparture({ evidenceSeconds: settings.refreshTokenSeconds, stopping, now, log });
 
@@ -118,6 +118,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       offer: visit.offer,
       progress,
       acrValues: visit.acrValues,
+      textMessageLogin: visit.client.textMessageLogin,
       now: now(),
       promptSeconds: settings.promptSeconds,
       ...extra,

@@ -1,8 +1,10 @@
 /**
- * Which numbers a person may log in with: those that the client named, and others when the client allows it.
+ * Which numbers a person may log in with: those that the client named, and others when the client allows it. A client that
+ * may not name numbers has named none. Out of a pushed request alone the client speaks; any other is a link that anybody can
+ * write, so it may save a person typing and not take the choice away.
  *
- * Test numbers count only when a client that may do so has named them in a pushed request: a person who types one is told
- * what somebody with a mistyped number is told.
+ * Test numbers count only when a client that may do so has named them in a pushed request; one that is typed is not listed.
+ * That tells them from numbers that nobody knows, and gives nothing away: outside a sandbox no number is a test number.
  *
  * Source: interface section 5.6.
  */
@@ -16,13 +18,13 @@ export interface Offer {
 
 export const offerOf = (
   loginHint: string | undefined,
-  mayNameTestNumbers: boolean,
+  { allowed, pushed }: { readonly allowed: boolean; readonly pushed: boolean },
   isTestNumber: (msisdn: string) => boolean,
 ): Offer => {
-  const parsed = loginHint === undefined ? undefined : parseLoginHint(loginHint);
+  const parsed = loginHint === undefined || !allowed ? undefined : parseLoginHint(loginHint);
   if (parsed === undefined || !parsed.ok) return { hints: [], manualInput: true };
-  const hints = parsed.hints.filter(({ msisdn }) => mayNameTestNumbers || !isTestNumber(msisdn));
-  return { hints, manualInput: parsed.enableManualInput || hints.length === 0 };
+  const hints = parsed.hints.filter(({ msisdn }) => pushed || !isTestNumber(msisdn));
+  return { hints, manualInput: !pushed || parsed.enableManualInput || hints.length === 0 };
 };
 
 export type Chosen =

@@ -1,8 +1,9 @@
 /**
  * One-time passwords by text message, for people whose number can sign nothing, where the client accepts as little.
  *
- * A password is computed from the attempt's reference under a key of this service. So it is stored nowhere, and the same
- * attempt started again after a crash sends the same text.
+ * A password is computed from the attempt's reference under a key of this service, so the same attempt started again after a
+ * crash sends the same text. The login's own records do not hold it. The transaction's job and the outbox do, in clear, within
+ * the text that is sent, like any one-time password (threat model B1): whoever can read Redis can read it there.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

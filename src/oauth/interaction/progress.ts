@@ -8,6 +8,8 @@ export interface Attempt extends Omit<Extract<LoginFact, { kind: 'begun' }>, 'ki
   readonly start: StartedLogin | { readonly fault: Fault } | undefined;
   readonly wrongGuesses: number;
   readonly guessedRight: boolean;
+  /** No password counts any more. */
+  readonly barred: boolean;
 }
 
 export interface Progress {
@@ -47,7 +49,7 @@ const after = (progress: Progress, fact: LoginFact): Progress => {
         ...progress,
         round: progress.round + 1,
         prompts: progress.prompts + 1,
-        attempt: { ...begun, start: undefined, wrongGuesses: 0, guessedRight: false },
+        attempt: { ...begun, start: undefined, wrongGuesses: 0, guessedRight: false, barred: false },
         withheld: undefined,
       };
     }
@@ -68,6 +70,8 @@ const after = (progress: Progress, fact: LoginFact): Progress => {
       return withAttempt(progress, ({ wrongGuesses }) =>
         fact.right ? { guessedRight: true } : { wrongGuesses: wrongGuesses + 1 },
       );
+    case 'barred':
+      return withAttempt(progress, () => ({ barred: true }));
     case 'restarted':
       return { ...progress, round: progress.round + 1, attempt: undefined, withheld: undefined };
     case 'cancelled':

@@ -13,7 +13,9 @@ import type { Attempt, Progress } from './progress.ts';
 export type Failure =
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'code-wrong' }
-  | { readonly kind: 'code-expired' };
+  | { readonly kind: 'code-expired' }
+  /** Too many passwords were typed for this number. */
+  | { readonly kind: 'limited' };
 
 export type Standing =
   | { readonly kind: 'number' }
@@ -29,6 +31,7 @@ const afterText = (attempt: Attempt, evidence: LoginEvidence | undefined, now: n
     // Only somebody who has read the text can know the password, so the news of its delivery is about to come.
     return evidence === undefined ? { kind: 'waiting', attempt } : { kind: 'signed', attempt, evidence };
   }
+  if (attempt.barred) return { kind: 'failed', attempt, failure: { kind: 'limited' } };
   if (attempt.wrongGuesses >= mostGuesses)
     return { kind: 'failed', attempt, failure: { kind: 'code-wrong' } };
   if (now >= attempt.begunAt + codeLifeMs)

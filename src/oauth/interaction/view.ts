@@ -2,7 +2,8 @@
 import type { AcrValue } from '../../registry/oauth-client.ts';
 import { failureCauseOf } from '../pages/failure-cause.ts';
 import type { FailureCause, LoginView, NumberProblem } from '../pages/login-page.ts';
-import { mostPrompts, traceOf } from './begin.ts';
+import { mostPrompts } from './begin.ts';
+import { traceOf } from './login-trace.ts';
 import type { Offer } from './numbers.ts';
 import { mostGuesses } from './one-time-code.ts';
 import type { Progress } from './progress.ts';
@@ -14,6 +15,8 @@ export interface ViewContext {
   readonly offer: Offer;
   readonly progress: Progress;
   readonly acrValues: readonly AcrValue[];
+  /** Of the client. */
+  readonly textMessageLogin: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly promptSeconds: number;
@@ -34,6 +37,8 @@ const causeOf = (failure: Failure): FailureCause => {
       return 'code-wrong';
     case 'code-expired':
       return 'expired';
+    case 'limited':
+      return 'limited';
   }
 };
 
@@ -49,8 +54,12 @@ const worthRetrying: ReadonlySet<FailureCause> = new Set([
   'internal',
 ]);
 
-/** The number can sign nothing, and the client accepts less. */
-export const mayTypeCode = (failure: Failure, acrValues: readonly AcrValue[]): boolean =>
+/** The number can sign nothing, and the client accepts less: in its configuration, and in what it asks for. */
+export const mayTypeCode = (
+  failure: Failure,
+  { acrValues, textMessageLogin }: Pick<ViewContext, 'acrValues' | 'textMessageLogin'>,
+): boolean =>
+  textMessageLogin &&
   failure.kind === 'fault' &&
   [105, 109, 404].includes(failure.fault.code) &&
   acrValues.includes('mid_al2_any');
@@ -74,19 +83,21 @@ const numberView = (context: ViewContext): LoginView => {
 
 const failedView = (
   { attempt, failure }: Extract<Standing, { kind: 'failed' }>,
-  { pagePath, csrf, offer, progress, acrValues }: ViewContext,
+  context: ViewContext,
 ): LoginView => {
+  const { pagePath, csrf, offer, progress, textMessageLogin } = context;
   const cause = causeOf(failure);
   const hasMore = progress.prompts < mostPrompts;
+  const mayRetry = attempt.method === 'sign' || textMessageLogin;
   const form = (name: string) => ({ action: `${pagePath}/${name}`, csrf });
   return {
     kind: 'failed',
     cause,
     reference: traceOf(attempt),
     returnUrl: `${pagePath}/return`,
-    ...(hasMore && worthRetrying.has(cause) && { retry: form('retry') }),
+    ...(hasMore && mayRetry && worthRetrying.has(cause) && { retry: form('retry') }),
     ...(hasMore && (offer.manualInput || offer.hints.length > 1) && { otherNumber: form('other') }),
-    ...(hasMore && mayTypeCode(failure, acrValues) && { textMessage: form('text') }),
+    ...(hasMore && mayTypeCode(failure, context) && { textMessage: form('text') }),
   };
 };
 

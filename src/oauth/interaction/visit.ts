@@ -114,7 +114,7 @@ export const openVisit = async (
       acrValues: acrValuesIn(params.acr_values),
       scopes: (textOf(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
       dtbd: client.dtbdAllowed && pushed ? textOf(params.dtbd) : undefined,
-      offer: offerOf(textOf(params.login_hint), client.loginHintAllowed && pushed, isTestNumber),
+      offer: offerOf(textOf(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
       address,
       facts,
       ttlSeconds: secondsLeft + afterwardsSeconds,

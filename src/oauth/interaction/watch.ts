@@ -17,6 +17,7 @@ export const waitForChange = async (
   { logins, now, gone }: { readonly logins: Logins; readonly now: () => number; readonly gone: AbortSignal },
 ): Promise<boolean> => {
   let waitedForEnd = false;
+  const since = now();
   while (!gone.aborted) {
     const standing = await look();
     if (standing.kind !== 'waiting') return true;
@@ -27,8 +28,8 @@ export const waitForChange = async (
       waitedForEnd = true;
       continue;
     }
-    // Nobody has started it: loading the page again does.
-    if (now() >= begunAt + startPatienceMs) return true;
+    // Nobody has started it: loading the page again does. The page that waits here may have tried just now.
+    if (now() >= Math.max(begunAt, since) + startPatienceMs) return true;
     await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
   }
   return false;

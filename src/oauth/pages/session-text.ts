@@ -1,8 +1,8 @@
 /**
  * What the phone shows for a login.
  *
- * A text is a line for each thought. Where no number is to be matched, the line that would hold it is left out; where one
- * is and the text has no place for it, as a client's own text may, it comes at the end.
+ * A text is a line for each thought. Where no number is to be matched, or no code to be compared, the line that would hold it is
+ * left out; where there is a number and the text has no place for it, as a client's own text may, it comes at the end.
  */
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import type { LoginLanguage, LoginText } from '../../registry/oauth-client.ts';
@@ -28,6 +28,7 @@ export const loginTextFor = (language: LoginLanguage, ...texts: readonly LoginTe
 
 export interface LoginTextValues {
   readonly client: string;
+  /** Empty where nobody shows it but the phone. */
   readonly session: string;
   /** The number to match, where there is one. */
   readonly number: string | undefined;
@@ -37,12 +38,31 @@ export interface LoginTextValues {
 const fill = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replaceAll(/#(CLIENT|SESSION|NUMBER)#/g, (_, name: string) => values[name] ?? '');
 
-const withNumber = (template: string, number: string | undefined): string => {
-  if (number !== undefined) return template.includes('#NUMBER#') ? template : `${template} (#NUMBER#)`;
-  if (!template.includes('#NUMBER#')) return template;
+type Placeholder = '#CLIENT#' | '#SESSION#' | '#NUMBER#';
+
+/** A line that says something else as well loses the placeholder alone, and the colon before it. */
+const without = (template: string, absent: readonly Placeholder[]): string => {
+  const present = (['#CLIENT#', '#SESSION#', '#NUMBER#'] as const).filter((each) => !absent.includes(each));
+  const has = (line: string, placeholders: readonly Placeholder[]): boolean =>
+    placeholders.some((each) => line.includes(each));
+  if (!has(template, absent)) return template;
   const lines = template.split('\n');
-  const rest = lines.filter((line) => !line.includes('#NUMBER#') || /#(CLIENT|SESSION)#/.test(line));
-  return (rest.length > 0 ? rest : lines).map((line) => line.replaceAll(/\s*#NUMBER#/g, '')).join('\n');
+  const rest = lines.filter((line) => !has(line, absent) || has(line, present));
+  const text = (rest.length > 0 ? rest : lines)
+    .map((line) =>
+      absent.reduce((kept, each) => kept.replaceAll(new RegExp(`[\\s:]*${each}`, 'g'), ''), line),
+    )
+    .join('\n');
+  // A phone must ask something.
+  return text.trim() === '' ? '#CLIENT#' : text;
+};
+
+const complete = (template: string, { session, number }: LoginTextValues): string => {
+  const placed = number === undefined || template.includes('#NUMBER#') ? template : `${template} (#NUMBER#)`;
+  return without(placed, [
+    ...(session === '' ? ['#SESSION#' as const] : []),
+    ...(number === undefined ? ['#NUMBER#' as const] : []),
+  ]);
 };
 
 const fits = (text: string): boolean => text.length <= dtbsLimit(text);
@@ -53,12 +73,13 @@ const fits = (text: string): boolean => text.length <= dtbsLimit(text);
  * @returns A text that is still too long when that is the template's fault: to leave out a part of what the person agrees
  * to is not ours.
  */
-export const fillLoginText = (template: string, { client, session, number }: LoginTextValues): string => {
-  const complete = withNumber(template, number);
+export const fillLoginText = (template: string, values: LoginTextValues): string => {
+  const { client, session, number } = values;
+  const chosen = complete(template, values);
   const textWith = (name: string): string =>
-    fill(complete, { CLIENT: name, SESSION: session, NUMBER: number ?? '' });
+    fill(chosen, { CLIENT: name, SESSION: session, NUMBER: number ?? '' });
   const text = textWith(client);
-  if (fits(text) || !complete.includes('#CLIENT#')) return text;
+  if (fits(text) || !chosen.includes('#CLIENT#')) return text;
   const letters = [...client];
   for (let kept = letters.length - 1; kept > 0; kept -= 1) {
     // Three full stops, since the ellipsis is not in the alphabet of a SIM.

@@ -4,8 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono } from 'hono';
 import type { Tenant } from '../tenant.ts';
+import type { PushAnswer } from './answers.ts';
 import { preflightHeaders } from './cross-origin.ts';
-import { createPar, type ParOptions, type PushAnswer } from './par.ts';
+import { createPar, type ParOptions } from './par.ts';
 import { type BodyLimits, readBody } from './read-body.ts';
 
 interface Environment {

@@ -10,17 +10,17 @@
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../../registry/password-verifier.ts';
 import { createClientAuthentication } from '../client-authentication.ts';
-import { describeError } from '../error-codes.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
+import type { Refusals } from '../refusals.ts';
 import type { Tenant, Tenants } from '../tenant.ts';
+import { type Asker, answerHeaders, createRefusalAnswers, type PushAnswer } from './answers.ts';
 import { chooseTenant } from './choose-tenant.ts';
-import { crossOriginHeaders } from './cross-origin.ts';
 import { type DpopProof, readProof } from './dpop-proof.ts';
 import { isForm, type Parameters, parseForm } from './form.ts';
 import { keepRequest } from './keep-request.ts';
 import { checkParameters, keptParameters } from './parameters.ts';
-import { type Refusal, wireErrorOf } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
 import { readRequestObject } from './request-object.ts';
 
 export interface PushRequest {
@@ -36,19 +36,6 @@ export interface PushRequest {
   readonly url: string;
 }
 
-export interface PushAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: object;
-}
-
-/** As far as it is known when an answer is written. */
-export interface Asker {
-  readonly tenant: Tenant;
-  readonly client?: OauthClient | undefined;
-  readonly origin: string | undefined;
-}
-
 export interface Par {
   /** @throws When Redis is unreachable. */
   push(request: PushRequest): Promise<PushAnswer>;
@@ -60,6 +47,7 @@ export interface ParOptions {
   readonly tenants: Tenants;
   readonly passwords: PasswordVerifier;
   readonly limits: Limits;
+  readonly refusals: Refusals;
   readonly requestUriSeconds: number;
   readonly isTestNumber: (msisdn: string) => boolean;
   readonly now: () => number;
@@ -77,13 +65,6 @@ interface Accepted {
 type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
 
 const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
-
-const commonHeaders = {
-  'content-type': 'application/json;charset=UTF-8',
-  'cache-control': 'no-store',
-  pragma: 'no-cache',
-  vary: 'Origin',
-} as const;
 
 const ourNames: ReadonlySet<string> = new Set([
   ...keptParameters,
@@ -104,26 +85,10 @@ const refusalReasons = {
 } as const;
 
 export const createPar = (options: ParOptions): Par => {
-  const { tenants, limits, requestUriSeconds, isTestNumber, now, log } = options;
+  const { tenants, limits, refusals, requestUriSeconds, isTestNumber, now, log } = options;
   const authentication = createClientAuthentication(options);
 
-  const answerRefusal = (refusal: Refusal, { tenant, client, origin }: Asker, basic = false): PushAnswer => {
-    const { status, error, cause, text } = wireErrorOf(refusal);
-    const { description, code, trace } = describeError(cause, text);
-    const event = refusal.reason === 'clientRefused' ? 'client refused' : 'request refused';
-    log.audit({ event, tenant: tenant.id, clientId: client?.id, error, code, trace });
-    return {
-      status,
-      headers: {
-        ...commonHeaders,
-        ...(status === 401 && basic && { 'www-authenticate': `Basic realm="${tenant.issuer}"` }),
-        ...(status === 405 && { allow: 'POST' }),
-        ...(status === 429 && { 'retry-after': String(limits.retryAfterSeconds) }),
-        ...crossOriginHeaders(origin, tenant, client),
-      },
-      body: { error, error_description: description },
-    };
-  };
+  const answerRefusal = createRefusalAnswers(options);
 
   const authenticate = async (
     tenant: Tenant,
@@ -224,9 +189,7 @@ export const createPar = (options: ParOptions): Par => {
     if (!choice.ok) return answerRefusal({ reason: choice.reason }, nobody);
     const { tenant } = choice;
     const somebody: Asker = { tenant, origin };
-    if (!(await limits.mayPush(tenant, undefined, address))) {
-      return answerRefusal({ reason: 'tooMany' }, somebody);
-    }
+    if (refusals.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
     const parsed = parseForm(body);
     if (!parsed.ok) {
       const refusal: Refusal =
@@ -241,15 +204,17 @@ export const createPar = (options: ParOptions): Par => {
     const authorization = header('authorization');
     const authenticated = await authenticate(tenant, form, authorization);
     if ('refusal' in authenticated) {
-      const asker = { ...somebody, client: authenticated.claimed };
-      return answerRefusal(authenticated.refusal, asker, authorization !== undefined);
+      if (authenticated.refusal.reason === 'clientRefused') refusals.note(address);
+      const triedBasic = authorization !== undefined;
+      const asker = { ...somebody, client: authenticated.claimed, triedBasic };
+      return answerRefusal(authenticated.refusal, asker);
     }
     const { client, proven } = authenticated;
     const asker: Asker = { ...somebody, client };
     if ((form.get('client_id') ?? client.id) !== client.id) {
       return answerRefusal({ reason: 'otherClient' }, asker);
     }
-    if (!(await limits.mayPush(tenant, client.id, address))) {
+    if (!(await limits.mayPush(tenant, client.id, proven ? undefined : address))) {
       return answerRefusal({ reason: 'tooMany' }, asker);
     }
     const accepted = await check(tenant, client, proven, form, request);
@@ -268,10 +233,7 @@ export const createPar = (options: ParOptions): Par => {
     log.audit({ event: 'request pushed', tenant: tenant.id, clientId: client.id });
     return {
       status: client.parSuccessStatus,
-      headers:
-        origin === undefined
-          ? commonHeaders
-          : { ...commonHeaders, ...crossOriginHeaders(origin, tenant, client) },
+      headers: answerHeaders(asker),
       body: { request_uri: requestUri, expires_in: requestUriSeconds },
     };
   };

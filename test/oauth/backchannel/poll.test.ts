@@ -83,6 +83,11 @@ describe('a backchannel request', () => {
     expect(request.data).toMatchObject({ text: expect.stringMatching(/Till 7\?[\s\S]*Till 7, CHF 12\.50/) });
   });
 
+  it('shows no code on the phone when there is no message that the client could show, too', async () => {
+    const { request } = await transactionOf(one, await begin());
+    expect(request.data).toMatchObject({ text: 'Log in to Till 7?' });
+  });
+
   it('shows the text of a client that may bring one', async () => {
     const authReqId = await begin({ dtbd: 'Pay 12 francs?' }, texts);
     expect((await transactionOf(one, authReqId)).request.data).toMatchObject({ text: 'Pay 12 francs?' });

@@ -50,6 +50,37 @@ describe('the facts of a login', () => {
     expect(await factsOf('other').read(uid)).toEqual([]);
   });
 
+  it('are not added to for ever behind one that cannot be read', async () => {
+    const uid = newUid();
+    const store = createSealedStore({
+      redis: redis.client(),
+      prefix: redis.prefix,
+      tenant: 'main',
+      masterKey: Buffer.alloc(32, 7),
+    });
+    const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(`${uid} 1`)}}`;
+    const facts = createLoginFacts(store);
+    await facts.add(uid, 60, () => guess);
+    await redis.client().set(key, 'damaged', 'EX', 60);
+    await expect(facts.add(uid, 60, () => guess)).rejects.toThrow('cannot be read');
+    expect(await facts.read(uid)).toEqual([guess]);
+  });
+
+  it('leave room for what becomes of an attempt', async () => {
+    const [facts, uid] = [factsOf(), newUid()];
+    const begun: LoginFact = {
+      kind: 'begun',
+      method: 'sign',
+      msisdn: '41700092501',
+      reference: 'L1',
+      begunAt: 1,
+      sessionCode: 'B2CD',
+      language: 'en',
+    };
+    while ((await facts.add(uid, 60, () => begun)).added);
+    expect((await facts.add(uid, 60, () => ({ kind: 'withheld', why: 'limited' }))).added).toBe(true);
+  });
+
   it('are bounded, but for an end', async () => {
     const [facts, uid] = [factsOf(), newUid()];
     let added = true;
@@ -77,6 +108,7 @@ describe('the progress of a login', () => {
     fc.constant<LoginFact>({ kind: 'started', msspTransId: 'H', deadline: 1, text: 'Log in?' }),
     fc.constant<LoginFact>({ kind: 'withheld', why: 'busy' }),
     fc.boolean().map((right): LoginFact => ({ kind: 'guessed', right })),
+    fc.constant<LoginFact>({ kind: 'barred' }),
     fc.constant<LoginFact>({ kind: 'restarted' }),
     fc.constant<LoginFact>({ kind: 'cancelled' }),
   );
@@ -88,7 +120,12 @@ describe('the progress of a login', () => {
         const after = progressOf([...facts, next]);
         expect(after.round).toBeGreaterThanOrEqual(before.round);
         if (next.kind === 'begun') {
-          expect(after.attempt).toMatchObject({ start: undefined, wrongGuesses: 0, guessedRight: false });
+          expect(after.attempt).toMatchObject({
+            start: undefined,
+            wrongGuesses: 0,
+            guessedRight: false,
+            barred: false,
+          });
           expect(after.round).toBe(before.round + 1);
         }
         if (before.cancelled) expect(after.cancelled).toBe(true);

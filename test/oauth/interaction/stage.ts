@@ -4,7 +4,8 @@ import type { Json, TestProduct } from '../../support/product.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../browser-client.ts';
 
 export interface Asking {
-  readonly client?: 'demo' | 'demo-public' | 'demo-201';
+  /** `shop` is a public client that a test has configured. */
+  readonly client?: 'demo' | 'demo-public' | 'demo-201' | 'shop';
   /** `login_hint`; without it the person types a number. */
   readonly hint?: string | undefined;
   readonly parameters?: Readonly<Record<string, string>>;
@@ -49,6 +50,7 @@ export const askForLogin = async (
     browser = createBrowser({ origin, server: () => product.url }),
   }: StageOptions = {},
 ): Promise<Login> => {
+  const isPublic = client === 'demo-public' || client === 'shop';
   const state = randomBytes(12).toString('base64url');
   const verifier = randomBytes(32).toString('base64url');
   const redirectUri = `${origin}/demo/callback`;
@@ -56,7 +58,7 @@ export const askForLogin = async (
     method: 'POST',
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
-      ...(client !== 'demo-public' && { authorization: basic }),
+      ...(!isPublic && { authorization: basic }),
     },
     body: new URLSearchParams(fields).toString(),
   });
@@ -91,7 +93,7 @@ export const askForLogin = async (
           code,
           redirect_uri: redirectUri,
           code_verifier: verifier,
-          ...(client === 'demo-public' && { client_id: client }),
+          ...(isPublic && { client_id: client }),
         }),
       );
       return { status: response.status, body: await response.json() };

@@ -131,6 +131,38 @@ describe('beside a pushed request', () => {
   });
 });
 
+describe('the answer', () => {
+  it.each([
+    ['query', 'query', ['code', 'iss', 'state']],
+    ['fragment', 'fragment', ['code', 'iss', 'state']],
+    ['jwt', 'query', ['response']],
+    ['query.jwt', 'query', ['response']],
+    ['fragment.jwt', 'fragment', ['response']],
+  ])('comes back in the response mode %s', async (mode, part, names) => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const visit = await shop.visit({ response_mode: mode });
+    const { left } = await shop.confirm(visit);
+    const query = [...(left?.searchParams.keys() ?? [])];
+    const fragment = [...new URLSearchParams(left?.hash.slice(1)).keys()];
+    expect((part === 'query' ? query : fragment).toSorted()).toEqual(names);
+    expect(part === 'query' ? fragment : query).toEqual([]);
+  });
+
+  it.each([
+    ['form_post', ['code', 'iss', 'state']],
+    ['form_post.jwt', ['response']],
+  ])('comes back in a form that the browser sends, in the response mode %s', async (mode, names) => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const visit = await shop.visit({ response_mode: mode });
+    const page = await shop.confirm(visit);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+    const form = formIn(page.html, 'callback');
+    expect(form?.action).toBe(callback);
+    expect(Object.keys(form?.fields ?? {}).toSorted()).toEqual(names);
+    expect(page.headers.get('cache-control')).toContain('no-store');
+  });
+});
+
 describe('a second visit with the same pushed request', () => {
   it('works as long as the first has not come to an end, in the same browser', async () => {
     const shop = relyingParty(product, { id: 'shop', secret });

@@ -18,6 +18,15 @@ describe('the text on the phone', () => {
     expect(fillLoginText('#CLIENT# #SESSION# #NUMBER#', { ...values, number: undefined })).toBe('Shop K7XW');
   });
 
+  it('leaves the line of the code out where there is none', () => {
+    const none = { ...values, session: '' };
+    expect(fillLoginText(loginTextFor('it'), { ...none, number: undefined })).toBe('Accedere a Shop?');
+    expect(fillLoginText(loginTextFor('en'), none)).toBe('Log in to Shop?\nNumber: 42');
+    expect(fillLoginText('#CLIENT#: #SESSION#', { ...none, number: undefined })).toBe('Shop');
+    expect(fillLoginText('Yes to #SESSION#?', { ...none, number: undefined })).toBe('Yes to?');
+    expect(fillLoginText('#SESSION#', { ...none, number: undefined })).toBe('Shop');
+  });
+
   it('puts the number at the end of a text that has no place for it', () => {
     expect(fillLoginText('Pay at #CLIENT#', values)).toBe('Pay at Shop (42)');
   });

@@ -1,5 +1,5 @@
 /** `/par`, case by case: what is kept, what is refused, and what the client is told. */
-import { generateKeyPairSync, hash } from 'node:crypto';
+import { generateKeyPairSync, hash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { calculateJwkThumbprint, SignJWT, UnsecuredJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -28,10 +28,7 @@ beforeAll(async () => {
 });
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
-const unique = (() => {
-  let count = 0;
-  return (): string => `jti-${(count += 1)}`;
-})();
+const unique = (): string => randomUUID();
 
 const hint = (...msisdns: string[]): string =>
   JSON.stringify({ hints: msisdns.map((msisdn) => ({ msisdn })) });
@@ -603,13 +600,35 @@ describe('the tenant', () => {
 });
 
 describe('too many requests', () => {
-  it('of an address are turned away before a secret is looked at', async () => {
-    const busy = await openStage(redis, { limits: { pushedPerAddress: { requests: 2, perSeconds: 3600 } } });
-    const wrong = { headers: { authorization: basic('shop', 'wrong') }, address: '192.0.2.7' };
+  it('with wrong secrets are turned away by address, before a secret is looked at', async () => {
+    const few = { requests: 2, perSeconds: 3600 };
+    const busy = await openStage(redis, { limits: { refusedTokensPerAddress: few } });
     const statuses = [];
-    for (let turn = 0; turn < 3; turn += 1) statuses.push((await busy.push({}, 'shop', wrong)).status);
-    expect(statuses).toEqual([401, 401, 429]);
+    for (let turn = 0; turn < 6; turn += 1) {
+      const wrong = { headers: { authorization: basic('shop', `wrong-${turn}`) }, address: '192.0.2.7' };
+      statuses.push((await busy.push({}, 'shop', wrong)).status);
+    }
+    expect(statuses.slice(0, 3)).toEqual([401, 401, 401]);
+    expect(statuses.at(-1)).toBe(429);
     expect((await busy.push({}, 'shop', { address: '192.0.2.8' })).status).toBe(200);
+  });
+
+  it('of a client that proves nothing are turned away by address', async () => {
+    const few = { requests: 1, perSeconds: 3600 };
+    const busy = await openStage(redis, { limits: { pushedPerAddress: few } });
+    const push = async (address: string): Promise<number> => {
+      const form = {
+        ...usual,
+        client_id: 'app',
+        code_challenge: 'x'.repeat(43),
+        code_challenge_method: 'S256',
+      };
+      return (await busy.send(encoded(form), { address })).status;
+    };
+    expect([await push('192.0.2.9'), await push('192.0.2.9'), await push('192.0.2.10')]).toEqual([
+      200, 429, 200,
+    ]);
+    expect((await busy.push({}, 'shop', { address: '192.0.2.9' })).status).toBe(200);
   });
 
   it('of a client are turned away, with a time to come back', async () => {
@@ -634,8 +653,8 @@ describe('an ID token', () => {
     const issue = async (id: string): Promise<string> => {
       const registered = await provider.Client.find(id);
       if (registered === undefined) throw new Error('there is no such client');
-      const token = new provider.IdToken({ sub: 'somebody' }, { client: registered, ctx: {} } as never);
-      token.scope = 'openid';
+      const token = new provider.IdToken({ sub: 'somebody' }, { client: registered } as never);
+      Object.assign(token, { scope: 'openid' });
       return token.issue({ use: 'idtoken' });
     };
     expect((await stage.push({ id_token_hint: await issue('shop') })).status).toBe(200);

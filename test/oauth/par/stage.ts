@@ -4,7 +4,9 @@ import { type JWTPayload, SignJWT } from 'jose';
 import { createLimits } from '../../../src/oauth/limits.ts';
 import type { OauthEntry } from '../../../src/oauth/log.ts';
 import { openTenants } from '../../../src/oauth/open-tenants.ts';
-import { createPar, type Par, type PushAnswer } from '../../../src/oauth/par/par.ts';
+import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
+import { createPar, type Par } from '../../../src/oauth/par/par.ts';
+import { createRefusals } from '../../../src/oauth/refusals.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
 import type {
   OauthClient,
@@ -17,6 +19,9 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
+
+/** One for all stages of a file: they share what is in Redis, as processes do. */
+const masterKey = randomBytes(32);
 
 export const publicUrl = 'https://sign.example';
 export const mainIssuer = `${publicUrl}/oidc`;
@@ -54,6 +59,7 @@ export const client = (id: string, own: Partial<OauthClient> = {}): OauthClient 
   strictParameters: true,
   loginHintAllowed: false,
   dtbdAllowed: false,
+  textMessageLogin: false,
   numberMatching: false,
   loginText: {},
   signedRequestRequired: false,
@@ -68,6 +74,9 @@ const roomyLimits: OauthLimits = {
   pushedPerClient: roomy,
   pushedPerAddress: roomy,
   promptsPerNumber: roomy,
+  promptsPerNumberLong: roomy,
+  guessesPerNumber: roomy,
+  loginsPerAddress: roomy,
   promptsPerClient: roomy,
   promptsPerAddress: roomy,
   refusedTokensPerAddress: roomy,
@@ -181,24 +190,26 @@ export const openStage = async (
     publicUrl,
     redis: connection,
     prefix: redis.prefix,
-    masterKey: randomBytes(32),
+    masterKey,
     subscribers: { find: () => undefined, isTestNumber: (msisdn) => msisdn === testNumber },
     passwords,
     backchannelOf: () => ({ enabled: false }),
     onBackchannelLookup: async () => false,
     onSuspicious: () => undefined,
-    fetch: globalThis.fetch,
     now,
     log,
+  });
+  const allowances = createLimits({
+    limiter: createRateLimiter({ redis: connection, prefix: redis.prefix }),
+    limits: settings.limits,
+    tenants,
+    isTestNumber: (msisdn) => msisdn === testNumber,
   });
   const par = createPar({
     tenants,
     passwords,
-    limits: createLimits({
-      limiter: createRateLimiter({ redis: connection, prefix: redis.prefix }),
-      limits: settings.limits,
-      tenants,
-    }),
+    limits: allowances,
+    refusals: createRefusals({ limits: allowances, now }),
     requestUriSeconds: settings.requestUriSeconds,
     isTestNumber: (msisdn) => msisdn === testNumber,
     now,

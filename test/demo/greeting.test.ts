@@ -1,0 +1,34 @@
+/** What a newcomer is told at the start: where to log in. */
+import { describe, expect, it } from 'vitest';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import { greet } from '../../src/product/greeting.ts';
+
+const greetingOf = (file: object): string => {
+  const loaded = parseConfiguration(JSON.stringify(file));
+  if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+  return greet({
+    url: 'http://127.0.0.1:8080',
+    configuration: loaded.value,
+    dataDirectory: '.data',
+    embeddedRedis: true,
+    stopped: Promise.resolve(0),
+  });
+};
+
+describe('the greeting', () => {
+  it('leads to the demo of a sandbox, and names the issuer', () => {
+    const text = greetingOf({ sandbox: true });
+    expect(text).toMatch(/log in +http:\/\/127\.0\.0\.1:8080\/demo\n/);
+    expect(text).toMatch(/OpenID issuer +http:\/\/127\.0\.0\.1:8080\/oidc\n/);
+  });
+
+  it('names the public address, where logins take place', () => {
+    const text = greetingOf({ sandbox: true, publicUrl: 'https://sign.example.com' });
+    expect(text).toContain(' https://sign.example.com/demo\n');
+    expect(text).toContain(' https://sign.example.com/oidc\n');
+  });
+
+  it('says nothing of a demo where there is none', () => {
+    expect(greetingOf({ sandbox: false })).not.toContain('/demo');
+  });
+});

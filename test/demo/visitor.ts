@@ -1,0 +1,82 @@
+/** Somebody who tries the demo: sends its form, goes through the login page, comes back. */
+import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
+
+/** `oidc.limits` for many logins from one address to few numbers. */
+export const manyPrompts = Object.fromEntries(
+  ['promptsPerNumber', 'promptsPerClient', 'promptsPerAddress'].map((name) => [
+    name,
+    { requests: 10_000, perSeconds: 1 },
+  ]),
+);
+
+export interface Shown {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+}
+
+export interface Visitor {
+  readonly browser: Browser;
+  open(address: string): Promise<Shown>;
+  /** Sends the form of the first page, with these fields in place of what it has. */
+  start(
+    fields?: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Shown>;
+  /** Goes from the first pages to the provider's. */
+  toLoginPage(fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
+  /** All the way to the page at the callback, by the number of the form. */
+  login(fields?: Readonly<Record<string, string>>): Promise<Shown & { readonly callback: URL }>;
+}
+
+const unescaped = (text: string): string => text.replaceAll('&amp;', '&');
+
+/** The text of a page as it is read, in one line. */
+export const wordsOf = (html: string): string =>
+  html
+    .replaceAll(/<\/?(?:span|code|strong|a)\b[^>]*>/g, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll(/\s+/g, ' ');
+
+export const createVisitor = (origin: string): Visitor => {
+  const browser = createBrowser({ origin });
+  const shown = async (response: Response): Promise<Shown> => ({
+    status: response.status,
+    headers: response.headers,
+    html: await response.text(),
+  });
+  const visitor: Visitor = {
+    browser,
+    open: async (address) => shown(await browser.request(address)),
+    start: async (fields = {}, headers = { 'sec-fetch-site': 'same-origin' }) =>
+      shown(
+        await browser.request('/demo/start', {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+          body: new URLSearchParams({ client: 'demo', number: '+41700092501', scope: 'phone', ...fields }),
+        }),
+      ),
+    toLoginPage: async (fields) => {
+      const pushed = await visitor.start(fields);
+      const [, link] = /<a class="button" href="([^"]+)">Continue/.exec(pushed.html) ?? [];
+      if (link === undefined) throw new Error(`no way to the login page (${pushed.status})`);
+      return browser.open(unescaped(link));
+    },
+    login: async (fields = {}) => {
+      const page = await visitor.toLoginPage(fields);
+      const number = fields.number ?? '+41700092501';
+      let end = await browser.settle(await browser.submit(page, 'number', { msisdn: number }));
+      if (end.left === undefined) {
+        // A page that says what went wrong, and leads back to the application.
+        const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
+        if (back === undefined) throw new Error(`the login page leads nowhere (${end.status})`);
+        end = await browser.open(unescaped(back));
+      }
+      if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
+      return { ...(await visitor.open(end.left.href)), callback: end.left };
+    },
+  };
+  return visitor;
+};
