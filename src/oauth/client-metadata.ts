@@ -1,7 +1,7 @@
 import type { ClientMetadata } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
 
-export const cibaGrantType = 'urn:openid:params:grant-type:ciba';
+const cibaGrantType = 'urn:openid:params:grant-type:ciba';
 
 const keySetOf = ({ keys }: OauthClient) => ({ keys: keys.map((key) => ({ ...key })) });
 

@@ -23,7 +23,7 @@ import type { TestRedis } from '../../support/redis.ts';
 /** One for all stages of a file: they share what is in Redis, as processes do. */
 const masterKey = randomBytes(32);
 
-export const publicUrl = 'https://sign.example';
+const publicUrl = 'https://sign.example';
 export const mainIssuer = `${publicUrl}/oidc`;
 export const otherIssuer = `${publicUrl}/oidc/t/other`;
 export const callback = 'https://shop.example/callback';
