@@ -149,6 +149,7 @@ describe('beside the signature interface', () => {
   it('a page that cannot be made is fault 900, and the reason is in the log alone', async () => {
     const told: Error[] = [];
     const app = createApp({
+      more: [],
       log: { answered: () => undefined, trouble: (error: Error) => void told.push(error) },
       documentation: {
         get rules(): never {

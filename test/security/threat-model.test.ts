@@ -79,6 +79,7 @@ describe('the threat model', () => {
   it('has threats at every boundary', () => {
     expect(boundaries.map((text) => text.slice(0, text.indexOf('\n')))).toEqual([
       'Application → API',
+      'Browsers and clients → OpenID provider',
       'API and workers → Redis',
       'Other services → queue',
       'Workers → devices and text gateway',
