@@ -28,6 +28,8 @@ export const logins: Scenario = {
           pushedPerClient: unlimited,
           pushedPerAddress: unlimited,
           promptsPerNumber: unlimited,
+          promptsPerNumberLong: unlimited,
+          loginsPerAddress: unlimited,
           promptsPerClient: unlimited,
           promptsPerAddress: unlimited,
           refusedTokensPerAddress: unlimited,

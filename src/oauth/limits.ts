@@ -37,9 +37,18 @@ export const createLimits = ({
   readonly tenants: Tenants;
   readonly isTestNumber: (msisdn: string) => boolean;
 }): Limits => {
-  const take = (name: string, what: string, allowance: Allowance): Promise<boolean> =>
-    // One tenant's hashes name what is counted for all of them together.
-    limiter.take(`oidc:${name}:${tenants.main.store.hashOf(what)}`, allowance);
+  // One tenant's hashes name what is counted for all of them together.
+  const hashed = (what: string): string => tenants.main.store.hashOf(what);
+  /** Clients are few and come again; people and addresses are many. */
+  const clients = new Map<string, string>();
+  const hashedClient = ({ id }: Tenant, clientId: string): string => {
+    const name = `${id} ${clientId}`;
+    const known = clients.get(name) ?? hashed(name);
+    clients.set(name, known);
+    return known;
+  };
+  const take = (name: string, hash: string, allowance: Allowance): Promise<boolean> =>
+    limiter.take(`oidc:${name}:${hash}`, allowance);
 
   /**
    * One after the other, up to the first that is empty: who is over a limit of his own must not use up what others share with
@@ -54,18 +63,20 @@ export const createLimits = ({
     retryAfterSeconds: 10,
     mayPush: (tenant, clientId, address) =>
       inTurn(
-        async () => address === undefined || take('push-address', address, limits.pushedPerAddress),
-        () => take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
+        async () => address === undefined || take('push-address', hashed(address), limits.pushedPerAddress),
+        () => take('push-client', hashedClient(tenant, clientId), limits.pushedPerClient),
       ),
     mayPrompt: (tenant, { clientId, msisdn, address }) =>
       inTurn(
-        async () => address === undefined || take('prompt-address', address, limits.promptsPerAddress),
-        () => take('prompt-number', msisdn, limits.promptsPerNumber),
-        async () => isTestNumber(msisdn) || take('prompt-number-long', msisdn, limits.promptsPerNumberLong),
-        () => take('prompt-client', `${tenant.id} ${clientId}`, limits.promptsPerClient),
+        async () =>
+          address === undefined || take('prompt-address', hashed(address), limits.promptsPerAddress),
+        () => take('prompt-number', hashed(msisdn), limits.promptsPerNumber),
+        async () =>
+          isTestNumber(msisdn) || take('prompt-number-long', hashed(msisdn), limits.promptsPerNumberLong),
+        () => take('prompt-client', hashedClient(tenant, clientId), limits.promptsPerClient),
       ),
-    mayGuess: (msisdn) => take('guess-number', msisdn, limits.guessesPerNumber),
-    mayBeginLogin: (address) => take('login-address', address, limits.loginsPerAddress),
-    mayFailAtToken: (address) => take('token-address', address, limits.refusedTokensPerAddress),
+    mayGuess: (msisdn) => take('guess-number', hashed(msisdn), limits.guessesPerNumber),
+    mayBeginLogin: (address) => take('login-address', hashed(address), limits.loginsPerAddress),
+    mayFailAtToken: (address) => take('token-address', hashed(address), limits.refusedTokensPerAddress),
   };
 };

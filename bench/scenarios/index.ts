@@ -1,0 +1,254 @@
+/**
+ * The search index: what it costs those who accept and sign, what it takes of Redis's memory, and how long a page takes.
+ *
+ * Pages are asked of an index over 100 000 finished transactions, copies of real ones (fill/retained.ts). A filter that
+ * nothing matches is the hardest, because all rows are gone through before that is known. The index is kept by a process of
+ * its own on the same two cores, and the service takes turns with and without it.
+ */
+
+import { createHistory, type History, type PageOptions } from '../../src/history/history.ts';
+import { connectForCommands, disconnect, whenReady } from '../../src/redis/connect.ts';
+import { indexedService, startIndexerProgram } from '../fill/indexer-load-client.ts';
+import { makeOriginal } from '../fill/originals.ts';
+import { fillRetained, retainedId } from '../fill/retained.ts';
+import { usageOf } from '../harness/cpu.ts';
+import { interleave } from '../harness/rounds.ts';
+import type { BenchContext, Ratio, Scenario, Table } from '../harness/scenario.ts';
+import { productSide } from '../harness/sides.ts';
+import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { startHttpLoader } from '../load/http-load-client.ts';
+import { startJobLoader } from '../load/job-load-client.ts';
+import { signBody, signTemplate } from '../load/requests.ts';
+
+const inFlight = 64;
+const failedPart = 0.1;
+const pageRows = 50;
+const pageGoalMs = 50;
+type Filter = Parameters<History['search']>[0];
+
+const raise = (error: Error): void => {
+  throw error;
+};
+
+/** Every copy has the same AP, number and AP_TransID: the last three match none of them. */
+const filters = (now: number): readonly (readonly [string, Filter])[] => [
+  ['newest', {}],
+  ['failed', { states: ['failed'] }],
+  ['fault 401 of an AP', { faults: [401], apId: 'http://bench.example' }],
+  ['signed of a number, ten minutes', { msisdn: '+41700092501', from: now - 2_400_000, to: now - 1_800_000 }],
+  ['profile and AP', { profile: 'Any-LoA4', apId: 'http://bench.example' }],
+  ['part of an MSSP_TransID that one has', { text: retainedId('signed', 7).slice(3) }],
+  ['a number that nobody has', { msisdn: '+41799999999' }],
+  ['a text that nobody sent', { text: 'no such order' }],
+  ['a fault that did not happen', { faults: [402], profile: 'Any-LoA4' }],
+];
+
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)] ?? Number.NaN;
+
+const pages = async (
+  context: BenchContext,
+): Promise<{ ratios: readonly Ratio[]; tables: readonly Table[] }> => {
+  const { small, say, atEnd } = context;
+  const side = await productSide(context);
+  const { redis } = side;
+  const api = await side.start('api');
+  const worker = await side.start('worker');
+  const count = small ? 20_000 : 100_000;
+  for (const kind of ['signed', 'failed'] as const) {
+    const original = await makeOriginal(api.url, redis.client, kind);
+    const part = kind === 'failed' ? failedPart : 1 - failedPart;
+    await fillRetained(redis.client, { original, kind, count: Math.round(count * part), now: Date.now() });
+  }
+  await worker.stop();
+  await api.stop();
+  const client = connectForCommands({ url: redis.url });
+  await whenReady(client);
+  const history = createHistory({ ...indexedService, redis: client, now: Date.now, onError: raise });
+  atEnd(() => disconnect(client));
+
+  const before = (await redis.info()).usedMemoryBytes;
+  const begin = performance.now();
+  const { indexed } = await history.rebuild();
+  const seconds = (performance.now() - begin) / 1000;
+  const bytes = ((await redis.info()).usedMemoryBytes - before) / indexed;
+  say(`${indexed} indexed in ${seconds.toFixed(1)} s`);
+
+  const rounds = small ? 20 : 100;
+  const times = new Map<string, number[]>();
+  const all: number[] = [];
+  const ask = async (name: string, filter: Filter, page: PageOptions): Promise<string | undefined> => {
+    const asked = performance.now();
+    const found = await history.search(filter, page);
+    const took = performance.now() - asked;
+    times.set(name, [...(times.get(name) ?? []), took]);
+    all.push(took);
+    return found?.cursor;
+  };
+  for (let round = -2; round < rounds; round += 1) {
+    if (round === 0) {
+      times.clear();
+      all.length = 0;
+    }
+    for (const [name, filter] of filters(Date.now())) {
+      const cursor = await ask(name, filter, { limit: pageRows });
+      if (cursor !== undefined) await ask(`${name}, second page`, filter, { limit: pageRows, cursor });
+    }
+  }
+  const overviews: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const asked = performance.now();
+    await history.overview(Date.now() - 86_400_000);
+    overviews.push(performance.now() - asked);
+  }
+  times.set('overview of a day', overviews);
+  const sorted = all.toSorted((a, b) => a - b);
+  const p95 = percentile(sorted, 0.95);
+  return {
+    ratios: [
+      {
+        name: 'indexPageP95',
+        value: p95,
+        least: sorted[0] ?? Number.NaN,
+        most: sorted.at(-1) ?? Number.NaN,
+        divides: `milliseconds, p95 of pages of ${pageRows} by ${filters(0).length} filters, of ${indexed} transactions`,
+        goal: { atMost: pageGoalMs },
+      },
+      {
+        name: 'indexBytes',
+        value: bytes,
+        least: bytes,
+        most: bytes,
+        divides: `bytes of Redis's memory for the index / transactions in it (${indexed})`,
+      },
+    ],
+    tables: [
+      {
+        title: `A page of ${pageRows} of ${indexed} finished transactions, milliseconds`,
+        columns: ['filter', 'p50 ms', 'p95 ms', 'most ms'],
+        rows: [...times].map(([name, some]) => {
+          const each = some.toSorted((a, b) => a - b);
+          return [name, percentile(each, 0.5), percentile(each, 0.95), each.at(-1) ?? Number.NaN];
+        }),
+      },
+      {
+        title: 'The index itself',
+        columns: ['', 'value'],
+        rows: [
+          ['bytes for each transaction', Math.round(bytes)],
+          ['transactions indexed per second by a rebuild', Math.round(indexed / seconds)],
+        ],
+      },
+    ],
+  };
+};
+
+interface Pace {
+  readonly perSecond: number;
+  /** Of the indexer's process, for each transaction; zero without it. */
+  readonly indexerMicros: number;
+  readonly redisMicros: number;
+}
+
+const costs = async (
+  context: BenchContext,
+): Promise<{ ratios: readonly Ratio[]; tables: readonly Table[] }> => {
+  const { small, atEnd } = context;
+  const accepting = await productSide(context);
+  const signing = await productSide(context);
+  const api = await accepting.start('api');
+  await signing.start('worker', { workers: { concurrency: 50 } });
+  const http = await startHttpLoader();
+  atEnd(http.stop);
+  const jobs = await startJobLoader();
+  atEnd(jobs.stop);
+  const indexer = await startIndexerProgram();
+  atEnd(indexer.stop);
+
+  const measured = async (
+    side: typeof accepting,
+    indexed: boolean,
+    run: () => Promise<{ readonly count: number; readonly perSecond: number }>,
+  ): Promise<Pace> => {
+    await side.clear();
+    const { url: redisUrl, pid } = side.redis;
+    await indexer.ask({ kind: indexed ? 'start' : 'stop', redisUrl });
+    const before = [indexer.pid, pid].map((each) => usageOf(each).cpuSeconds);
+    const { count, perSecond } = await run();
+    if (indexed) await indexer.ask({ kind: 'idle', redisUrl });
+    const [indexerMicros = 0, redisMicros = 0] = [indexer.pid, pid].map(
+      (each, index) => ((usageOf(each).cpuSeconds - (before[index] ?? 0)) / count) * 1e6,
+    );
+    return { perSecond, indexerMicros, redisMicros };
+  };
+  const durationMs = small ? 700 : 3000;
+  const accept = (indexed: boolean) => (): Promise<Pace> =>
+    measured(accepting, indexed, () =>
+      http.run({
+        url: `${api.url}/rest/service/sign`,
+        template: signTemplate({ mode: 'asynch' }),
+        inFlight,
+        durationMs,
+      }),
+    );
+  const sign = (indexed: boolean) => (): Promise<Pace> =>
+    measured(signing, indexed, () =>
+      jobs.ask({
+        kind: 'flow',
+        socketPath: signing.redis.connection.path,
+        prefix: signing.prefix,
+        body: signBody({ mode: 'asynch', timeoutSeconds: 300 }),
+        inFlight,
+        durationMs,
+      }),
+    );
+  const rounds = small ? 3 : 11;
+  const accepts = await interleave(rounds, { on: accept(true), off: accept(false) });
+  const signs = await interleave(rounds, { on: sign(true), off: sign(false) });
+  const ratio = (name: string, words: string, { on, off }: typeof accepts): Ratio =>
+    ratioOf(
+      { name, divides: `${words} per second with the indexer running / without`, goal: { atLeast: 0.9 } },
+      roundRatios(
+        on.map(({ perSecond }) => perSecond),
+        off.map(({ perSecond }) => perSecond),
+      ),
+    );
+  const row = (label: string, some: readonly Pace[]): (string | number)[] => [
+    label,
+    median(some.map(({ perSecond }) => perSecond)),
+    median(some.map(({ redisMicros }) => redisMicros)),
+    median(some.map(({ indexerMicros }) => indexerMicros)),
+  ];
+  return {
+    ratios: [
+      ratio('indexAccept', 'asynch signs accepted', accepts),
+      ratio('indexSign', 'robot signatures', signs),
+    ],
+    tables: [
+      {
+        title: `Accepting and signing with ${inFlight} in flight, with and without the indexer (medians of the rounds)`,
+        columns: ['', 'per second', 'Redis CPU µs', 'indexer CPU µs'],
+        rows: [
+          row('accepting, indexer running', accepts.on),
+          row('accepting, without', accepts.off),
+          row('signing, indexer running', signs.on),
+          row('signing, without', signs.off),
+        ],
+      },
+    ],
+  };
+};
+
+export const index: Scenario = {
+  name: 'index',
+  title: 'The search index: pages, memory, and what it costs',
+  run: async (context) => {
+    const cost = await costs(context);
+    const page = await pages(context);
+    return {
+      ratios: [...page.ratios, ...cost.ratios],
+      tables: [...page.tables, ...cost.tables],
+      plots: [],
+    };
+  },
+};
