@@ -38,6 +38,7 @@ const names = [
   'cms',
   'par',
   'logins',
+  'index',
   'profile',
   'peers',
 ];

@@ -1,5 +1,5 @@
 /**
- * The log: one line of JSON for each step, correlated by MSSP_TransID.
+ * The log: one line of JSON for each step, correlated by MSSP_TransID and AP_TransID.
  *
  * What is logged is chosen member by member; no request, header or job is ever logged whole. The redaction below is the
  * second line of defence, for the day when somebody does.
@@ -8,6 +8,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { StepLog } from '../workers/log.ts';
 import type { HttpLog } from './http/log.ts';
 import type { OauthLog } from './oauth/log.ts';
+import type { AuditLog } from './operators/audit.ts';
 
 const secretNames = [
   'AP_PWD',
@@ -80,12 +81,16 @@ const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [
 export const createStepLog = (parent: Logger, now: () => number): StepLog => {
   const logger = forFixedMembers(parent);
   return {
-    asked: (msspTransId, attempt) => logger.info({ msspTransId, attempt }, 'device asked'),
-    signed: (msspTransId, attempt) => logger.info({ msspTransId, attempt }, 'signed'),
-    failed: (msspTransId, attempt, fault) => logger.info({ msspTransId, attempt, fault }, 'failed'),
-    unreachable: (msspTransId, attempt, failures, cause) =>
-      logger.warn({ msspTransId, attempt, failures, cause }, 'device unreachable'),
-    receipted: (msspTransId, receipt) => logger.info({ msspTransId, receipt }, 'receipted'),
+    asked: (msspTransId, attempt, { caller: { apTransId } }) =>
+      logger.info({ msspTransId, apTransId, attempt }, 'device asked'),
+    signed: (msspTransId, attempt, { caller: { apTransId } }) =>
+      logger.info({ msspTransId, apTransId, attempt }, 'signed'),
+    failed: (msspTransId, attempt, fault, about) =>
+      logger.info({ msspTransId, apTransId: about?.caller.apTransId, attempt, fault }, 'failed'),
+    unreachable: (msspTransId, attempt, failures, cause, { caller: { apTransId } }) =>
+      logger.warn({ msspTransId, apTransId, attempt, failures, cause }, 'device unreachable'),
+    receipted: (msspTransId, receipt, { caller: { apTransId } }) =>
+      logger.info({ msspTransId, apTransId, receipt }, 'receipted'),
     trouble: createTrouble(parent, now),
   };
 };
@@ -109,5 +114,13 @@ export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
         event,
       ),
     trouble: createTrouble(parent, now),
+  };
+};
+
+/** The audit log of the people who run the service, once more in the process's own log. */
+export const createAuditLog = (parent: Logger): AuditLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    audit: ({ who, via, action, target }) => logger.info({ audit: true, who, via, target }, action),
   };
 };

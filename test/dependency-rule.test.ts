@@ -55,6 +55,11 @@ const cases = [
   ['src/oauth', '../http/app.ts', '../transactions/transactions.ts'],
   ['src/oauth', 'ioredis', 'oidc-provider'],
   ['src/transactions', '../oauth/tenant.ts', '../pki/cms.ts'],
+  ['src/queue', '../http/app.ts', '../transactions/transactions.ts'],
+  ['src/history', '../operators/audit.ts', '../transactions/contract.ts'],
+  ['src/operators', 'hono', '../history/history.ts'],
+  ['src/telemetry', '../product/core.ts', '../http/log.ts'],
+  ['src/transactions', '../history/history.ts', '../redis/connect.ts'],
   ['src/demo', '../oauth/tenant.ts', '../relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
 ] as const;

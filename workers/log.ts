@@ -1,10 +1,22 @@
+import type { SignatureRecord } from '../machines/record.ts';
+
+/**
+ * Whose transaction a step is about: as much of the request as may be told. What a run has in hand is passed as it is, so
+ * that telling costs nothing; whoever listens takes these members and no other.
+ */
+export interface About {
+  readonly caller: { readonly apId: string; readonly apTransId: string };
+}
+
 /** What the workers have to say, by step. Transactions are named by id; numbers and texts stay out. */
 export interface StepLog {
-  asked(id: string, attempt: number): void;
-  signed(id: string, attempt: number): void;
-  failed(id: string, attempt: number, code: number): void;
-  unreachable(id: string, attempt: number, failures: number, cause: string): void;
-  receipted(id: string, receipt: string): void;
+  asked(id: string, attempt: number, about: About): void;
+  /** @param record As it is now: its history says when the attempt began and when it was signed. */
+  signed(id: string, attempt: number, about: About, record: SignatureRecord): void;
+  /** @param about Undefined for a job that cannot be read. */
+  failed(id: string, attempt: number, code: number, about?: About): void;
+  unreachable(id: string, attempt: number, failures: number, cause: string, about: About): void;
+  receipted(id: string, receipt: string, about: About): void;
   /** Something that should not happen: a lost lock, Redis away, a bug. */
   trouble(error: Error): void;
 }

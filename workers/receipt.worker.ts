@@ -10,6 +10,7 @@ import type { ReceiptOutcome } from '../machines/outcome.ts';
 import { advance, isOfLaterVersion, type SignatureRecord } from '../machines/record.ts';
 import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
+import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import {
@@ -41,8 +42,9 @@ const retryMs = 1000;
 
 interface Taken {
   readonly data: ReceiptJobData;
-  /** The signature that the receipt is for. */
+  /** The signature that the receipt is for, and what was asked for then. */
   readonly signed: SignatureRecord;
+  readonly request: SignatureRequest;
 }
 
 export const createReceiptStep = (options: {
@@ -77,7 +79,7 @@ export const createReceiptStep = (options: {
     if (record.data?.outcome?.kind !== 'signature' || !request.ok || request.value.msisdn.number !== msisdn) {
       return refuse(101, 'A receipt follows a successful signature of the same number');
     }
-    return ok({ data: data.data, signed: record.data });
+    return ok({ data: data.data, signed: record.data, request: request.value });
   };
 
   const deadlineOf = (job: ReceiptJob, { data }: Taken): number =>
@@ -86,14 +88,14 @@ export const createReceiptStep = (options: {
   const holder = (job: ReceiptJob) => ({ transactionId: idOf(job), attempt });
 
   /** The first word stands: a run that is cut off in here is followed by one that may find the deadline past. */
-  const end = async (job: ReceiptJob, { data, signed }: Taken, wanted: ReceiptOutcome) => {
+  const end = async (job: ReceiptJob, { data, signed, request }: Taken, wanted: ReceiptOutcome) => {
     const { msspTransId, msisdn, sscdId } = data;
     const decided = await receipts.home.decide(idOf(job), attempt, { kind: 'receipt', receipt: wanted });
     const receipt = decided.kind === 'receipt' ? decided.receipt : wanted;
     if (sscdId !== undefined) await screens.release(screenOf(msisdn, sscdId), holder(job));
     const record = advance(signed, { type: 'RECEIPTED', at: now(), receipt });
     await signatures.home.amend(msspTransId, record);
-    log.receipted(msspTransId, receipt);
+    log.receipted(msspTransId, receipt, request);
     return { receipt };
   };
 
@@ -128,7 +130,7 @@ export const createReceiptStep = (options: {
         await saveOrStop(receipts.home, job, token, { ...data, lapsesAs: result.lapsesAs }, attempt);
         return sleep(receipts, job, token, deadline, attempt);
       case 'unreachable':
-        log.unreachable(msspTransId, attempt, job.attemptsStarted, result.cause);
+        log.unreachable(msspTransId, attempt, job.attemptsStarted, result.cause, taken.request);
         return sleep(receipts, job, token, Math.min(now() + retryMs, deadline));
     }
   };

@@ -79,7 +79,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
         ? ({ type: 'EXPIRED', at: now(), attempt } as const)
         : ({ type: 'FAULTED', at: now(), attempt, fault: reason } as const);
     await save(run, { transaction: advance(run.record, event), endedRuns: run.job.attemptsMade });
-    log.failed(run.id, attempt, reason.code);
+    log.failed(run.id, attempt, reason.code, run.request);
     return fail(reason);
   };
 
@@ -112,7 +112,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
         },
       },
     );
-    log.signed(run.id, attempt);
+    log.signed(run.id, attempt, run.request, record);
     return record;
   };
 
@@ -226,12 +226,12 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
         return conclude(run, result.answer);
       case 'awaiting': {
         if (!run.asked || run.data.deliveryFailures) run = await markAsked(run, eligible, time);
-        log.asked(run.id, attempt);
+        log.asked(run.id, attempt, run.request);
         return sleep(at, run.job, run.token, Math.min(result.askAgainAt ?? deadline, deadline), attempt);
       }
       case 'unreachable': {
         const failures = (run.data.deliveryFailures ?? 0) + 1;
-        log.unreachable(run.id, attempt, failures, result.cause);
+        log.unreachable(run.id, attempt, failures, result.cause, run.request);
         await save(run, {
           transaction: run.record,
           endedRuns: run.job.attemptsMade,

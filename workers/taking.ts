@@ -96,8 +96,14 @@ export const leftAloneUntil = (job: SignatureJob, now: number): number | undefin
   return isOfLaterVersion(version) ? laterWorkerUntil([deadline, job.timestamp], now) : undefined;
 };
 
-/** Whoever added the job may have had a clock that is ahead, or have made the time up. */
-const submittedAt = (job: SignatureJob, now: number): number => Math.min(job.timestamp, now);
+/**
+ * When its time began to run: when it was added, or the time that it was scheduled for. Whoever added the job may have had
+ * a clock that is ahead, or have made the time up.
+ */
+const submittedAt = (job: SignatureJob, now: number): number => {
+  const { delay } = job.opts;
+  return Math.min(job.timestamp + (typeof delay === 'number' ? Math.max(delay, 0) : 0), now);
+};
 
 /** When the attempt in hand is over, for a job whose data has been read. */
 export const signatureDeadline = (

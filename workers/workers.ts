@@ -5,7 +5,7 @@
  * stall any number of times (each is a step that runs again), and a command that failed for lack of Redis is repeated
  * at once.
  */
-import { type Queue, Worker, type WorkerOptions } from 'bullmq';
+import { type Queue, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
 import type { SignatureRecord } from '../machines/record.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
@@ -38,6 +38,8 @@ export interface WorkersOptions {
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly now: () => number;
   readonly log: StepLog;
+  /** Takes up the trace that came with a job. Without it there are no traces. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 export interface Workers {
@@ -92,6 +94,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     runRetryDelay: 500,
     removeOnComplete: { age: seconds(retention.signedMs) },
     removeOnFail: { age: seconds(retention.failedMs) },
+    ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
   });
 
   const workers = shards.flatMap((shard): Worker[] => {

@@ -4,7 +4,7 @@
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 
-interface ServiceFault {
+export interface ServiceFault {
   /** As in `_401`, without the underscore. Other services have codes that ours does not know. */
   readonly code: number;
   readonly reason: string;
@@ -50,7 +50,7 @@ export type Standing =
 
 export interface Submitted {
   readonly msspTransId: string;
-  /** URI of the method that was chosen. */
+  /** URI of the method that was chosen; empty when the service did not say. */
   readonly profile: string;
   /** Always `outstanding` in asynch mode. */
   readonly standing: Standing;

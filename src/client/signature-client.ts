@@ -1,5 +1,6 @@
 /**
- * A small client of the signature interface, for the command line.
+ * A small client of the signature interface: one call for each operation, every outcome a value. The command line uses it
+ * as it is; client.ts makes the one of it that other programs import.
  *
  * It says what the service said and verifies nothing: who relies on a signature calls `verifySignature` with the text
  * that it sent and the roots that it trusts.
@@ -11,12 +12,12 @@ import type { Checked } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { Operation } from '../protocol/parse.ts';
 import {
-  faultResponseSchema,
-  profileResponseSchema,
-  receiptResponseSchema,
-  signatureResponseSchema,
-  statusResponseSchema,
-} from '../protocol/schemas.ts';
+  faultAnswerSchema,
+  profileAnswerSchema,
+  receiptAnswerSchema,
+  signatureAnswerSchema,
+  statusAnswerSchema,
+} from './answer-schemas.ts';
 import type { Fetch } from './patient-fetch.ts';
 import { pollUntilEnded } from './polling.ts';
 import type { ProfileAnswer, Reaction, Reply, Standing, Submitted } from './reply.ts';
@@ -75,12 +76,8 @@ const notTheInterface = (status: number): Reply<never> => ({
 const readAnswer = <T>({ status, bytes }: RawAnswer, read: (body: unknown) => Checked<T>): Reply<T> => {
   const json = parseJson(bytes);
   if (!json.ok) return notTheInterface(status);
-  const fault = faultResponseSchema.safeParse(json.value);
-  if (fault.success) {
-    const { Code, Reason, Detail } = fault.data.Fault;
-    const code = Number(Code.SubCode.Value.slice(1));
-    return { kind: 'fault', fault: { code, reason: Reason, detail: Detail } };
-  }
+  const fault = faultAnswerSchema.safeParse(json.value);
+  if (fault.success) return { kind: 'fault', fault: fault.data };
   const value = status === 200 ? read(json.value) : undefined;
   return value?.ok ? { kind: 'answered', value: value.value } : notTheInterface(status);
 };
@@ -138,7 +135,7 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
       'status',
       writeStatusRequest(options, msspTransId, now()),
       promptMs,
-      reading(statusResponseSchema, (answer) => readStatus(answer.MSS_StatusResp)),
+      reading(statusAnswerSchema, (answer) => readStatus(answer.MSS_StatusResp)),
     );
 
   return {
@@ -148,7 +145,7 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
         'sign',
         writeSignRequest(options, request, now()),
         request.mode === 'synch' ? request.timeoutSeconds * 1000 + marginMs : promptMs,
-        reading(signatureResponseSchema, (answer) => readSubmitted(answer.MSS_SignatureResp, request.mode)),
+        reading(signatureAnswerSchema, (answer) => readSubmitted(answer.MSS_SignatureResp, request.mode)),
       ),
     statusAtEnd: (msspTransId, until) =>
       pollUntilEnded({
@@ -162,14 +159,14 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
         'receipt',
         writeReceiptRequest(options, request, now()),
         receiptMs + marginMs,
-        reading(receiptResponseSchema, (answer) => readReaction(answer.MSS_ReceiptResp)),
+        reading(receiptAnswerSchema, (answer) => readReaction(answer.MSS_ReceiptResp)),
       ),
     profile: (msisdn) =>
       call(
         'profile',
         writeProfileRequest(options, msisdn, now()),
         promptMs,
-        reading(profileResponseSchema, (answer) => readProfile(answer.MSS_ProfileResp)),
+        reading(profileAnswerSchema, (answer) => readProfile(answer.MSS_ProfileResp)),
       ),
     rootCertificates: async () => {
       const raw = await exchange('/pki/root.pem', promptMs);

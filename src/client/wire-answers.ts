@@ -1,15 +1,20 @@
 /**
- * Reads the answers of the signature interface. The schemas are those by which the service writes them; members that
- * they do not know are passed over, since other services say more.
+ * What the answers of the signature interface mean; answer-schemas.ts says what they have to look like.
  *
  * Source: interface sections 2 and 4.
  */
 import { Buffer } from 'node:buffer';
 import { type Checked, ok, refuse } from '../protocol/fault.ts';
-import type { MssProfileResp, MssReceiptResp, MssSignatureResp, MssStatusResp } from '../protocol/schemas.ts';
+import type {
+  ProfileOfAnswer,
+  ReceiptAnswer,
+  SscdOfAnswer,
+  StandingAnswer,
+  SubmittedAnswer,
+} from './answer-schemas.ts';
 import type { ProfileAnswer, Reaction, ServiceAnswers, SscdAnswer, Standing, Submitted } from './reply.ts';
 
-const servicesOf = (responses: MssStatusResp['ServiceResponses'] = []): ServiceAnswers => {
+const servicesOf = (responses: StandingAnswer['ServiceResponses'] = []): ServiceAnswers => {
   const location = responses.find(({ Geofencing }) => Geofencing)?.Geofencing;
   const details = responses.find(({ SubscriberInfo }) => SubscriberInfo)?.SubscriberInfo?.Details;
   // Id 1901 denotes MCC and MNC (interface section 2.2).
@@ -33,11 +38,7 @@ const servicesOf = (responses: MssStatusResp['ServiceResponses'] = []): ServiceA
 
 /** @returns Refuses what claims to be signed and has no signature; the detail is never shown. */
 const standingOf = (
-  {
-    MSS_Signature,
-    ServiceResponses,
-    Status,
-  }: Pick<MssStatusResp, keyof MssStatusResp & keyof MssSignatureResp>,
+  { MSS_Signature, ServiceResponses, Status }: StandingAnswer,
   withoutSignature: 'outstanding' | 'delivered',
 ): Checked<Standing> => {
   const code = Status.StatusCode.Value;
@@ -54,13 +55,17 @@ const standingOf = (
 };
 
 /** 100 means accepted in asynch mode, and in synch mode that a text was delivered. */
-export const readSubmitted = (answer: MssSignatureResp, mode: 'synch' | 'asynch'): Checked<Submitted> => {
+export const readSubmitted = (answer: SubmittedAnswer, mode: 'synch' | 'asynch'): Checked<Submitted> => {
   const standing = standingOf(answer, mode === 'asynch' ? 'outstanding' : 'delivered');
   if (!standing.ok) return standing;
-  return ok({ msspTransId: answer.MSSP_TransID, profile: answer.SignatureProfile, standing: standing.value });
+  return ok({
+    msspTransId: answer.MSSP_TransID,
+    profile: answer.SignatureProfile ?? '',
+    standing: standing.value,
+  });
 };
 
-export const readStatus = (answer: MssStatusResp): Checked<Standing> => standingOf(answer, 'delivered');
+export const readStatus = (answer: StandingAnswer): Checked<Standing> => standingOf(answer, 'delivered');
 
 const reactions: Readonly<Record<string, Reaction>> = {
   OK: 'accepted',
@@ -68,7 +73,7 @@ const reactions: Readonly<Record<string, Reaction>> = {
   TIMEOUT: 'timeout',
 };
 
-export const readReaction = ({ Status }: MssReceiptResp): Checked<Reaction> => {
+export const readReaction = ({ Status }: ReceiptAnswer): Checked<Reaction> => {
   const extension = Status.StatusDetail?.ReceiptResponseExtension;
   if (extension === undefined) return ok('unknown');
   if (extension.UserAck === 'false') return ok('unanswered');
@@ -76,11 +81,7 @@ export const readReaction = ({ Status }: MssReceiptResp): Checked<Reaction> => {
   return ok((Object.hasOwn(reactions, word) ? reactions[word] : undefined) ?? 'unknown');
 };
 
-type WireSscd = NonNullable<
-  NonNullable<NonNullable<MssProfileResp['Status']['StatusDetail']>['ProfileQueryExtension']['Sscds']>['Sim']
->;
-
-const readSscd = (sscd: WireSscd): SscdAnswer => ({
+const readSscd = (sscd: SscdOfAnswer): SscdAnswer => ({
   state: sscd.State,
   pinBlocked: sscd.PinStatus?.Blocked,
   card: sscd.CardDetails && {
@@ -96,10 +97,10 @@ const readSscd = (sscd: WireSscd): SscdAnswer => ({
   })),
 });
 
-export const readProfile = ({ SignatureProfile, Status }: MssProfileResp): Checked<ProfileAnswer> => {
+export const readProfile = ({ SignatureProfile, Status }: ProfileOfAnswer): Checked<ProfileAnswer> => {
   const { MobileUser, Sscds } = Status.StatusDetail?.ProfileQueryExtension ?? {};
   return ok({
-    profiles: SignatureProfile,
+    profiles: SignatureProfile ?? [],
     autoActivation: MobileUser?.AutoActivation,
     recoveryCodeCreated: MobileUser?.RecoveryCodeCreated,
     sim: Sscds?.Sim && readSscd(Sscds.Sim),

@@ -4,6 +4,7 @@ import type { OauthSettings } from '../registry/oauth-client.ts';
 import type { SubscriberTemplate } from '../registry/subscribers.ts';
 import { applicationProviderList } from './application-provider-entry.ts';
 import { oidcSettings, promptProblem, promptSecondsOf } from './oidc-entry.ts';
+import { operationsSettings } from './operations-entry.ts';
 import { subscriberList } from './subscriber-entry.ts';
 import { isSecureAddress, readOrigin } from './web-address.ts';
 
@@ -236,6 +237,7 @@ const configurationObject = z.strictObject({
     'Where browsers and clients reach this server, such as `https://sign.example.com`; http only to this machine, or in a sandbox. Without it: made of HOST and PORT.',
   ),
   oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
+  operations: operationsSettings.describe('The people who run the service, and what they may do.'),
 });
 
 export const configurationSchema = configurationObject

@@ -48,8 +48,16 @@ const readinessLifeMs = 10_000;
 export const openApiSide = async (core: Core, listensAt: () => string): Promise<ApiSide> => {
   const { configuration, commands, blocking, protocol, subscribers, retention, masterKey, now, onError } =
     core;
+  const { telemetry } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
-  const shards = openShards({ redis: commands, prefix: queue.prefix, shards: queue.shards, onError });
+  const shards = openShards({
+    redis: commands,
+    prefix: queue.prefix,
+    shards: queue.shards,
+    onError,
+    telemetry: telemetry.queue,
+  });
+  telemetry.watchQueues({ redis: commands, shards, now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): Promise<readonly Endings[]> =>
     Promise.all(
       shards.map((shard) =>
@@ -83,12 +91,15 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     maxBacklog,
     backlog,
     now,
-    onRefused: (count, shortage) => core.logger.warn({ count, shortage }, 'requests refused'),
+    onRefused: (count, shortage) => {
+      telemetry.refused(count, shortage);
+      core.logger.warn({ count, shortage }, 'requests refused');
+    },
   });
   const common = { protocol, providers, subscribers, transactions, now };
   const addressOf = createClientAddress(trustedProxy);
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
-  const oauthLog = createOauthLog(core.logger, now);
+  const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, now));
   const oauth = createOauth({
     settings: configuration.oidc,
     templates: (url) =>
@@ -130,7 +141,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       log: oauthLog,
     });
   const app = createApp({
-    more: [oauth.routes, ...(configuration.sandbox ? [demo()] : [])],
+    more: [telemetry.routes, oauth.routes, ...(configuration.sandbox ? [demo()] : [])],
     protocol,
     operations: {
       sign: createSign({ ...common, app2app: createApp2App(masterKey, appScheme) }),
@@ -153,14 +164,14 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       retention,
     },
     now,
-    log: createHttpLog(core.logger, now),
+    log: telemetry.httpLog(createHttpLog(core.logger, now)),
   });
   const endWaiting = async (): Promise<void> => {
     oauth.endWaiting();
     await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
   };
   return {
-    fetch: (request, bindings) => app.fetch(request, bindings ?? {}),
+    fetch: telemetry.fetch((request, bindings) => app.fetch(request, bindings ?? {})),
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,

@@ -7,6 +7,7 @@
  */
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
+import { productVersion } from '../http/documentation/product-version.ts';
 import { internalProviders } from '../oauth/internal-provider.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
@@ -22,6 +23,7 @@ import { type ApplicationProviders, createApplicationProviders } from '../regist
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
+import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createCustodyStore } from './custody-store.ts';
 
 export interface CoreOptions {
@@ -31,6 +33,8 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
+  /** CPU, memory and event-loop lag among the metrics: once for a process. */
+  readonly processMetrics?: boolean;
 }
 
 export interface Core extends CoreOptions {
@@ -39,6 +43,7 @@ export interface Core extends CoreOptions {
   readonly commands: RedisClient;
   readonly blocking: RedisClient;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
+  readonly telemetry: Telemetry;
   /** The registry and the keys, over one of the two connections. */
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
@@ -50,14 +55,27 @@ export interface Core extends CoreOptions {
 const dayMs = 86_400_000;
 
 export const openCore = (options: CoreOptions): Core => {
-  const { configuration, redisUrl, masterKey, now, onError } = options;
-  const { sandbox, queue, retention } = configuration;
+  const { configuration, redisUrl, masterKey, now } = options;
+  const { sandbox, queue, retention, operations } = configuration;
   const commands = connectForCommands({ url: redisUrl });
   const blocking = connectForBlocking({ url: redisUrl });
-  for (const client of [commands, blocking]) client.on('error', onError);
   const internal = internalProviders(configuration.oidc.tenants);
+  const telemetry = createTelemetry({
+    version: productVersion() ?? 'unknown',
+    apIds: [...configuration.applicationProviders, ...internal].map(({ id }) => id),
+    access: { token: operations.metricsToken, open: operations.metricsOpen },
+    tracing: operations.tracing,
+    processMetrics: options.processMetrics ?? false,
+    now,
+  });
+  telemetry.watchRedis('commands', commands);
+  telemetry.watchRedis('blocking', blocking);
+  const onError = telemetry.trouble('product', options.onError);
+  for (const client of [commands, blocking]) client.on('error', onError);
   return {
     ...options,
+    onError,
+    telemetry,
     protocol: createProtocol(configuration.protocol),
     subscribers: createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox }),
     commands,

@@ -105,6 +105,7 @@ export const launch = async (
         now,
         logger,
         onError: trouble,
+        processMetrics: true,
       },
       {
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),

@@ -4,6 +4,7 @@ import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
+import { startOperations } from './operations-side.ts';
 
 export interface WorkerSide {
   /** Finishes the steps in hand and takes no more. */
@@ -11,10 +12,20 @@ export interface WorkerSide {
 }
 
 /** Starts the workers of this process and resolves when they take jobs. */
-export const startWorkerSide = async (core: Core): Promise<WorkerSide> => {
+export const startWorkerSide = async (
+  core: Core,
+  parts: { readonly operations: boolean } = { operations: true },
+): Promise<WorkerSide> => {
   const { configuration, blocking, protocol, subscribers, retention, now, logger, onError } = core;
+  const { telemetry } = core;
   const { queue, workers, otp } = configuration;
-  const shards = openShards({ redis: blocking, prefix: queue.prefix, shards: queue.shards, onError });
+  const shards = openShards({
+    redis: blocking,
+    prefix: queue.prefix,
+    shards: queue.shards,
+    onError,
+    telemetry: telemetry.queue,
+  });
   const custody = core.custodyOver(blocking);
   const gateway =
     otp.gateway.kind === 'outbox'
@@ -27,18 +38,21 @@ export const startWorkerSide = async (core: Core): Promise<WorkerSide> => {
     protocol,
     providers: core.providersOver(blocking),
     subscribers,
-    devices: createDevices({ custody, gateway }),
+    devices: telemetry.devices(createDevices({ custody, gateway })),
     custody,
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
     retention,
     now,
-    log: createStepLog(logger, now),
+    log: telemetry.stepLog(createStepLog(logger, now)),
+    telemetry: telemetry.queue,
   });
   await started.ready();
+  const keepers = parts.operations ? startOperations(core, shards) : undefined;
   return {
     close: async () => {
+      await keepers?.close();
       await started.close();
       await closeShards(shards);
     },

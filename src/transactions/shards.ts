@@ -4,7 +4,7 @@
  * A BullMQ queue lives in one slot, so on one core of one Redis; more shards spread the work over the nodes of a
  * cluster. With one shard (the default) this is simply two queues.
  */
-import { Queue, type QueueOptions } from 'bullmq';
+import { Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
@@ -27,15 +27,21 @@ export interface ShardsOptions {
   readonly prefix: string;
   readonly shards: number;
   readonly onError: (error: Error) => void;
+  /** Carries the trace of whoever adds a job to whoever runs it. Without it there are no traces. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 const openQueue = (
   name: string,
-  redis: RedisClient,
   prefix: string,
-  onError: ShardsOptions['onError'],
+  { redis, onError, telemetry }: Omit<ShardsOptions, 'prefix' | 'shards'>,
 ): QueueAt => {
-  const options: QueueOptions = { connection: redis, prefix, skipWaitingForReady: true };
+  const options: QueueOptions = {
+    connection: redis,
+    prefix,
+    skipWaitingForReady: true,
+    ...(telemetry !== undefined && { telemetry }),
+  };
   const queue = new Queue(name, options);
   queue.on('error', onError);
   return { queue, home: createJobHome(queue, redis) };
@@ -44,14 +50,14 @@ const openQueue = (
 const closePatienceMs = 1000;
 
 /** The connection stays the caller's; {@link closeShards} does not end it. */
-export const openShards = ({ redis, prefix, shards, onError }: ShardsOptions): readonly Shard[] =>
+export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readonly Shard[] =>
   Array.from({ length: shards }, (_, index) => {
     const at = shardPrefix(prefix, index);
     return {
       index,
       prefix: at,
-      signatures: openQueue(signatureQueueName, redis, at, onError),
-      receipts: openQueue(receiptQueueName, redis, at, onError),
+      signatures: openQueue(signatureQueueName, at, common),
+      receipts: openQueue(receiptQueueName, at, common),
     };
   });
 

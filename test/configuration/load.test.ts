@@ -89,7 +89,7 @@ const value = (input: unknown) => {
 describe('a configuration', () => {
   it('has a default for every key', () => {
     // oidc.test.ts looks at the rest.
-    const { oidc: _oidc, ...plain } = value({});
+    const { oidc: _oidc, operations: _operations, ...plain } = value({});
     expect(plain).toEqual({
       sandbox: false,
       applicationProviders: [],
@@ -119,7 +119,7 @@ describe('a configuration', () => {
   });
 
   it('keeps every value that is given', () => {
-    const { applicationProviders, subscribers, oidc: _oidc, ...plain } = value(full);
+    const { applicationProviders, subscribers, oidc: _oidc, operations: _operations, ...plain } = value(full);
     const { applicationProviders: _providers, subscribers: _subscribers, oidc: _given, ...given } = full;
     expect(plain).toEqual(given);
     expect(applicationProviders).toEqual([

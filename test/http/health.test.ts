@@ -1,5 +1,14 @@
 /** Health for machines. While Redis is away: see redis-away.test.ts. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHealthRoutes, type HealthCheck } from '../../src/http/health.route.ts';
+import {
+  backlogCheck,
+  eventsCheck,
+  keysCheck,
+  redisCheck,
+  stoppingCheck,
+  workersCheck,
+} from '../../src/telemetry/readiness.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 
@@ -23,4 +32,100 @@ it.each([
 
 it('leaves no line in the log, since it is asked all the time', () => {
   expect(product.logged).toEqual([]);
+});
+
+describe('the checks of readiness', () => {
+  const check = (name: string, look: HealthCheck['look']): HealthCheck => ({
+    name,
+    look,
+    trouble: `The trouble of ${name}`,
+  });
+  const fine = check('fine', async () => ({ ok: true }));
+  const ask = async (path: string, ...checks: HealthCheck[]) => {
+    const response = await createHealthRoutes(checks).fetch(new Request(`http://test${path}`));
+    return { status: response.status, body: await response.json() };
+  };
+
+  it('are told one by one, with what each took', async () => {
+    expect(
+      await ask(
+        '/readyz',
+        fine,
+        check('other', async () => ({ ok: true })),
+      ),
+    ).toEqual({
+      status: 200,
+      body: {
+        status: 'ready',
+        checks: [
+          { name: 'fine', ok: true, ms: expect.any(Number) },
+          { name: 'other', ok: true, ms: expect.any(Number) },
+        ],
+      },
+    });
+  });
+
+  it('make it 503 when one fails, with the reason', async () => {
+    const failing = check('events', async () => ({ ok: false, reason: 'Nobody reads them' }));
+    const { status, body } = await ask('/readyz', fine, failing);
+    expect(status).toBe(503);
+    expect(body).toMatchObject({
+      status: 'unavailable',
+      reasons: ['Nobody reads them'],
+      checks: [{ ok: true }, { name: 'events', ok: false, reason: 'Nobody reads them' }],
+    });
+  });
+
+  it('say nothing of an error, which names addresses and perhaps secrets', async () => {
+    const broken = check('redis', async () => {
+      throw new Error('connect ECONNREFUSED redis://user:secret@10.1.2.3:6379');
+    });
+    const answer = await ask('/readyz', broken);
+    expect(answer).toMatchObject({ status: 503, body: { reasons: ['The trouble of redis'] } });
+    expect(JSON.stringify(answer)).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
+  });
+
+  it('stay 200 for what is only information', async () => {
+    const full = backlogCheck({ size: () => 5000 }, 5000);
+    const { status, body } = await ask('/readyz', full);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ checks: [{ name: 'backlog', ok: true, reason: 'Full: 5000 waiting' }] });
+  });
+
+  it('are not waited for without end', async () => {
+    const silent = check('silent', () => new Promise(() => undefined));
+    const { status, body } = await ask('/readyz', silent);
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ reasons: ['No answer in time'] });
+  });
+
+  it('are not asked for the life of the process', async () => {
+    const broken = check('redis', async () => ({ ok: false }));
+    expect(await ask('/livez', broken)).toEqual({ status: 200, body: { status: 'alive' } });
+  });
+
+  it('notice a stream that is not read, keys that cannot be, workers that do not run, and a process that stops', async () => {
+    const { body } = await ask(
+      '/readyz',
+      eventsCheck(() => false),
+      keysCheck(async () => Promise.reject(new Error('unsealing failed for tenant x'))),
+      workersCheck(() => false),
+      stoppingCheck(() => true),
+    );
+    expect(body).toMatchObject({
+      reasons: [
+        'The stream of events is not read',
+        'The keys of the OpenID provider cannot be read',
+        'The workers take no jobs',
+        'The process is stopping',
+      ],
+    });
+  });
+
+  it('find Redis by a write', async () => {
+    const client = redis.client();
+    const readiness = redisCheck(client, redis.prefix, Date.now);
+    expect(await ask('/readyz', readiness)).toMatchObject({ status: 200 });
+    expect(await client.exists(`${redis.prefix}:readiness`)).toBe(1);
+  });
 });

@@ -41,6 +41,8 @@ export interface TestProductOptions {
   readonly redisUrl?: string;
   /** On a port of its own. What the OpenID library answers needs a socket. */
   readonly listen?: boolean;
+  /** Also the index and the runner of ordered replays. */
+  readonly operations?: boolean;
 }
 
 const configurationWith = (overrides: Record<string, unknown> = {}): Configuration => {
@@ -57,6 +59,7 @@ export const startTestProduct = async (
     masterKey,
     redisUrl,
     listen: listens = false,
+    operations = false,
   }: TestProductOptions = {},
 ): Promise<TestProduct> => {
   const configuration = configurationWith({
@@ -74,7 +77,7 @@ export const startTestProduct = async (
     onError: createStepLog(logger, Date.now).trouble,
   });
   await core.ready();
-  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core) : undefined;
+  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, { operations }) : undefined;
   let address = '';
   const api = await openApiSide(core, () => address || 'http://test');
   const { http } = configuration;
@@ -111,7 +114,7 @@ export const startTestProduct = async (
       workerSide = undefined;
     },
     startWorkers: async () => {
-      workerSide ??= await startWorkerSide(core);
+      workerSide ??= await startWorkerSide(core, { operations });
     },
     stop: async () => {
       server?.cut();

@@ -1,0 +1,224 @@
+/**
+ * A client of the signature interface for other programs: of Paraph, and of every service that speaks it.
+ *
+ * A promise resolves with what was asked for, or rejects with one of the errors of errors.ts; a caller's own signal
+ * rejects with its own reason. The caller's wait is all that a signal or a timeout ends: a transaction that was accepted
+ * goes on, and its id finds it again.
+ */
+import { X509Certificate } from 'node:crypto';
+import { bytesToSign, type ProfileName, profileNames } from '../protocol/requests.ts';
+import { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
+import { type Fetch, patientFetch } from './patient-fetch.ts';
+import type { ProfileAnswer, Reaction, Reply, ServiceAnswers, Standing } from './reply.ts';
+import { type SignatureClient as Calls, createSignatureClient } from './signature-client.ts';
+import { type Approval, approvalDtbd, type Dialect, profileUriOf } from './wire-requests.ts';
+
+export interface ClientOptions {
+  /** Base of the service: `https://host/base`; the paths of the interface follow it. */
+  readonly url: string;
+  /** The application that asks. */
+  readonly apId: string;
+  /** Secret. Goes into bodies and nowhere else. */
+  readonly apPassword?: string | undefined;
+  /** How the service spells its URIs; Paraph takes any of those in its configuration. */
+  readonly dialect?: Dialect | undefined;
+  /**
+   * In place of one that waits for as long as a person takes, such as one with a client certificate. The built-in `fetch`
+   * fits for asynch mode.
+   */
+  readonly fetch?: Fetch | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Rejects with a `TimeoutError` when it has passed. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export type DataToSign =
+  | { readonly text: string; readonly approval?: never }
+  | { readonly approval: Approval; readonly text?: never };
+
+export type SignRequest = DataToSign & {
+  /** E.164, with or without plus. */
+  readonly msisdn: string;
+  /** A name of the interface, or a URI in any dialect; `Any-LoA4` by default, for an approval `Device-LoA4`. */
+  readonly profile?: ProfileName | `http://${string}` | undefined;
+  /** How long the person has; 60 by default. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Of the phone's screens: `en`, `de`, … */
+  readonly language?: string | undefined;
+  readonly geofencing?: boolean;
+  readonly subscriberInfo?: boolean;
+  /** Have the service verify the signature, too. */
+  readonly validate?: boolean;
+};
+
+export interface Accepted {
+  readonly msspTransId: string;
+  /** URI of the method that was chosen, where the service says so. */
+  readonly profile: string | undefined;
+}
+
+/** What came back. `signature` is undefined for a one-time password: the text was delivered, nothing was signed. */
+export interface Signed {
+  readonly msspTransId: string;
+  /** CMS SignedData as it came, not verified: see `verifySignature`. */
+  readonly signature: Uint8Array | undefined;
+  /** The service says that it has verified the signature itself. */
+  readonly validated: boolean;
+  readonly services: ServiceAnswers;
+}
+
+export interface ReceiptRequest {
+  readonly msspTransId: string;
+  readonly msisdn: string;
+  readonly text: string;
+  readonly language?: string | undefined;
+}
+
+export interface SignatureClient {
+  /**
+   * Asks a person to sign, and waits. In asynch mode, the default, the status is asked for until the end, so a connection
+   * that breaks off costs nothing; in synch mode one call stays open, and when it breaks off the transaction is lost to
+   * the caller.
+   *
+   * @throws SignatureFaultError, ServiceUnreachableError, SignatureOutstandingError (rejects)
+   */
+  sign(
+    request: SignRequest & { readonly mode?: 'synch' | 'asynch' },
+    options?: CallOptions,
+  ): Promise<Signed & Accepted>;
+  /** Asks in asynch mode, and resolves when the service has accepted the request. */
+  submit(request: SignRequest, options?: CallOptions): Promise<Accepted>;
+  /** Where a transaction stands. Rejects with its fault when it has failed. */
+  status(msspTransId: string, options?: CallOptions): Promise<Standing>;
+  /** Asks for the status until the transaction has ended, by default for as long as any can take. */
+  result(msspTransId: string, options?: CallOptions): Promise<Signed>;
+  /** Tells the person what became of the signature. Resolves with what the person did. */
+  receipt(request: ReceiptRequest, options?: CallOptions): Promise<Reaction>;
+  /** What a person can sign with. */
+  profile(msisdn: string, options?: CallOptions): Promise<ProfileAnswer>;
+  /**
+   * The roots (DER) that the service says its signatures end in: as trustworthy as the connection. Empty when it does not
+   * offer them, which the interface does not ask of it.
+   */
+  rootCertificates(options?: CallOptions): Promise<readonly Uint8Array[]>;
+}
+
+const defaultTimeoutSeconds = 60;
+/** What a service may take to end a transaction after its deadline. */
+const graceMs = 15_000;
+/** No request may take longer (TimeOut), as far as this client knows. */
+const longestMs = 3_600_000;
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+const isProfileName = (text: string): text is ProfileName =>
+  (profileNames as readonly string[]).includes(text);
+
+/** The bytes that a signature of this data is over: what `verifySignature` wants as the expected data. */
+export const signedBytes = (data: DataToSign): Uint8Array =>
+  bytesToSign(
+    data.approval === undefined
+      ? { kind: 'text', text: data.text }
+      : { kind: 'transaction-approval', text: data.approval.title, dtbd: approvalDtbd(data.approval) },
+  );
+
+const signedOf = (msspTransId: string, standing: Standing): Signed => {
+  switch (standing.state) {
+    case 'outstanding':
+      throw new SignatureOutstandingError(msspTransId);
+    case 'delivered':
+      return { msspTransId, signature: undefined, validated: false, services: standing.services };
+    case 'signed': {
+      const { signature, validated, services } = standing;
+      return { msspTransId, signature, validated, services };
+    }
+  }
+};
+
+export const createClient = (options: ClientOptions): SignatureClient => {
+  const { url, apId, apPassword, dialect, fetch = patientFetch, now = Date.now } = options;
+
+  /** Makes calls under the caller's signal and time, and throws what is no answer. */
+  const under = async <T>(
+    { signal, timeoutMs }: CallOptions,
+    work: (
+      calls: Calls,
+      answered: <A>(reply: Promise<Reply<A>>, msspTransId?: string) => Promise<A>,
+    ) => Promise<T>,
+  ): Promise<T> => {
+    const gone = AbortSignal.any([
+      ...(signal === undefined ? [] : [signal]),
+      ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+    ]);
+    const calls = createSignatureClient({ url, apId, apPassword, dialect, fetch, now, signal: gone });
+    return work(calls, async (pending, msspTransId) => {
+      const reply = await pending;
+      switch (reply.kind) {
+        case 'answered':
+          return reply.value;
+        case 'fault':
+          throw new SignatureFaultError(reply.fault, msspTransId);
+        case 'unreachable':
+          throw new ServiceUnreachableError(reply.cause, msspTransId);
+        case 'aborted':
+          throw gone.reason;
+      }
+    });
+  };
+
+  const wireOf = (request: SignRequest, mode: 'synch' | 'asynch') => {
+    const { approval, text, timeoutSeconds = defaultTimeoutSeconds } = request;
+    const profile = request.profile ?? (approval === undefined ? 'Any-LoA4' : 'Device-LoA4');
+    return {
+      ...request,
+      mode,
+      text: text ?? '',
+      approval,
+      timeoutSeconds,
+      profile: isProfileName(profile) ? profileUriOf(profile, dialect) : profile,
+    };
+  };
+
+  return {
+    sign: ({ mode = 'asynch', ...request }, callOptions = {}) =>
+      under(callOptions, async (calls, answered) => {
+        const wire = wireOf(request as SignRequest, mode);
+        const { msspTransId, profile, standing } = await answered(calls.sign(wire));
+        const until = now() + wire.timeoutSeconds * 1000 + graceMs;
+        const end =
+          mode === 'synch' ? standing : await answered(calls.statusAtEnd(msspTransId, until), msspTransId);
+        return { ...signedOf(msspTransId, end), profile: profile || undefined };
+      }),
+
+    submit: (request, callOptions = {}) =>
+      under(callOptions, async (calls, answered) => {
+        const { msspTransId, profile } = await answered(calls.sign(wireOf(request, 'asynch')));
+        return { msspTransId, profile: profile || undefined };
+      }),
+
+    status: (msspTransId, callOptions = {}) =>
+      under(callOptions, (calls, answered) => answered(calls.status(msspTransId), msspTransId)),
+
+    result: (msspTransId, callOptions = {}) =>
+      under(callOptions, async (calls, answered) =>
+        signedOf(msspTransId, await answered(calls.statusAtEnd(msspTransId, now() + longestMs), msspTransId)),
+      ),
+
+    receipt: (request, callOptions = {}) =>
+      under(callOptions, (calls, answered) => answered(calls.receipt(request), request.msspTransId)),
+
+    profile: (msisdn, callOptions = {}) =>
+      under(callOptions, (calls, answered) => answered(calls.profile(msisdn))),
+
+    rootCertificates: (callOptions = {}) =>
+      under(callOptions, async (calls, answered) => {
+        const pem = await answered(calls.rootCertificates());
+        return (pem?.match(pemBlock) ?? []).map((block) => Uint8Array.from(new X509Certificate(block).raw));
+      }),
+  };
+};

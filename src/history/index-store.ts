@@ -1,0 +1,276 @@
+/**
+ * The writes to the index of one shard. Each is one script, so it is done wholly or not at all, and only if the index
+ * still stands where the writer believes: two processes, or one that slept, cannot undo each other's work.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+
+import { bucketsInDoubling, countedMs, type EntryArguments, minuteMs } from './entry.ts';
+import type { ShardKeys } from './keys.ts';
+import { factsWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
+import { type Position, positionText, readPosition } from './position.ts';
+
+export interface IndexStore {
+  position(): Promise<Position | undefined>;
+  /**
+   * Writes to the generation in use and moves on, from a position that this process has read or written.
+   *
+   * @returns Where the index stands now; undefined when somebody else has written meanwhile: `to` is not reached, and
+   *   what is missing is still told by the events.
+   */
+  write(from: Position, to: Position, entries: readonly EntryArguments[]): Promise<Position | undefined>;
+  /** Writes to a generation that is being built. @returns False when it was given up. */
+  build(generation: number, entries: readonly EntryArguments[]): Promise<boolean>;
+  /** Takes a row out, if it still is what was read. */
+  remove(
+    generation: number,
+    rows: readonly { readonly number: number; readonly facts: Uint8Array; readonly id: string }[],
+  ): Promise<void>;
+  /** Frees a chunk that has no rows left. @returns Whether it had none. */
+  dropIfEmpty(generation: number, chunk: number): Promise<boolean>;
+  /** A new generation that nobody reads yet. What an earlier rebuild left unfinished is removed. */
+  beginGeneration(): Promise<number>;
+  /** Puts a finished generation to use and removes the one before. @returns False when it was given up meanwhile. */
+  use(position: Position): Promise<boolean>;
+  giveUp(generation: number): Promise<void>;
+}
+
+const chunkScript = `
+local rows, factsWidth, namesWidth = ${rowsInChunk}, ${factsWidth}, ${namesWidth}
+local function place(number)
+  local chunk = math.floor(number / rows)
+  return string.format('%d', chunk), number - chunk * rows
+end`;
+
+/**
+ * KEYS: the state. ARGV: base of the generation's keys, claim's field, what it holds, what it becomes, the changes'
+ * key, how long a minute is kept, now; then two for each transaction (EntryArguments).
+ *
+ * A minute's counters: `submitted`, `signed`, `f401`, and `t80` for how long signing took (entry.ts).
+ *
+ * The keys of rows and minutes are not announced, since they follow from what is found; they share the state's slot.
+ */
+const writeScript = `${chunkScript}
+if (redis.call('HGET', KEYS[1], ARGV[2]) or '') ~= ARGV[3] then return 0 end
+local base = ARGV[1]
+local at, meta, spans = base .. ':at', base .. ':meta', base .. ':spans'
+local keptMs, now = tonumber(ARGV[6]), tonumber(ARGV[7])
+local first = tonumber(redis.call('HGET', meta, 'next') or '0')
+local following = first
+local counts, spanned, changed = {}, {}, {}
+local function count(time, field)
+  if time <= now - keptMs or time >= now + keptMs then return end
+  local minute = string.format('%.0f', math.floor(time / ${minuteMs}))
+  local fields = counts[minute] or {}
+  fields[field] = (fields[field] or 0) + 1
+  counts[minute] = fields
+end
+local function countEnd(facts)
+  local state = string.byte(facts, 1)
+  local fault = struct.unpack('<H', facts, 3)
+  local ended = struct.unpack('<d', facts, 17)
+  if ended == 0 then return end
+  if state == ${stateCodeOf('failed')} then return count(ended, 'f' .. string.format('%d', fault)) end
+  count(ended, 'signed')
+  local took = struct.unpack('<I4', facts, 37)
+  if took > 0 then
+    count(ended, 't' .. string.format('%d', math.floor(math.log(took) / math.log(2) * ${bucketsInDoubling})))
+  end
+end
+for i = 8, #ARGV, 2 do
+  local id = ARGV[i]
+  local facts, names = string.sub(ARGV[i + 1], 1, factsWidth), string.sub(ARGV[i + 1], factsWidth + 1)
+  local number = tonumber(redis.call('HGET', at, id) or '-1')
+  if facts == '' then
+    if number >= 0 then
+      local chunk, row = place(number)
+      redis.call('SETRANGE', base .. ':facts:' .. chunk, row * factsWidth, string.rep('\\0', factsWidth))
+      redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
+      redis.call('HDEL', at, id)
+      changed[#changed + 1] = id
+    end
+  else
+    local before = ''
+    local isNew = number < 0
+    if isNew then
+      number = following
+      following = following + 1
+      redis.call('HSET', at, id, string.format('%d', number))
+    end
+    local chunk, row = place(number)
+    local factsKey = base .. ':facts:' .. chunk
+    if isNew then
+      local namesKey = base .. ':names:' .. chunk
+      if row == 0 then
+        redis.call('SET', factsKey, string.rep('\\0', rows * factsWidth))
+        redis.call('SET', namesKey, string.rep('\\0', rows * namesWidth))
+      end
+      redis.call('SETRANGE', namesKey, row * namesWidth, names)
+      local submitted = struct.unpack('<d', facts, 9)
+      count(submitted, 'submitted')
+      local span = spanned[chunk]
+      if not span then span = { submitted, submitted } spanned[chunk] = span end
+      span[1], span[2] = math.min(span[1], submitted), math.max(span[2], submitted)
+    else
+      before = redis.call('GETRANGE', factsKey, row * factsWidth, row * factsWidth + factsWidth - 1)
+    end
+    if before ~= facts then
+      redis.call('SETRANGE', factsKey, row * factsWidth, facts)
+      if string.sub(before, 17, 24) ~= string.sub(facts, 17, 24) then countEnd(facts) end
+      changed[#changed + 1] = id
+    end
+  end
+end
+if following > first then redis.call('HSET', meta, 'next', string.format('%d', following)) end
+for chunk, span in pairs(spanned) do
+  local least, greatest = string.match(redis.call('HGET', spans, chunk) or '', '^(%d+) (%d+)$')
+  redis.call('HSET', spans, chunk, string.format('%.0f %.0f',
+    math.min(span[1], tonumber(least or span[1])), math.max(span[2], tonumber(greatest or span[2]))))
+end
+for minute, fields in pairs(counts) do
+  local key = base .. ':minute:' .. minute
+  for field, some in pairs(fields) do redis.call('HINCRBY', key, field, some) end
+  redis.call('PEXPIRE', key, ARGV[6])
+end
+if #changed > 0 and ARGV[2] == 'position' then
+  local ids = '*'
+  if #changed <= 100 then ids = table.concat(changed, ' ') end
+  redis.call('XADD', ARGV[5], 'MAXLEN', '~', 100, '*', 'ids', ids)
+end
+if ARGV[4] ~= ARGV[3] then redis.call('HSET', KEYS[1], ARGV[2], ARGV[4]) end
+return 1`;
+
+/** KEYS: index of numbers. ARGV: base; then number, facts as they were, id. */
+const removeScript = `${chunkScript}
+local base = ARGV[1]
+for i = 2, #ARGV, 3 do
+  local chunk, row = place(tonumber(ARGV[i]))
+  local factsKey, from = base .. ':facts:' .. chunk, row * factsWidth
+  if redis.call('GETRANGE', factsKey, from, from + factsWidth - 1) == ARGV[i + 1] then
+    redis.call('SETRANGE', factsKey, from, string.rep('\\0', factsWidth))
+    redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
+    redis.call('HDEL', KEYS[1], ARGV[i + 2])
+  end
+end
+return 1`;
+
+/** KEYS: facts, names, spans, meta. ARGV: chunk. The chunk that is being filled stays. */
+const dropScript = `${chunkScript}
+local following = tonumber(redis.call('HGET', KEYS[4], 'next') or '0')
+if following < (tonumber(ARGV[1]) + 1) * rows then return 0 end
+if redis.call('GET', KEYS[1]) ~= string.rep('\\0', rows * factsWidth) then return 0 end
+redis.call('UNLINK', KEYS[1], KEYS[2])
+redis.call('HDEL', KEYS[3], ARGV[1])
+return 1`;
+
+const useScript = `
+if redis.call('HGET', KEYS[1], 'building') ~= ARGV[1] then return false end
+local before = redis.call('HGET', KEYS[1], 'position') or ''
+redis.call('HSET', KEYS[1], 'position', ARGV[2])
+redis.call('HDEL', KEYS[1], 'building')
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', 100, '*', 'ids', '*')
+return before`;
+
+const giveUpScript = `
+if redis.call('HGET', KEYS[1], 'building') == ARGV[1] then redis.call('HDEL', KEYS[1], 'building') end
+return 1`;
+
+/** Few enough that one script keeps nobody waiting for long. */
+const writesAtOnce = 250;
+const dropsAtOnce = 100;
+
+export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () => number): IndexStore => {
+  const dropGeneration = async (number: number): Promise<void> => {
+    const generation = keys.generation(number);
+    const chunks = Object.keys(await redis.hgetall(generation.spans)).map(Number);
+    for (let first = 0; first < chunks.length; first += dropsAtOnce) {
+      const some = chunks.slice(first, first + dropsAtOnce);
+      await redis.unlink(...some.flatMap((chunk) => [generation.facts(chunk), generation.names(chunk)]));
+    }
+    // Its minutes go by themselves.
+    await redis.unlink(generation.at, generation.meta, generation.spans);
+  };
+
+  const giveUp = async (number: number): Promise<void> => {
+    await redis.eval(giveUpScript, 1, keys.state, number);
+    await dropGeneration(number);
+  };
+
+  const writeSome = async (
+    generation: number,
+    field: 'position' | 'building',
+    holds: string,
+    becomes: string,
+    entries: readonly EntryArguments[],
+  ): Promise<boolean> => {
+    const { base } = keys.generation(generation);
+    const fixed = [base, field, holds, becomes, keys.changes, countedMs, now()];
+    return (await redis.eval(writeScript, 1, keys.state, ...fixed, ...entries.flat())) === 1;
+  };
+
+  return {
+    giveUp,
+
+    position: async () => readPosition(await redis.hget(keys.state, 'position')),
+
+    write: async (from, to, entries) => {
+      let at = from;
+      for (let first = 0; first === 0 || first < entries.length; first += writesAtOnce) {
+        // The position moves with the last of them: cut off before, all are written again, to the same end.
+        const isLast = first + writesAtOnce >= entries.length;
+        const next = { ...(isLast ? to : from), writes: at.writes + 1 };
+        const some = entries.slice(first, first + writesAtOnce);
+        if (!(await writeSome(from.generation, 'position', positionText(at), positionText(next), some)))
+          return undefined;
+        at = next;
+      }
+      return at;
+    },
+
+    build: async (generation, entries) => {
+      const claim = String(generation);
+      for (let first = 0; first < entries.length; first += writesAtOnce) {
+        const some = entries.slice(first, first + writesAtOnce);
+        if (!(await writeSome(generation, 'building', claim, claim, some))) return false;
+      }
+      return true;
+    },
+
+    remove: async (generation, rows) => {
+      const { base, at } = keys.generation(generation);
+      for (let first = 0; first < rows.length; first += writesAtOnce) {
+        const some = rows.slice(first, first + writesAtOnce);
+        const given = some.flatMap(({ number, facts, id }) => [number, Buffer.from(facts), id]);
+        await redis.eval(removeScript, 1, at, base, ...given);
+      }
+    },
+
+    dropIfEmpty: async (generation, chunk) => {
+      const { facts, names, spans, meta } = keys.generation(generation);
+      return (await redis.eval(dropScript, 4, facts(chunk), names(chunk), spans, meta, chunk)) === 1;
+    },
+
+    beginGeneration: async () => {
+      const unfinished = Number((await redis.hget(keys.state, 'building')) ?? 0);
+      if (unfinished > 0) await giveUp(unfinished);
+      const generation = await redis.hincrby(keys.state, 'generations', 1);
+      await redis.hset(keys.state, 'building', generation);
+      return generation;
+    },
+
+    use: async (position) => {
+      const { generation } = position;
+      const before = await redis.eval(
+        useScript,
+        2,
+        keys.state,
+        keys.changes,
+        generation,
+        positionText(position),
+      );
+      if (before === null) return false;
+      const replaced = readPosition(String(before))?.generation;
+      if (replaced !== undefined && replaced !== generation) await dropGeneration(replaced);
+      return true;
+    },
+  };
+};

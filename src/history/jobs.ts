@@ -1,0 +1,72 @@
+/**
+ * Reads what rows are made of. Many jobs are one command: asking for each would cost this process more than all else that
+ * it does for them.
+ *
+ * The jobs' keys are not announced to Redis, since they follow from what is found; they share the slot of the key that is.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+import { type EntryArguments, entryOf } from './entry.ts';
+import type { ShardKeys } from './keys.ts';
+import { jobFields, rowOf, type TransactionRow } from './row.ts';
+
+const quoted = jobFields.map((field) => `'${field}'`).join(', ');
+
+/**
+ * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. A signature is not
+ * needed here, and is half of a job.
+ */
+export const jobScript = `
+local function job(prefix, id)
+  local fields = redis.pcall('HMGET', prefix .. id, ${quoted})
+  if fields.err then return {} end
+  local result = fields[${jobFields.indexOf('returnvalue') + 1}]
+  local _, from = string.find(result or '', '"cms":"', 1, true)
+  local till = from and string.find(result, '"', from + 1, true)
+  if till then
+    fields[${jobFields.indexOf('returnvalue') + 1}] = string.sub(result, 1, from) .. string.sub(result, till)
+  end
+  return fields
+end`;
+
+const readScript = `${jobScript}
+local found = {}
+for i = 2, #ARGV do found[#found + 1] = job(ARGV[1], ARGV[i]) end
+return found`;
+
+const readAtOnce = 250;
+
+/** @returns One for each id, in the same order; undefined where there is no such job. */
+export const readRows = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  ids: readonly string[],
+): Promise<readonly (TransactionRow | undefined)[]> => {
+  const rows: (TransactionRow | undefined)[] = [];
+  for (let first = 0; first < ids.length; first += readAtOnce) {
+    const some = ids.slice(first, first + readAtOnce);
+    const found = await redis.eval(readScript, 1, keys.state, keys.signatures(''), ...some);
+    rows.push(
+      ...(found as readonly (string | null)[][]).map((fields, index) => rowOf(some[index] ?? '', fields)),
+    );
+  }
+  return rows;
+};
+
+/** What is to be written of these transactions, oldest first. */
+export const entriesOf = (
+  rows: readonly { readonly id: string; readonly row: TransactionRow | undefined }[],
+): readonly EntryArguments[] =>
+  rows
+    .toSorted((a, b) => (a.row?.submittedAt ?? 0) - (b.row?.submittedAt ?? 0))
+    .map(({ id, row }) => entryOf(id, row))
+    .filter((entry) => entry !== undefined);
+
+/** The same, of transactions as they are now. */
+export const readEntries = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  ids: readonly string[],
+): Promise<readonly EntryArguments[]> => {
+  const rows = await readRows(redis, keys, ids);
+  return entriesOf(ids.map((id, index) => ({ id, row: rows[index] })));
+};

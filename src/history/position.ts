@@ -1,0 +1,40 @@
+/**
+ * Where the index of a shard stands: which generation is in use, and up to which event of the two queues it is true.
+ *
+ * One text, so that it is compared and replaced in one step: whoever writes rows says from where he went on, and writes
+ * nothing when somebody else has written since. The count of writes tells two apart that leave the rest as it is.
+ */
+export interface Position {
+  readonly generation: number;
+  /** Ids in the event streams; `0-0` before the first. */
+  readonly signatures: string;
+  readonly receipts: string;
+  readonly writes: number;
+}
+
+export const beginning = '0-0';
+
+export const positionText = ({ generation, signatures, receipts, writes }: Position): string =>
+  `${generation} ${signatures} ${receipts} ${writes}`;
+
+/** @returns Undefined where there is none. */
+export const readPosition = (text: string | null | undefined): Position | undefined => {
+  const [, generation, signatures, receipts, writes] =
+    /^(\d+) (\d+-\d+) (\d+-\d+) (\d+)$/.exec(text ?? '') ?? [];
+  if (signatures === undefined || receipts === undefined) return undefined;
+  return { generation: Number(generation), signatures, receipts, writes: Number(writes) };
+};
+
+const partsOf = (id: string): [number, number] => {
+  const [time = '0', sequence = '0'] = id.split('-');
+  return [Number(time), Number(sequence)];
+};
+
+/** The time of an event by the clock of Redis, milliseconds since the epoch. */
+export const timeOf = (id: string): number => partsOf(id)[0];
+
+export const isAtOrAfter = (id: string, other: string): boolean => {
+  const [time, sequence] = partsOf(id);
+  const [otherTime, otherSequence] = partsOf(other);
+  return time > otherTime || (time === otherTime && sequence >= otherSequence);
+};

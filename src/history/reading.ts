@@ -1,0 +1,76 @@
+/** Reads the rows of one shard, chunk by chunk. */
+import { Buffer } from 'node:buffer';
+import type { RedisClient } from '../redis/connect.ts';
+import { jobScript } from './jobs.ts';
+import type { GenerationKeys, ShardKeys } from './keys.ts';
+import { idWidth, namesWidth, rowsInChunk } from './packed-row.ts';
+import { rowOf, type TransactionRow } from './row.ts';
+
+export interface Span {
+  readonly chunk: number;
+  /** The least and the greatest submittedAt of its rows, milliseconds since the epoch. */
+  readonly least: number;
+  readonly greatest: number;
+}
+
+export interface ReadChunk {
+  readonly facts: Buffer;
+  /** Empty unless they were asked for. */
+  readonly names: Buffer;
+}
+
+const nothing = Buffer.alloc(0);
+
+export const readSpans = async (redis: RedisClient, generation: GenerationKeys): Promise<readonly Span[]> =>
+  Object.entries(await redis.hgetall(generation.spans)).map(([chunk, span]) => {
+    const [least = '0', greatest = '0'] = span.split(' ');
+    return { chunk: Number(chunk), least: Number(least), greatest: Number(greatest) };
+  });
+
+/** @returns One for each chunk, in the same order; empty ones for those that are gone. */
+export const readChunks = async (
+  redis: RedisClient,
+  generation: GenerationKeys,
+  chunks: readonly number[],
+  withNames: boolean,
+): Promise<readonly ReadChunk[]> => {
+  const read = async (key: string): Promise<Buffer> => (await redis.getBuffer(key)) ?? nothing;
+  return Promise.all(
+    chunks.map(async (chunk) => {
+      const [facts, names] = await Promise.all([
+        read(generation.facts(chunk)),
+        withNames ? read(generation.names(chunk)) : nothing,
+      ]);
+      return { facts, names };
+    }),
+  );
+};
+
+/** KEYS: the state. ARGV: base of the generation's keys, what the jobs' keys begin with, the rows' numbers. */
+const rowsScript = `${jobScript}
+local found = {}
+for i = 3, #ARGV do
+  local number = tonumber(ARGV[i])
+  local chunk = math.floor(number / ${rowsInChunk})
+  local from = (number - chunk * ${rowsInChunk}) * ${namesWidth}
+  local key = ARGV[1] .. ':names:' .. string.format('%d', chunk)
+  local id = string.gsub(redis.call('GETRANGE', key, from, from + ${idWidth - 1}), '%z+$', '')
+  found[#found + 1] = id
+  found[#found + 1] = id == '' and {} or job(ARGV[2], id)
+end
+return found`;
+
+/** @returns The transactions of rows by their numbers, as they are now; undefined where row or job is gone. */
+export const readNumbered = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  generation: GenerationKeys,
+  numbers: readonly number[],
+): Promise<readonly (TransactionRow | undefined)[]> => {
+  const prefix = keys.signatures('');
+  const found = await redis.eval(rowsScript, 1, keys.state, generation.base, prefix, ...numbers);
+  const read = found as readonly unknown[];
+  return numbers.map((_, index) =>
+    rowOf(String(read[index * 2]), read[index * 2 + 1] as readonly (string | null)[]),
+  );
+};

@@ -1,0 +1,124 @@
+/**
+ * A transaction as people find it: what a list shows of it.
+ *
+ * It is computed from the fields of its job and from nothing else, so that whatever keeps rows can be made again from the
+ * jobs at any time. Other programs write jobs too, so nothing here trusts their form: what cannot be read is empty, and the
+ * transaction is listed all the same, because a job that nobody can read is what an operator looks for.
+ */
+import type { SignatureState } from '../../machines/signature.machine.ts';
+import { type FaultReason, fault, faultTable, parseFaultLine } from '../protocol/fault.ts';
+import { type ProfileName, profileNames } from '../protocol/requests.ts';
+
+export interface TransactionRow {
+  readonly msspTransId: string;
+  /** Empty, like its neighbours, where the job's data does not say. */
+  readonly apId: string;
+  readonly apTransId: string;
+  /** Digits without the plus sign. */
+  readonly msisdn: string;
+  /** The one that was asked for. */
+  readonly profile: ProfileName | undefined;
+  readonly state: SignatureState;
+  /** Of a failed one. */
+  readonly fault?: { readonly code: number; readonly reason: FaultReason; readonly detail: string };
+  readonly attempt: number;
+  /** Milliseconds since the epoch. */
+  readonly submittedAt: number;
+  /** Milliseconds since the epoch; absent while it is open. */
+  readonly endedAt?: number;
+  /** From the beginning of the last attempt to its end, milliseconds; absent while it is open, or where nothing says. */
+  readonly tookMs?: number;
+}
+
+/** The fields of a job's hash that a row is made of, in the order of {@link StoredFields}. */
+export const jobFields = ['data', 'timestamp', 'finishedOn', 'failedReason', 'returnvalue', 'atm'] as const;
+/** As HMGET gives them. */
+export type StoredFields = readonly (string | null | undefined)[];
+
+const parsed = (text: string | null | undefined): Record<string, unknown> => {
+  if (typeof text !== 'string') return {};
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+};
+
+const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** Whole milliseconds, as they are compared and written down. */
+const time = (value: unknown): number => {
+  const number = Math.trunc(Number(value ?? 0));
+  return Number.isSafeInteger(number) && number > 0 ? number : 0;
+};
+const count = (value: unknown, least: number): number => {
+  const number = Number(value ?? least);
+  return Number.isSafeInteger(number) && number >= least ? number : least;
+};
+
+/** Authorities differ, names do not: `http://mid.vendor.ch/MID/v1/AuthProfile1` ends in its name. */
+const profileOf = (uri: string): ProfileName | undefined =>
+  profileNames.find((name) => uri.endsWith(`/${name}`));
+
+const digitsOf = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
+
+/** When the attempt began, by the record's own history. */
+const begunAt = (record: unknown, attempt: number): number => {
+  const history = member(record, 'history');
+  if (!Array.isArray(history)) return 0;
+  const begun = history.find(
+    (entry) => member(entry, 'state') === 'submitted' && member(entry, 'attempt') === attempt,
+  );
+  return time(member(begun, 'at'));
+};
+
+const tookOf = (begun: number, ended: number): { tookMs?: number } =>
+  begun > 0 && ended >= begun ? { tookMs: ended - begun } : {};
+
+/** @returns Undefined when there is no such job. */
+export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow | undefined => {
+  const [data, timestamp, finishedOn, failedReason, returnValue, endedRuns] = fields;
+  if (typeof data !== 'string') return undefined;
+  const written = parsed(data);
+  const request = written.MSS_SignatureReq;
+  const caller = member(request, 'AP_Info');
+  const record = written.transaction;
+  const attempt = count(member(record, 'attempt'), 1);
+  const submittedAt = time(timestamp);
+  const about = {
+    msspTransId,
+    apId: text(member(caller, 'AP_ID')),
+    apTransId: text(member(caller, 'AP_TransID')),
+    msisdn: digitsOf(text(member(member(request, 'MobileUser'), 'MSISDN'))),
+    profile: profileOf(text(member(request, 'SignatureProfile'))),
+    submittedAt,
+  };
+  const endedAt = time(finishedOn);
+  if (endedAt === 0) {
+    // A job that is run again has not been taken yet when fewer runs are noted than have ended (workers/taking.ts).
+    const again = count(endedRuns, 0) > count(written.endedRuns, 0);
+    const pending = !again && member(record, 'state') === 'pending';
+    return { ...about, state: pending ? 'pending' : 'submitted', attempt: again ? attempt + 1 : attempt };
+  }
+  if (typeof failedReason === 'string') {
+    const { code, detail } = parseFaultLine(failedReason) ?? fault(900);
+    const begun = begunAt(record, attempt) || (attempt === 1 ? submittedAt : 0);
+    return {
+      ...about,
+      state: 'failed',
+      fault: { code, reason: faultTable[code].reason, detail },
+      attempt,
+      endedAt,
+      ...tookOf(begun, endedAt),
+    };
+  }
+  const end = parsed(returnValue);
+  const lastAttempt = count(end.attempt, attempt);
+  return {
+    ...about,
+    state: end.state === 'receipted' ? 'receipted' : 'signed',
+    attempt: lastAttempt,
+    endedAt,
+    ...tookOf(begunAt(end, lastAttempt) || submittedAt, endedAt),
+  };
+};

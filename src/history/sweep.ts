@@ -1,0 +1,57 @@
+/**
+ * Takes out what nobody may find any more: transactions whose retention is over, and those whose job has gone without a
+ * word, because BullMQ tells of jobs that it removes in bulk by their number only.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+import { isOver, type Retention } from './filter.ts';
+import type { IndexStore } from './index-store.ts';
+import type { ShardKeys } from './keys.ts';
+import { factsIn, idIn, isFailedCode, isOpenCode, namesWidth, rowsInChunk } from './packed-row.ts';
+import { readChunks } from './reading.ts';
+
+/** No transaction is open for longer than this without its job being looked for. */
+const openMs = 86_400_000;
+
+/** @returns How many rows were taken out. */
+export const sweepShard = async (options: {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly store: IndexStore;
+  readonly retention: Retention;
+  readonly now: number;
+}): Promise<number> => {
+  const { redis, keys, store, retention, now } = options;
+  const position = await store.position();
+  if (position === undefined) return 0;
+  const generation = keys.generation(position.generation);
+  const chunks = Object.keys(await redis.hgetall(generation.spans)).map(Number);
+  let removed = 0;
+  for (const chunk of chunks) {
+    const [read] = await readChunks(redis, generation, [chunk], true);
+    if (read === undefined) continue;
+    const facts = factsIn(read.facts);
+    const over: { number: number; facts: Uint8Array; id: string }[] = [];
+    const doubtful: typeof over = [];
+    for (let row = 0; row < facts.count; row += 1) {
+      const state = facts.stateCode(row);
+      if (state === 0) continue;
+      const found = () => ({
+        number: chunk * rowsInChunk + row,
+        facts: facts.bytes(row),
+        id: idIn(read.names.subarray(row * namesWidth, (row + 1) * namesWidth)),
+      });
+      if (isOver(facts.endedAt(row), isFailedCode(state), retention, now)) over.push(found());
+      else if (isOpenCode(state) && now - facts.submittedAt(row) > openMs) doubtful.push(found());
+    }
+    if (doubtful.length > 0) {
+      const pipeline = redis.pipeline();
+      for (const { id } of doubtful) pipeline.exists(keys.signatures(id));
+      const there = (await pipeline.exec()) ?? [];
+      over.push(...doubtful.filter((_, index) => there[index]?.[1] === 0));
+    }
+    await store.remove(position.generation, over);
+    removed += over.length;
+    await store.dropIfEmpty(position.generation, chunk);
+  }
+  return removed;
+};

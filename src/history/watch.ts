@@ -1,0 +1,82 @@
+/**
+ * Tells a page that is open which transactions have changed, soon after the index knows. However many pages are open, a
+ * process asks each shard twice a second, and not at all while none is.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+import type { ShardKeys } from './keys.ts';
+
+/** The ids that changed; `many` when they were too many to be named, or the index was built anew. */
+export type Change = { readonly kind: 'ids'; readonly ids: readonly string[] } | { readonly kind: 'many' };
+export type ChangeListener = (change: Change) => void;
+
+export interface Watch {
+  /** @returns Stops it. */
+  watch(listener: ChangeListener): () => void;
+  close(): void;
+}
+
+const lookEveryMs = 500;
+/** More than this at one look is many. */
+const mostIds = 200;
+const entriesAtOnce = 50;
+
+export const createWatch = (
+  redis: RedisClient,
+  shards: readonly ShardKeys[],
+  onError: (error: Error) => void,
+): Watch => {
+  const listeners = new Set<ChangeListener>();
+  let timer: NodeJS.Timeout | undefined;
+  /** The last entry that was read of each shard; undefined before the first look. */
+  let read: (string | undefined)[] = [];
+
+  const lookAt = async (keys: ShardKeys, shard: number): Promise<readonly string[]> => {
+    const since = read[shard];
+    if (since === undefined) {
+      const [last] = await redis.xrevrange(keys.changes, '+', '-', 'COUNT', 1);
+      read[shard] = last?.[0] ?? '0-0';
+      return [];
+    }
+    const entries = await redis.xrange(keys.changes, `(${since}`, '+', 'COUNT', entriesAtOnce);
+    read[shard] = entries.at(-1)?.[0] ?? since;
+    const ids = entries.flatMap(([, [, text = '*']]) => text.split(' '));
+    return entries.length === entriesAtOnce ? ['*'] : ids;
+  };
+
+  const look = async (): Promise<void> => {
+    const ids = new Set((await Promise.all(shards.map(lookAt))).flat());
+    if (ids.size === 0) return;
+    const change: Change =
+      ids.has('*') || ids.size > mostIds ? { kind: 'many' } : { kind: 'ids', ids: [...ids] };
+    for (const listener of listeners) listener(change);
+  };
+
+  const next = (): void => {
+    timer = setTimeout(() => {
+      look()
+        .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))))
+        .finally(() => {
+          if (listeners.size > 0) next();
+          else timer = undefined;
+        });
+    }, lookEveryMs);
+  };
+
+  return {
+    watch: (listener) => {
+      listeners.add(listener);
+      if (timer === undefined) {
+        read = shards.map(() => undefined);
+        next();
+      }
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    close: () => {
+      listeners.clear();
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+};

@@ -1,0 +1,58 @@
+/** How a bulk replay stands, and what has become of each of its transactions. */
+import type { Bulk, BulkCounts, BulkItem, BulkResult } from './bulk-store.ts';
+
+export type BulkStanding = Bulk & BulkCounts;
+
+export type BulkReport = BulkStanding & {
+  /** In the order of the list. */
+  readonly transactions: readonly {
+    readonly msspTransId: string;
+    readonly result: 'waiting' | 'open' | 'signed' | 'failed' | 'changed' | 'gone';
+    /** Of a failed one. */
+    readonly fault?: number;
+  }[];
+};
+
+type Kind = BulkReport['transactions'][number]['result'];
+
+const kindOf = (result: BulkResult | undefined): Kind => {
+  switch (result) {
+    case undefined:
+      return 'waiting';
+    case 'begun':
+    case 'replayed':
+      return 'open';
+    case 'signed':
+    case 'changed':
+    case 'gone':
+      return result;
+    default:
+      return 'failed';
+  }
+};
+
+export const countsOf = (total: number, results: ReadonlyMap<string, BulkResult>): BulkCounts => {
+  const counts: Record<Kind, number> = { waiting: 0, open: 0, signed: 0, failed: 0, changed: 0, gone: 0 };
+  const failed: Record<string, number> = {};
+  for (const result of results.values()) {
+    const kind = kindOf(result);
+    counts[kind] += 1;
+    if (kind === 'failed') failed[result] = (failed[result] ?? 0) + 1;
+  }
+  const { open: inFlight, signed, changed, gone } = counts;
+  return { waiting: total - results.size, inFlight, signed, failed, changed, gone };
+};
+
+export const reportOf = (
+  bulk: Bulk,
+  items: readonly BulkItem[],
+  results: ReadonlyMap<string, BulkResult>,
+): BulkReport => ({
+  ...bulk,
+  ...countsOf(bulk.total, results),
+  transactions: items.map(({ msspTransId }) => {
+    const found = results.get(msspTransId);
+    const result = kindOf(found);
+    return { msspTransId, result, ...(result === 'failed' && { fault: Number(found) }) };
+  }),
+});

@@ -1,0 +1,189 @@
+/**
+ * One bulk replay in the hands of the process that works it off.
+ *
+ * A step does three things: it looks how those that were replayed have ended, it replays as many as the rate allows, and it ends the
+ * bulk when nothing is left. All that it remembers was read from the store when it was taken up, so that it can be taken
+ * up anywhere after a crash, in the middle of anything.
+ *
+ * Of an item, in order: its turn and its number (store), the audit log, the replay (replay-once.ts), the result (store). Cut
+ * off in between, the next process begins the item again: the audit log has one entry for it all the same, and the person one
+ * prompt.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+import type { RateLimiter } from '../registry/rate-limiter.ts';
+import type { Shard } from '../transactions/shards.ts';
+import type { Audit } from './audit.ts';
+import { countsOf } from './bulk-report.ts';
+import type { Bulk, BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
+import { readStandings, type Standing } from './failed-end.ts';
+import type { ReplayOnce } from './replay-once.ts';
+
+export interface BulkRun {
+  /** @returns False when the bulk is over. */
+  step(): Promise<boolean>;
+}
+
+export interface BulkRunOptions {
+  readonly redis: RedisClient;
+  readonly shards: readonly Shard[];
+  readonly store: BulkStore;
+  readonly audit: Audit;
+  readonly limiter: RateLimiter;
+  readonly replayOnce: ReplayOnce;
+  readonly now: () => number;
+  /** Asked before each replay; without it the rest is left to others. */
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
+/** A number of another bulk, or one that is being prompted: looked at again. */
+const numberPauseMs = 500;
+const lookAtOnce = 500;
+/** How often is looked for the ends of those that were replayed. */
+const lookEveryMs = 250;
+
+/** @returns How the run that followed the end has ended; undefined while it goes on. */
+const resultOf = (standing: Standing | undefined, endedRuns: number): BulkResult | undefined => {
+  if (standing === undefined) return 'gone';
+  const { row } = standing;
+  if (standing.endedRuns <= endedRuns) return undefined;
+  if (standing.endedRuns > endedRuns + 1 || row.endedAt === undefined) return 'changed';
+  return row.fault === undefined ? 'signed' : `${row.fault.code}`;
+};
+
+export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<BulkRun> => {
+  const { redis, shards, store, audit, limiter, replayOnce, now, mayGoOn } = options;
+  const { id, by, perSecond } = bulk;
+  // A tenth of a second's worth at once, so that looking for room now and then is enough.
+  const burst = Math.max(1, Math.ceil(perSecond / 10));
+  const pace = { requests: burst, perSeconds: burst / perSecond };
+
+  const [items, results, numbers] = await Promise.all([
+    store.items(id),
+    store.results(id),
+    store.numbers(id),
+  ]);
+  const isWaiting = ({ msspTransId }: BulkItem): boolean =>
+    [undefined, 'begun'].includes(results.get(msspTransId));
+  /** Begun ones first: somebody may have been prompted for them already. */
+  const waiting = items
+    .filter(isWaiting)
+    .sort((a, b) => Number(results.has(b.msspTransId)) - Number(results.has(a.msspTransId)));
+  const inFlight = new Map<string, BulkItem>();
+  for (const item of items) {
+    if (results.get(item.msspTransId) === 'replayed') inFlight.set(item.msspTransId, item);
+  }
+  const numberOf = new Map(numbers);
+  /** Those whose number is being prompted. */
+  let later: { readonly item: BulkItem; readonly msisdn: string; readonly at: number }[] = [];
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  const settle = async ({ msspTransId }: BulkItem, result: BulkResult): Promise<void> => {
+    await store.settle(id, msspTransId, result, numberOf.get(msspTransId));
+    inFlight.delete(msspTransId);
+    numberOf.delete(msspTransId);
+  };
+
+  const look = async (): Promise<void> => {
+    if (now() - lookedAt < lookEveryMs) return;
+    lookedAt = now();
+    const replayed = [...inFlight.values()];
+    for (let from = 0; from < replayed.length; from += lookAtOnce) {
+      const some = replayed.slice(from, from + lookAtOnce);
+      const standings = await readStandings(
+        redis,
+        shards,
+        some.map(({ msspTransId }) => msspTransId),
+      );
+      for (const [index, item] of some.entries()) {
+        const result = resultOf(standings[index], item.endedRuns);
+        if (result !== undefined) await settle(item, result);
+      }
+    }
+  };
+
+  /** @returns False when nothing more may be begun. */
+  const replay = async (item: BulkItem): Promise<boolean> => {
+    const { msspTransId, endedRuns } = item;
+    const [standing] = await readStandings(redis, shards, [msspTransId]);
+    if (standing === undefined) {
+      await settle(item, 'gone');
+      return true;
+    }
+    // What nobody can read has no number: it stands for itself.
+    const msisdn = standing.row.msisdn || msspTransId;
+    const turn = await store.begin(id, msspTransId, msisdn);
+    switch (turn) {
+      case 'over':
+        return false;
+      case 'settled':
+        // By a process that took this one for dead: how it ended is looked for like the others.
+        numberOf.set(msspTransId, msisdn);
+        inFlight.set(msspTransId, item);
+        return true;
+      case 'number':
+        later.push({ item, msisdn, at: now() + numberPauseMs });
+        return true;
+      case 'go':
+        numberOf.set(msspTransId, msisdn);
+    }
+    await audit.record(
+      { who: by, via: 'service', action: 'replay', target: msspTransId, details: { bulk: id } },
+      `${id}:${msspTransId}`,
+    );
+    const result = await replayOnce(msspTransId, endedRuns, { by, order: id });
+    if (result !== 'replayed') {
+      await settle(item, result === 'unknown' ? 'gone' : 'changed');
+      return true;
+    }
+    await store.settle(id, msspTransId, 'replayed');
+    inFlight.set(msspTransId, item);
+    return true;
+  };
+
+  const next = (): BulkItem | undefined => {
+    const first = waiting.shift();
+    if (first !== undefined) return first;
+    const time = now();
+    const prompted = new Set(numberOf.values());
+    const index = later.findIndex(({ at, msisdn }) => at <= time && !prompted.has(msisdn));
+    return index === -1 ? undefined : later.splice(index, 1)[0]?.item;
+  };
+
+  const replaySome = async (): Promise<void> => {
+    for (let count = 0; count < burst; count += 1) {
+      if (waiting.length + later.length === 0 || !(await mayGoOn())) return;
+      const item = next();
+      if (item === undefined) return;
+      if (!(await limiter.take(`replays:${id}`, pace))) {
+        waiting.unshift(item);
+        return;
+      }
+      if (await replay(item)) continue;
+      // Stopped: what has been begun is gone through all the same.
+      const begun = new Set([...(await store.results(id)).keys()]);
+      const rest = [...waiting, ...later.map((one) => one.item)].filter((one) => begun.has(one.msspTransId));
+      waiting.splice(0, waiting.length, ...rest);
+      later = [];
+      return;
+    }
+  };
+
+  const finish = async (): Promise<void> => {
+    const counts = countsOf(bulk.total, await store.results(id));
+    const { waiting: left, signed } = counts;
+    const state = left > 0 ? 'stopped' : 'done';
+    const details = { state, total: bulk.total, begun: bulk.total - left, signed };
+    await audit.record({ who: by, via: 'service', action: 'bulk-end', target: id, details }, `${id}:end`);
+    await store.finish(id, state, counts, now());
+  };
+
+  return {
+    step: async () => {
+      await look();
+      await replaySome();
+      if (waiting.length + later.length + inFlight.size > 0) return true;
+      await finish();
+      return false;
+    },
+  };
+};

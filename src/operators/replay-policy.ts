@@ -1,0 +1,75 @@
+/**
+ * Which failed transactions may be replayed, and by whom.
+ *
+ * never                 The request itself is wrong: a replay would end the same way.
+ * operator              Nobody has said no: silence, a device that was away, a block that may have been lifted.
+ * operator-with-reason  A person has said no. Who asks again says why.
+ * admin                 For services that want it narrower.
+ *
+ * Each transaction's fault decides. A viewer replays nothing.
+ */
+import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
+import { includesRole, type Role } from './operator.ts';
+
+export const replayRules = ['never', 'operator', 'operator-with-reason', 'admin'] as const;
+export type ReplayRule = (typeof replayRules)[number];
+export type ReplayPolicy = Readonly<Record<FaultCode, ReplayRule>>;
+
+export const defaultReplayPolicy: ReplayPolicy = {
+  101: 'never',
+  102: 'never',
+  103: 'never',
+  104: 'never',
+  105: 'never',
+  107: 'never',
+  108: 'never',
+  109: 'never',
+  208: 'operator',
+  209: 'operator',
+  401: 'operator-with-reason',
+  402: 'operator',
+  403: 'operator',
+  404: 'operator',
+  406: 'operator',
+  422: 'operator',
+  450: 'operator',
+  900: 'operator',
+};
+
+/** @param changes Of the configuration: `operations.replay.policy`. */
+export const replayPolicy = (changes: Readonly<Partial<Record<string, ReplayRule>>> = {}): ReplayPolicy => ({
+  ...defaultReplayPolicy,
+  ...changes,
+});
+
+/**
+ * never   Nobody may replay this fault.
+ * role    The operator's role does not allow it.
+ * reason  It needs a reason.
+ */
+export type ReplayRefusal = 'never' | 'role' | 'reason';
+
+/** Of what somebody has written: blanks are no reason. */
+export const isReason = (reason: string | undefined): reason is string =>
+  reason !== undefined && reason.trim() !== '' && reason.length <= 500;
+
+/** @returns Undefined when it may be replayed. */
+export const refusalOf = (
+  policy: ReplayPolicy,
+  code: number,
+  role: Role,
+  reason: string | undefined,
+): ReplayRefusal | undefined => {
+  const rule = isFaultCode(code) ? policy[code] : 'never';
+  switch (rule) {
+    case 'never':
+      return 'never';
+    case 'operator':
+      return includesRole(role, 'operator') ? undefined : 'role';
+    case 'operator-with-reason':
+      if (!includesRole(role, 'operator')) return 'role';
+      return isReason(reason) ? undefined : 'reason';
+    case 'admin':
+      return includesRole(role, 'admin') ? undefined : 'role';
+  }
+};

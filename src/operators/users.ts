@@ -1,0 +1,191 @@
+/**
+ * The people: those of the configuration file and those that an admin added.
+ *
+ * A user has a version that changes with every change. Sessions and tokens hold the version they were made under, so
+ * they end together with it, wherever they are; nobody has to find them.
+ *
+ * Key: hash `<prefix>:operators:users`, name -> sealed record.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { RedisClient } from '../redis/connect.ts';
+import { hashPassword } from '../registry/passwords.ts';
+import { isOperatorName, type Role, roles } from './operator.ts';
+import type { Sealed } from './sealed.ts';
+import type { ConfiguredOperator } from './settings.ts';
+
+export interface User {
+  readonly name: string;
+  readonly role: Role;
+  readonly passwordHash: string | undefined;
+  readonly oidcSubject: string | undefined;
+  readonly version: string;
+  readonly origin: 'configuration' | 'stored';
+}
+
+export interface NewUser {
+  readonly name: string;
+  readonly role: Role;
+  readonly password?: string | undefined;
+  readonly oidcSubject?: string | undefined;
+}
+
+/** What may be wrong with a new user, before anything is done. */
+export type UserObjection = 'bad-name' | 'bad-password' | 'bad-subject' | 'no-way-in';
+/** `exists`: the name, or the subject, is somebody's. */
+export type AddResult = 'added' | 'exists' | UserObjection;
+/** `configured`: the user stands in the configuration file and is changed there. */
+export type ChangeResult = 'changed' | 'unknown' | 'configured';
+
+export interface Users {
+  find(name: string): Promise<User | undefined>;
+  findBySubject(subject: string): Promise<User | undefined>;
+  /** By name. */
+  list(): Promise<readonly User[]>;
+  objectionTo(user: NewUser): UserObjection | undefined;
+  add(user: NewUser): Promise<AddResult>;
+  remove(name: string): Promise<ChangeResult>;
+  setRole(name: string, role: Role): Promise<ChangeResult>;
+  setPassword(name: string, password: string): Promise<ChangeResult | 'bad-password'>;
+}
+
+const storedSchema = z.object({
+  role: z.enum(roles),
+  passwordHash: z.string().optional(),
+  oidcSubject: z.string().optional(),
+  version: z.string(),
+});
+type Stored = z.infer<typeof storedSchema>;
+
+const leastPasswordLength = 12;
+const mostPasswordBytes = 1024;
+
+export const isGoodPassword = (password: string): boolean =>
+  [...password].length >= leastPasswordLength && Buffer.byteLength(password) <= mostPasswordBytes;
+
+/** Replaces what is there, if it is still what the change was made from. Empty stands for nothing. */
+const swapScript = `
+local before = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+if before ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
+else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+return 1`;
+
+const changesAtMost = 20;
+
+const newVersion = (): string => randomBytes(12).toString('base64url');
+
+const configuredUser = ({ name, role, passwordHash, oidcSubject }: ConfiguredOperator): User => ({
+  name,
+  role,
+  passwordHash,
+  oidcSubject,
+  version: createHash('sha256')
+    .update(JSON.stringify([name, role, passwordHash, oidcSubject]))
+    .digest('base64url'),
+  origin: 'configuration',
+});
+
+export const createUsers = (options: {
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly sealed: Sealed;
+  readonly configured: readonly ConfiguredOperator[];
+}): Users => {
+  const { redis, sealed } = options;
+  const key = `${options.prefix}:operators:users`;
+  const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
+  const placeOf = (name: string): string => `user ${name}`;
+
+  const read = (name: string, text: string | null | undefined): Stored | undefined =>
+    storedSchema.safeParse(sealed.open(placeOf(name), text)).data;
+
+  const userOf = (name: string, stored: Stored): User => ({
+    name,
+    role: stored.role,
+    passwordHash: stored.passwordHash,
+    oidcSubject: stored.oidcSubject,
+    version: stored.version,
+    origin: 'stored',
+  });
+
+  const swap = async (name: string, before: string, after: Stored | undefined): Promise<boolean> => {
+    const text = after === undefined ? '' : sealed.seal(placeOf(name), after);
+    return (await redis.eval(swapScript, 1, key, name, before, text)) === 1;
+  };
+
+  /** @param next What comes after; undefined where nothing can come after what there is. */
+  const change = async (
+    name: string,
+    next: (stored: Stored | undefined) => { readonly after: Stored | undefined } | undefined,
+  ): Promise<ChangeResult> => {
+    if (configured.has(name)) return 'configured';
+    for (let round = 0; round < changesAtMost; round += 1) {
+      const text = await redis.hget(key, name);
+      const following = text === null ? undefined : next(read(name, text));
+      if (text === null || following === undefined) return 'unknown';
+      if (await swap(name, text, following.after)) return 'changed';
+    }
+    throw new Error('An operator is being changed by too many at once');
+  };
+
+  const update = (name: string, changes: Partial<Stored>): Promise<ChangeResult> =>
+    change(name, (stored) => stored && { after: { ...stored, ...changes, version: newVersion() } });
+
+  const list = async (): Promise<readonly User[]> => {
+    const stored = Object.entries(await redis.hgetall(key)).flatMap(([name, text]) => {
+      const record = configured.has(name) ? undefined : read(name, text);
+      return record === undefined ? [] : [userOf(name, record)];
+    });
+    return [...configured.values(), ...stored].sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+
+  const findBySubject = async (subject: string): Promise<User | undefined> =>
+    subject === '' ? undefined : (await list()).find(({ oidcSubject }) => oidcSubject === subject);
+
+  const objectionTo = ({ name, password, oidcSubject }: NewUser): UserObjection | undefined => {
+    if (!isOperatorName(name)) return 'bad-name';
+    if (password !== undefined && !isGoodPassword(password)) return 'bad-password';
+    if (oidcSubject !== undefined && (oidcSubject === '' || oidcSubject.length > 255)) return 'bad-subject';
+    return password === undefined && oidcSubject === undefined ? 'no-way-in' : undefined;
+  };
+
+  return {
+    list,
+    objectionTo,
+
+    find: async (name) => {
+      const known = configured.get(name);
+      if (known !== undefined || !isOperatorName(name)) return known;
+      const stored = read(name, await redis.hget(key, name));
+      return stored === undefined ? undefined : userOf(name, stored);
+    },
+
+    findBySubject,
+
+    add: async (user) => {
+      const { name, role, password, oidcSubject } = user;
+      const objection = objectionTo(user);
+      if (objection !== undefined) return objection;
+      if (configured.has(name)) return 'exists';
+      if (oidcSubject !== undefined && (await findBySubject(oidcSubject))) return 'exists';
+      const stored: Stored = {
+        role,
+        ...(password !== undefined && { passwordHash: await hashPassword(password) }),
+        ...(oidcSubject !== undefined && { oidcSubject }),
+        version: newVersion(),
+      };
+      return (await swap(name, '', stored)) ? 'added' : 'exists';
+    },
+
+    // Also one that cannot be read, because the master key is another one now.
+    remove: (name) => change(name, () => ({ after: undefined })),
+
+    setRole: (name, role) => update(name, { role }),
+
+    setPassword: async (name, password) => {
+      if (!isGoodPassword(password)) return 'bad-password';
+      return update(name, { passwordHash: await hashPassword(password) });
+    },
+  };
+};

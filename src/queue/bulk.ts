@@ -1,0 +1,104 @@
+/**
+ * Thousands of requests in one call: read, placed and added chunk by chunk, each chunk in one pipeline for each shard.
+ *
+ * A pipeline is not a transaction: every job in it is added for itself, atomically. When Redis does not confirm a
+ * pipeline, its jobs may be there or not; since their ids are known, they are looked for, and what cannot be told is said.
+ */
+import type { Job } from 'bullmq';
+import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
+import type { Shard } from '../transactions/shards.ts';
+import type { RequestObjection } from './errors.ts';
+import type { SignatureHandle } from './handle.ts';
+import { type EnqueueOptions, type Placement, placeRequest } from './placement.ts';
+import type { InputReader, SignatureInput } from './request.ts';
+
+/**
+ * accepted     It is durable, under this id.
+ * joined       An earlier request that is still open carries it, too.
+ * refused      It is not in order; nothing was added.
+ * unconfirmed  Redis broke off: it may have been added under this id. `find` says so later; adding it again may ask twice.
+ */
+export type EnqueueOutcome =
+  | { readonly kind: 'accepted' | 'joined'; readonly id: string; readonly handle: SignatureHandle }
+  | { readonly kind: 'refused'; readonly objection: RequestObjection }
+  | { readonly kind: 'unconfirmed'; readonly id: string; readonly handle: SignatureHandle };
+
+/** Small enough that a pipeline is done long before a command is given up. */
+const chunkSize = 250;
+
+interface Placed extends Placement {
+  readonly index: number;
+  readonly data: SignatureJobData;
+}
+
+export const createBulk = (deps: {
+  readonly reader: InputReader;
+  readonly shardAt: (index: number) => Shard;
+  readonly shardCount: number;
+  readonly handleOf: (id: string, shard: Shard) => SignatureHandle;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}) => {
+  const { reader, shardAt, shardCount, handleOf, now, onError } = deps;
+
+  const outcomeOf = (shard: Shard, { jobId }: Placed, id: string | undefined): EnqueueOutcome => {
+    if (id === undefined) return { kind: 'unconfirmed', id: jobId, handle: handleOf(jobId, shard) };
+    return { kind: id === jobId ? 'accepted' : 'joined', id, handle: handleOf(id, shard) };
+  };
+
+  /** After a pipeline that broke off. What is there was accepted; what is not may still be on its way. */
+  const lookFor = async (shard: Shard, placed: Placed): Promise<EnqueueOutcome> => {
+    const status = await handleOf(placed.jobId, shard)
+      .status()
+      .catch(() => 'unknown' as const);
+    return outcomeOf(shard, placed, status === 'unknown' ? undefined : placed.jobId);
+  };
+
+  const add = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
+    let jobs: readonly Job[];
+    try {
+      jobs = await shard.signatures.queue.addBulk(
+        chunk.map(({ data, jobOptions }) => ({ name: signatureJobName, data, opts: jobOptions })),
+      );
+    } catch (error) {
+      onError(error instanceof Error ? error : new Error(String(error)));
+      return Promise.all(chunk.map((placed) => lookFor(shard, placed)));
+    }
+    return chunk.map((placed, index) => outcomeOf(shard, placed, jobs[index]?.id));
+  };
+
+  return async (
+    requests: readonly SignatureInput[],
+    options: EnqueueOptions,
+  ): Promise<readonly EnqueueOutcome[]> => {
+    const outcomes = new Map<number, EnqueueOutcome>();
+    for (let start = 0; start < requests.length; start += chunkSize) {
+      const byShard = new Map<number, Placed[]>();
+      for (const [offset, request] of requests.slice(start, start + chunkSize).entries()) {
+        const index = start + offset;
+        const read = reader.read(request);
+        if (!read.ok) {
+          outcomes.set(index, { kind: 'refused', objection: read.objection });
+          continue;
+        }
+        const placement = placeRequest(read.wire, options, shardCount, now());
+        const placed = { ...placement, index, data: { MSS_SignatureReq: { ...read.wire } } };
+        byShard.set(placement.shard, [...(byShard.get(placement.shard) ?? []), placed]);
+      }
+      await Promise.all(
+        [...byShard].map(async ([index, chunk]) => {
+          const added = await add(shardAt(index), chunk);
+          for (const [position, outcome] of added.entries()) {
+            const placed = chunk[position];
+            if (placed !== undefined) outcomes.set(placed.index, outcome);
+          }
+        }),
+      );
+    }
+    return requests.map((_, index) => {
+      const outcome = outcomes.get(index);
+      if (outcome === undefined) throw new Error('A request has no outcome');
+      return outcome;
+    });
+  };
+};

@@ -1,0 +1,54 @@
+/**
+ * The certificates of signatures, as the key custody keeps them: in clear beside keys that only the service can open.
+ *
+ * The id of a chain is a hash of its certificates, so whatever lies in Redis, a chain is either the right one or an
+ * error. That says nothing about roots: {@link CertificateStore.trust} is as trustworthy as the Redis.
+ */
+import { Buffer } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { createBoundedCache } from '../pki/bounded-cache.ts';
+import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
+import type { RedisClient } from '../redis/connect.ts';
+
+/** A custody without keys. */
+export type CertificateStore = KeyCustody;
+
+const recordSchema = z.object({ certificate: z.base64() });
+const chainsCached = 10_000;
+
+/** What takes the master key. Completing a signature never asks for it. */
+const noKeys = (): Promise<never> => Promise.reject(new Error('Keys are for the service only'));
+
+export const createCertificateStore = (redis: RedisClient, prefix: string): CertificateStore => {
+  const chains = createBoundedCache<CertificateChain | undefined>(chainsCached);
+  const get = (name: string): Promise<string | null> => redis.get(`${prefix}:custody:${name}`);
+
+  const certificateOf = async (name: string): Promise<Uint8Array> => {
+    const record = recordSchema.safeParse(JSON.parse((await get(name)) ?? 'null'));
+    if (!record.success) throw new Error('A certificate is missing in Redis, or damaged');
+    return Buffer.from(record.data.certificate, 'base64');
+  };
+
+  const load = async (id: string): Promise<CertificateChain | undefined> => {
+    const user = await get(`chain:${id}`);
+    if (user === null) return undefined;
+    const certificates = await Promise.all([
+      certificateOf(user),
+      certificateOf('ca:issuing'),
+      certificateOf('ca:root'),
+    ]);
+    const digest = hash('sha256', Buffer.concat(certificates), 'buffer');
+    if (digest.subarray(0, 12).toString('base64url') !== id) {
+      throw new Error('The certificates of a signature do not fit it');
+    }
+    return { id, certificates };
+  };
+
+  return {
+    chain: (id) => chains.get(id, () => load(id)),
+    trust: async () => [await certificateOf('ca:root')],
+    userKey: noKeys,
+    serialNumberOf: noKeys,
+  };
+};

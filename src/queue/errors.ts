@@ -1,0 +1,71 @@
+/**
+ * What a caller of the queue may have to deal with, as errors that can be told apart by class and carry their data.
+ * Everything else that is thrown is Redis being away, or a bug.
+ */
+import { type Fault, type FaultCode, type FaultReason, faultTable } from '../protocol/fault.ts';
+
+/** The transaction has ended without a signature. */
+export class SignatureFailedError extends Error {
+  override readonly name = 'SignatureFailedError';
+  readonly id: string;
+  /** As in `_401`, without the underscore. Decide by it. */
+  readonly code: FaultCode;
+  readonly reason: FaultReason;
+  /** For people. */
+  readonly detail: string;
+
+  constructor(id: string, { code, detail }: Fault) {
+    const { reason } = faultTable[code];
+    super(`_${code} ${reason}: ${detail}`);
+    this.id = id;
+    this.code = code;
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** Why a request was not added: `detail` names what is wrong and never repeats its value. */
+export interface RequestObjection {
+  readonly code: FaultCode;
+  readonly reason: FaultReason;
+  readonly detail: string;
+  /** The member at fault, as the caller writes it: `msisdn`, `geofencing.countryWhitelist[0]`. */
+  readonly path: string;
+}
+
+/** The request is not in order. Nothing was added. */
+export class InvalidRequestError extends Error implements RequestObjection {
+  override readonly name = 'InvalidRequestError';
+  readonly code: FaultCode;
+  readonly reason: FaultReason;
+  readonly detail: string;
+  readonly path: string;
+
+  constructor({ code, reason, detail, path }: RequestObjection) {
+    super(`_${code} ${reason}: ${detail}`);
+    this.code = code;
+    this.reason = reason;
+    this.detail = detail;
+    this.path = path;
+  }
+}
+
+/**
+ * timeout  The caller's own time was up. The transaction goes on; ask again.
+ * unknown  There is no such transaction, or its retention is over.
+ * closed   The queue was closed while somebody waited.
+ */
+export type Unsettled = 'timeout' | 'unknown' | 'closed';
+
+/** There is no result to give: nothing is said about how the transaction ends. */
+export class NoResultError extends Error {
+  override readonly name = 'NoResultError';
+  readonly id: string;
+  readonly why: Unsettled;
+
+  constructor(id: string, why: Unsettled) {
+    super(`There is no result of ${id}: ${why}`);
+    this.id = id;
+    this.why = why;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * What other services import from `paraph/queue`: asking for signatures through Redis, without HTTP.
+ *
+ * docs/queue-contract.md says what lies in the queues; this is the same, typed.
+ */
+export type { EnqueueOutcome } from './bulk.ts';
+export type { CancelResult } from './cancellation.ts';
+export type { ConnectionOptions } from './connections.ts';
+export {
+  InvalidRequestError,
+  NoResultError,
+  type RequestObjection,
+  SignatureFailedError,
+  type Unsettled,
+} from './errors.ts';
+export type { SignatureHandle, SignatureResult, WaitOptions } from './handle.ts';
+export type { EnqueueOptions } from './placement.ts';
+export type { ApprovalInput, GeofencingInput, SignatureInput } from './request.ts';
+export {
+  createSignatureQueue,
+  type EnqueuedSignature,
+  type SignatureQueue,
+  type SignatureQueueOptions,
+} from './signature-queue.ts';
+export type { SignatureStatus } from './standing.ts';

@@ -1,0 +1,167 @@
+/**
+ * A typed producer of signature requests, against Redis alone: no HTTP, no password, no master key.
+ *
+ * It adds the jobs that docs/queue-contract.md describes and reads what the workers leave; the service that works on them
+ * need not run while they are added. Whoever can write to the Redis speaks for every application.
+ */
+import { createProtocol } from '../protocol/parse.ts';
+import { defaultProtocolRules, type ProtocolRules } from '../protocol/rules.ts';
+import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
+import { createEndings, type Endings } from '../transactions/endings.ts';
+import { maxShards, shardOf } from '../transactions/ids.ts';
+import { closeShards, openShards, type Shard } from '../transactions/shards.ts';
+import { createBulk, type EnqueueOutcome } from './bulk.ts';
+import { createCertificateStore } from './certificates.ts';
+import { type ConnectionOptions, openConnections } from './connections.ts';
+import { InvalidRequestError } from './errors.ts';
+import { createHandle, type SignatureHandle } from './handle.ts';
+import { type EnqueueOptions, objectionToOptions, placeRequest } from './placement.ts';
+import { createInputReader, type SignatureInput } from './request.ts';
+import { statusOf } from './standing.ts';
+
+export type SignatureQueueOptions = ConnectionOptions & {
+  /** `queue.prefix` of the service's configuration. */
+  readonly prefix?: string;
+  /** `queue.shards` of the service's configuration: with another number requests are not found. */
+  readonly shards?: number;
+  /** The application that asks, for requests that do not say. */
+  readonly apId?: string;
+  /** Where the service's `protocol` configuration differs from the default. Requests are written in the first authority. */
+  readonly rules?: Partial<ProtocolRules>;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Trouble with Redis that no call rejects with: connections come back by themselves. */
+  readonly onError?: (error: Error) => void;
+};
+
+export interface EnqueuedSignature extends SignatureHandle {
+  /** Whether an earlier request that is still open carries this one, too. */
+  readonly joined: boolean;
+}
+
+export interface SignatureQueue {
+  /**
+   * Makes a request durable.
+   *
+   * @throws InvalidRequestError (rejects) When it is not in order; nothing was added.
+   * @throws When Redis is unreachable; the request may then have been added or not.
+   */
+  enqueue(request: SignatureInput, options?: EnqueueOptions): Promise<EnqueuedSignature>;
+  /**
+   * The same for thousands at once, with an outcome for each, in the same order. Rejects for nothing in a request.
+   *
+   * @throws InvalidRequestError (rejects) When the options are not in order; nothing was added.
+   */
+  enqueueBulk(
+    requests: readonly SignatureInput[],
+    options?: EnqueueOptions,
+  ): Promise<readonly EnqueueOutcome[]>;
+  /** A handle for an id from earlier. @returns Undefined for one that is unknown, or whose retention is over. */
+  find(id: string): Promise<SignatureHandle | undefined>;
+  /** Root certificates (DER) of the service, to verify signatures with: as trustworthy as the Redis they lie in. */
+  rootCertificates(): Promise<readonly Uint8Array[]>;
+  /** Ends every wait. Requests that were added stay. */
+  close(): Promise<void>;
+}
+
+export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQueue => {
+  const { prefix = 'paraph', shards: shardCount = 1, now = Date.now, onError = () => undefined } = options;
+  if (!Number.isInteger(shardCount) || shardCount < 1 || shardCount > maxShards) {
+    throw new TypeError(`shards must be a whole number from 1 to ${maxShards}`);
+  }
+  const rules = { ...defaultProtocolRules, ...options.rules };
+  const [authority] = rules.authorities;
+  if (authority === undefined) throw new TypeError('rules.authorities must not be empty');
+
+  const connections = openConnections(options, onError);
+  const { commands, blocking } = connections;
+  const shards = openShards({ redis: commands, prefix, shards: shardCount, onError });
+  const protocol = createProtocol(rules);
+  const reader = createInputReader({ protocol, authority, apId: options.apId, now });
+  const certificates = createCertificateStore(commands, prefix);
+  const subscriptions = new Map<number, Promise<Endings>>();
+  let closed = false;
+
+  const subscriptionOf = (shard: Shard): Promise<Endings> => {
+    const present = subscriptions.get(shard.index);
+    if (present !== undefined) return present;
+    const opening = createEndings({
+      redis: commands,
+      blocking,
+      at: shard.signatures,
+      prefix: shard.prefix,
+      now,
+      onError,
+    });
+    subscriptions.set(shard.index, opening);
+    // Redis was away: whoever waits next tries again.
+    opening.catch(() => subscriptions.delete(shard.index));
+    return opening;
+  };
+
+  const shardAt = (index: number): Shard => {
+    const shard = shards[index];
+    if (shard === undefined) throw new Error(`There is no shard ${index}`);
+    return shard;
+  };
+
+  const handleOf = (id: string, shard: Shard): SignatureHandle =>
+    createHandle(id, shard.signatures, () => subscriptionOf(shard), {
+      redis: commands,
+      protocol,
+      certificates,
+      now,
+      isClosed: () => closed,
+    });
+
+  const checkOptions = (enqueueOptions: EnqueueOptions): void => {
+    const wrong = objectionToOptions(enqueueOptions, now());
+    if (wrong !== undefined) throw new InvalidRequestError(wrong);
+  };
+
+  const bulk = createBulk({ reader, shardAt, shardCount, handleOf, now, onError });
+
+  return {
+    enqueue: async (request, enqueueOptions = {}) => {
+      checkOptions(enqueueOptions);
+      const read = reader.read(request);
+      if (!read.ok) throw new InvalidRequestError(read.objection);
+      const { shard: index, jobId, jobOptions } = placeRequest(read.wire, enqueueOptions, shardCount, now());
+      const shard = shardAt(index);
+      const data: SignatureJobData = { MSS_SignatureReq: { ...read.wire } };
+      const { id } = await shard.signatures.queue.add(signatureJobName, data, jobOptions);
+      if (id === undefined) throw new Error('The queue gave no job id');
+      return { ...handleOf(id, shard), joined: id !== jobId };
+    },
+
+    enqueueBulk: async (requests, enqueueOptions = {}) => {
+      checkOptions(enqueueOptions);
+      return bulk(requests, enqueueOptions);
+    },
+
+    find: async (id) => {
+      const index = shardOf(id, shardCount);
+      if (index === undefined) return undefined;
+      const shard = shardAt(index);
+      const handle = handleOf(id, shard);
+      return (await handle.status()) === statusOf(undefined) ? undefined : handle;
+    },
+
+    rootCertificates: () => certificates.trust(),
+
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await Promise.all(
+        [...subscriptions.values()].map((opening) =>
+          opening.then(
+            (endings) => endings.close(),
+            () => undefined,
+          ),
+        ),
+      );
+      await closeShards(shards);
+      await connections.close();
+    },
+  };
+};

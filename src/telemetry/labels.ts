@@ -1,0 +1,63 @@
+/**
+ * What may become the value of a label.
+ *
+ * Each value of a label is a series of its own, here and in the memory of whoever scrapes. A value that a stranger can
+ * choose is therefore a way to exhaust both, so everything that comes from outside is looked up in a list that was made
+ * beforehand, and what is not in it is `other`.
+ */
+export type LabelOf = (value: string | undefined) => string;
+
+/** More application providers than this share one series. */
+const mostNamed = 200;
+
+const other = 'other';
+
+/** @param known In the order in which they are named, should there be too many of them. */
+export const createLabel = (known: readonly string[]): LabelOf => {
+  const named = new Set(known.slice(0, mostNamed));
+  return (value) => (value !== undefined && named.has(value) ? value : other);
+};
+
+const exact = [
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+  '/pki/root.pem',
+  '/rest/service',
+  '/rest/service/sign',
+  '/rest/service/status',
+  '/rest/service/receipt',
+  '/rest/service/profile',
+];
+
+/** What follows `/oidc`, or `/oidc/t/<tenant>`. */
+const oidcEndpoints = createLabel([
+  'par',
+  'auth',
+  'backchannel',
+  'token',
+  'userinfo',
+  'jwks.json',
+  'session',
+  'interaction',
+  'assets',
+  '.well-known',
+]);
+
+const areas = createLabel(['demo', 'admin', 'docs', 'pki']);
+const exactly = createLabel(exact);
+
+/** The pattern that a path falls under; one of few, whatever is asked for. */
+export const routeOf = (path: string): string => {
+  const route = exactly(path);
+  if (route !== other) return route;
+  const [, area, ...rest] = path.split('/', 6);
+  if (area === 'oidc') {
+    const endpoint = oidcEndpoints(rest[0] === 't' ? rest[2] : rest[0]);
+    return endpoint === other ? '/oidc/*' : `/oidc/${endpoint}`;
+  }
+  const named = areas(area);
+  return named === other ? other : `/${named}/*`;
+};

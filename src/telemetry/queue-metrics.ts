@@ -1,0 +1,137 @@
+/**
+ * What lies in the queues, looked up when somebody scrapes: depth, and the age of the oldest.
+ *
+ * One small script for each queue, all issued in one turn and so in one packet; whoever scrapes within the next second is
+ * told the same. When Redis does not answer, the gauges are absent: an old number would say that all is well.
+ *
+ * waiting  For a worker. The age counts from the submission. Jobs that have run before (woken, replayed) do not say since
+ *          when they wait, so theirs counts from when this process first saw them in front.
+ * active   In a worker's hands; counts from when it took the job.
+ * delayed  Asleep, mostly because a person thinks; the age is how long the first is overdue.
+ * failed   Kept for replay; counts from the end.
+ */
+import { Gauge, type Registry } from 'prom-client';
+import type { RedisClient } from '../redis/connect.ts';
+import { settlesWithin } from '../redis/patience.ts';
+import type { QueueAt, Shard } from '../transactions/shards.ts';
+import { prefix } from './registry.ts';
+
+const lifeMs = 1000;
+const patienceMs = 500;
+
+/** A delayed job's score is its time, times this, plus a counter. */
+const delayedScale = 0x1000;
+
+const states = ['waiting', 'active', 'delayed', 'failed'] as const;
+type State = (typeof states)[number];
+
+const script = `
+local function field(id, name) return id and redis.call('HGET', ARGV[1] .. id, name) or false end
+local waiting = redis.call('LINDEX', KEYS[1], -1) or redis.call('LINDEX', KEYS[2], -1)
+if not waiting then waiting = redis.call('ZRANGE', KEYS[3], 0, 0)[1] end
+local active = redis.call('LINDEX', KEYS[4], -1)
+return {
+  redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3]),
+  redis.call('LLEN', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('ZCARD', KEYS[6]),
+  waiting or false, field(waiting, 'timestamp'), field(waiting, 'ats'), field(active, 'processedOn'),
+  redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')[2] or false,
+  redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')[2] or false }`;
+
+const keyNames = ['wait', 'paused', 'prioritized', 'active', 'delayed', 'failed'];
+
+interface Look {
+  readonly queue: string;
+  readonly shard: number;
+  readonly jobs: Readonly<Record<State, number>>;
+  readonly ageMs: Readonly<Record<State, number>>;
+}
+
+export interface QueueMetricsOptions {
+  readonly redis: RedisClient;
+  readonly shards: readonly Shard[];
+  readonly now: () => number;
+}
+
+const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now: () => number) => {
+  const keys = keyNames.map((name) => queue.toKey(name));
+  let front: { readonly id: string; readonly since: number } | undefined;
+  const waitingSince = (id: string | null, timestamp: string | null, started: string | null): number => {
+    const time = now();
+    if (id === null) {
+      front = undefined;
+      return time;
+    }
+    if (front?.id !== id) front = { id, since: Number(started ?? 0) > 0 ? time : Number(timestamp ?? time) };
+    return front.since;
+  };
+  return async (): Promise<Look> => {
+    const answer = await redis.eval(script, keys.length, ...keys, queue.toKey(''));
+    const [waiting, active, delayed, failed, ...more] = answer as [
+      number,
+      number,
+      number,
+      number,
+      ...(string | null)[],
+    ];
+    const [id = null, timestamp = null, started = null, processedOn, due, finishedOn] = more;
+    const since = (time: string | null | undefined, scale = 1): number =>
+      time == null ? 0 : Math.max(now() - Number(time) / scale, 0);
+    return {
+      queue: queue.name,
+      shard,
+      jobs: { waiting, active, delayed, failed },
+      ageMs: {
+        waiting: Math.max(now() - waitingSince(id, timestamp, started), 0),
+        active: since(processedOn),
+        delayed: since(due, delayedScale),
+        failed: since(finishedOn),
+      },
+    };
+  };
+};
+
+export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsOptions) => void) => {
+  const labelNames = ['queue', 'shard', 'state'] as const;
+  let lookAtAll: () => Promise<readonly Look[]> = async () => [];
+  type QueueGauge = Gauge<(typeof labelNames)[number]>;
+  const collected = async (gauge: QueueGauge, of: (look: Look, state: State) => number): Promise<void> => {
+    const looks = await lookAtAll();
+    gauge.reset();
+    for (const look of looks) {
+      const { queue, shard } = look;
+      for (const state of states) gauge.set({ queue, shard, state }, of(look, state));
+    }
+  };
+  const jobs: QueueGauge = new Gauge({
+    name: `${prefix}queue_jobs`,
+    help: 'Jobs in each queue, by state. Every process tells of the same queues.',
+    labelNames,
+    registers: [registry],
+    collect: () => collected(jobs, (look, state) => look.jobs[state]),
+  });
+  const age: QueueGauge = new Gauge({
+    name: `${prefix}queue_oldest_age_seconds`,
+    help: 'Age of the oldest job by state: waiting since submission, active since taken, delayed beyond its time, failed since its end.',
+    labelNames,
+    registers: [registry],
+    collect: () => collected(age, (look, state) => look.ageMs[state] / 1000),
+  });
+
+  return ({ redis, shards, now }) => {
+    const looks = shards.flatMap(({ index, signatures, receipts }) =>
+      [signatures, receipts].map((at) => createLookAt(redis, at, index, now)),
+    );
+    let last: { readonly at: number; readonly looking: Promise<readonly Look[]> } | undefined;
+    const look = async (): Promise<readonly Look[]> => {
+      const looking = Promise.all(looks.map((lookAt) => lookAt()));
+      // Whoever does not wait for it any more does not want to hear of its failure either.
+      looking.catch(() => undefined);
+      if (!(await settlesWithin(looking, patienceMs))) return [];
+      return looking.catch(() => []);
+    };
+    lookAtAll = () => {
+      if (last === undefined || now() - last.at >= lifeMs) last = { at: now(), looking: look() };
+      return last.looking;
+    };
+  };
+};

@@ -1,0 +1,45 @@
+/**
+ * What a process must have to do its work; for `/readyz`.
+ */
+import { type HealthCheck, passes } from '../http/health.route.ts';
+import type { RedisClient } from '../redis/connect.ts';
+
+const markerLifeMs = 10_000;
+
+/** A write, because a replica or a full Redis answers a PING as cheerfully as any. */
+export const redisCheck = (redis: RedisClient, prefix: string, now: () => number): HealthCheck =>
+  passes('redis', 'Redis takes no writes', () => redis.set(`${prefix}:readiness`, now(), 'PX', markerLifeMs));
+
+/** Without its events, synchronous callers hear of the end of their transaction up to a second late. */
+export const eventsCheck = (connected: () => boolean): HealthCheck => ({
+  name: 'events',
+  trouble: 'The stream of events is not read',
+  look: async () => (connected() ? { ok: true } : { ok: false, reason: 'The stream of events is not read' }),
+});
+
+/** A process that has been told to stop finishes what it has and wants nothing new. */
+export const stoppingCheck = (stopping: () => boolean): HealthCheck => ({
+  name: 'running',
+  trouble: 'The process is stopping',
+  look: async () => (stopping() ? { ok: false, reason: 'The process is stopping' } : { ok: true }),
+});
+
+/** For information only: a process out of rotation would hand its load to others, which are as full. */
+export const backlogCheck = (backlog: { size(): number }, limit: number): HealthCheck => ({
+  name: 'backlog',
+  trouble: 'The backlog is not known',
+  look: async () => {
+    const size = backlog.size();
+    return { ok: true, reason: size < limit ? `${size} waiting` : `Full: ${size} waiting` };
+  },
+});
+
+/** Keys that cannot be read cannot sign, whatever else works. */
+export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
+  passes('keys', 'The keys of the OpenID provider cannot be read', load);
+
+export const workersCheck = (running: () => boolean): HealthCheck => ({
+  name: 'workers',
+  trouble: 'The workers take no jobs',
+  look: async () => (running() ? { ok: true } : { ok: false, reason: 'The workers take no jobs' }),
+});

@@ -1,0 +1,175 @@
+/**
+ * Traces, from the HTTP request through the queue to the device. Off unless the configuration turns them on.
+ *
+ * The product knows OpenTelemetry's API and nothing that exports: the operator brings an SDK of his choice by
+ * `node --import`, which registers itself globally. Without one the API does nothing.
+ *
+ *   POST /rest/service/sign      server; parent from the caller's `traceparent`, if any
+ *   └ add signatures.sign        producer
+ *     └ process signatures       consumer; once for each run of the job
+ *       └ device prompt          client
+ *
+ * Spans carry ids, AP, profile and fault. Numbers, texts and signatures are in none of them: who reads traces is not who
+ * may read those.
+ */
+import {
+  type Context,
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { Telemetry as QueueTelemetry } from 'bullmq';
+import type { About, StepLog } from '../../workers/log.ts';
+import type { HttpLog } from '../http/log.ts';
+import type { PromptResult, ReceiptResult, SigningDevice } from '../sscd/device.ts';
+import type { Devices } from '../sscd/devices.ts';
+import { outcomeOf } from './device-metrics.ts';
+import { type Fetch, pathOf, statusOf } from './fetch.ts';
+import { routeOf } from './labels.ts';
+import { createQueueTracing } from './queue-tracing.ts';
+
+export interface Tracing {
+  readonly fetch: (inner: Fetch) => Fetch;
+  readonly httpLog: (inner: HttpLog) => HttpLog;
+  readonly stepLog: (inner: StepLog) => StepLog;
+  readonly devices: (inner: Devices) => Devices;
+  /** For `openShards` and `startWorkers`; undefined when off. */
+  readonly queue: QueueTelemetry | undefined;
+}
+
+const same = <T>(inner: T): T => inner;
+
+export const noTracing: Tracing = {
+  fetch: same,
+  httpLog: same,
+  stepLog: same,
+  devices: same,
+  queue: undefined,
+};
+
+/** Asked all the time, and of no interest. */
+const untraced = new Set(['/livez', '/readyz', '/metrics']);
+
+const tell = (attributes: Readonly<Record<string, string | number | undefined>>): void => {
+  const span = trace.getActiveSpan();
+  if (span === undefined) return;
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined) span.setAttribute(`paraph.${key}`, value);
+  }
+};
+
+/** Ends the span with whatever the work comes to. */
+const during = async <T>(
+  span: Span,
+  ctx: Context,
+  work: () => T | Promise<T>,
+  note: (result: T) => void,
+): Promise<T> => {
+  try {
+    const result = await context.with(ctx, work);
+    note(result);
+    return result;
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+};
+
+const tracedFetch =
+  (tracer: Tracer, inner: Fetch): Fetch =>
+  (request, bindings) => {
+    const path = pathOf(request);
+    if (untraced.has(path)) return inner(request, bindings);
+    const carrier = {
+      traceparent: request.headers.get('traceparent') ?? undefined,
+      tracestate: request.headers.get('tracestate') ?? undefined,
+    };
+    const parent = propagation.extract(context.active(), carrier);
+    const route = routeOf(path);
+    const attributes = { 'http.request.method': request.method, 'http.route': route };
+    const span = tracer.startSpan(
+      `${request.method} ${route}`,
+      { kind: SpanKind.SERVER, attributes },
+      parent,
+    );
+    return during(
+      span,
+      trace.setSpan(parent, span),
+      () => inner(request, bindings),
+      (response) => span.setAttribute('http.response.status_code', statusOf(response, bindings)),
+    );
+  };
+
+const tracedDevice = (tracer: Tracer, device: SigningDevice): SigningDevice => {
+  const call = <R extends PromptResult | ReceiptResult>(
+    name: string,
+    msspTransId: string,
+    work: () => Promise<R>,
+  ): Promise<R> => {
+    const attributes = { 'paraph.device': device.kind, 'paraph.mssp_trans_id': msspTransId };
+    const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes });
+    return during(span, trace.setSpan(context.active(), span), work, (result) => {
+      span.setAttribute('paraph.outcome', outcomeOf(result));
+      if (result.kind === 'answered' && 'answer' in result && result.answer.kind === 'fault')
+        span.setAttribute('paraph.fault', result.answer.fault.code);
+    });
+  };
+  return {
+    kind: device.kind,
+    screen: device.screen,
+    prompt: (prompt) => call('device prompt', prompt.transactionId, () => device.prompt(prompt)),
+    receipt: (prompt) => call('device receipt', prompt.transactionId, () => device.receipt(prompt)),
+  };
+};
+
+const tracedStepLog = (inner: StepLog): StepLog => {
+  const tellOf = (attempt: number | undefined, about: About | undefined, more = {}): void =>
+    tell({ attempt, ap_id: about?.caller.apId, ...more });
+  return {
+    asked: (id, attempt, about) => {
+      tellOf(attempt, about);
+      inner.asked(id, attempt, about);
+    },
+    signed: (id, attempt, about, record) => {
+      tellOf(attempt, about, { profile: record.outcome?.profile });
+      inner.signed(id, attempt, about, record);
+    },
+    failed: (id, attempt, code, about) => {
+      tellOf(attempt, about, { fault: code });
+      inner.failed(id, attempt, code, about);
+    },
+    unreachable: (id, attempt, failures, cause, about) => {
+      tellOf(attempt, about);
+      inner.unreachable(id, attempt, failures, cause, about);
+    },
+    receipted: (id, receipt, about) => {
+      tellOf(undefined, about);
+      inner.receipted(id, receipt, about);
+    },
+    trouble: inner.trouble,
+  };
+};
+
+/** @param name By which the spans say who made them: the tracer's. The resource's `service.name` is the SDK's. */
+export const createTracing = (name: string, version: string): Tracing => {
+  const tracer = trace.getTracer(name, version);
+  return {
+    fetch: (inner) => tracedFetch(tracer, inner),
+    httpLog: (inner) => ({
+      answered: (entry) => {
+        tell({ mssp_trans_id: entry.msspTransId, ap_id: entry.apId, fault: entry.fault });
+        inner.answered(entry);
+      },
+      trouble: inner.trouble,
+    }),
+    stepLog: tracedStepLog,
+    devices: (inner) => ({ deviceFor: (target) => tracedDevice(tracer, inner.deviceFor(target)) }),
+    queue: createQueueTracing(tracer),
+  };
+};

@@ -1,0 +1,40 @@
+/**
+ * The one address at which a worker process listens, when it is told to: metrics and health, and nothing else.
+ */
+import { Hono } from 'hono';
+import { createHealthRoutes, type HealthCheck } from '../http/health.route.ts';
+import { listen, type RunningServer } from '../http/server.ts';
+
+/** Nobody who asks here has much to say. */
+const timeoutMs = 5000;
+const mostConnections = 64;
+
+/**
+ * @param routes `/metrics`.
+ * @throws When the address is taken.
+ */
+export const startWorkerListener = async (options: {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what the routes need from the server is theirs to know.
+  readonly routes: Hono<any>;
+  readonly checks: readonly HealthCheck[];
+}): Promise<RunningServer> => {
+  const { host, port, routes, checks } = options;
+  const app = new Hono();
+  app.route('/', routes);
+  app.route('/', createHealthRoutes(checks));
+  app.notFound((c) => c.text('There are /metrics, /livez and /readyz\n', 404));
+  app.onError((_error, c) => c.text('Something went wrong\n', 500));
+  return listen({
+    fetch: (request, bindings) => app.fetch(request, bindings),
+    host,
+    port,
+    requestTimeoutMs: timeoutMs,
+    headersTimeoutMs: timeoutMs,
+    keepAliveMs: 65_000,
+    maxConnections: mostConnections,
+    tls: undefined,
+  });
+};

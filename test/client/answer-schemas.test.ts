@@ -1,0 +1,55 @@
+/** What our own service writes is something that our own client reads, whatever else the client lets pass. */
+import { expect, it } from 'vitest';
+import type { z } from 'zod';
+import {
+  faultAnswerSchema,
+  type profileAnswerSchema,
+  type receiptAnswerSchema,
+  type signatureAnswerSchema,
+  statusAnswerSchema,
+} from '../../src/client/answer-schemas.ts';
+import type {
+  MssProfileResp,
+  MssReceiptResp,
+  MssSignatureResp,
+  MssStatusResp,
+} from '../../src/protocol/schemas.ts';
+
+interface Written {
+  readonly MSS_SignatureResp: MssSignatureResp;
+  readonly MSS_StatusResp: MssStatusResp;
+  readonly MSS_ReceiptResp: MssReceiptResp;
+  readonly MSS_ProfileResp: MssProfileResp;
+}
+type Read = z.input<typeof signatureAnswerSchema> &
+  z.input<typeof statusAnswerSchema> &
+  z.input<typeof receiptAnswerSchema> &
+  z.input<typeof profileAnswerSchema>;
+
+/** Compiles while every member that the client wants is one that the service writes. */
+const isReadable = (written: Written): Read => written;
+
+it('takes every answer of this service, by its type', () => {
+  expect(isReadable).toBeTypeOf('function');
+});
+
+it.each([
+  ['nothing', {}],
+  ['no status', { MSS_StatusResp: {} }],
+  ['a status without a code', { MSS_StatusResp: { Status: { StatusCode: {} } } }],
+  ['an empty signature', { MSS_StatusResp: { Status: { StatusCode: { Value: '500' } }, MSS_Signature: {} } }],
+])('does not take %s', (_what, body) => {
+  expect(statusAnswerSchema.safeParse(body).success).toBe(false);
+});
+
+it('takes codes and faults however they are spelled', () => {
+  const status = statusAnswerSchema.parse({ MSS_StatusResp: { Status: { StatusCode: { Value: 504 } } } });
+  expect(status.MSS_StatusResp.Status.StatusCode.Value).toBe('504');
+  const fault = (Value: string, more: object = {}) => ({ Fault: { Code: { SubCode: { Value } }, ...more } });
+  expect(faultAnswerSchema.parse(fault('401', { Detail: { text: 'no' } }))).toEqual({
+    code: 401,
+    reason: 'USER_CANCEL',
+    detail: 'User cancelled the request',
+  });
+  expect(faultAnswerSchema.parse(fault('_777'))).toEqual({ code: 777, reason: 'UNKNOWN', detail: '' });
+});

@@ -1,0 +1,95 @@
+/** The programs of examples/, run as they stand against a real service, and compiled under strict settings. */
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const root = join(import.meta.dirname, '../..');
+const folder = join(root, 'examples');
+const run = promisify(execFile);
+let product: TestProduct;
+
+beforeAll(async () => {
+  product = await startTestProduct(redis, { listen: true });
+});
+afterAll(() => product.stop());
+
+/** What a program prints, line by line. */
+const linesOf = async (file: string): Promise<readonly string[]> => {
+  const typed = file.endsWith('.ts');
+  const { stdout, stderr } = await run(
+    process.execPath,
+    [...(typed ? ['--import', 'tsx'] : []), join(folder, file)],
+    {
+      cwd: root,
+      timeout: 60_000,
+      env: {
+        ...process.env,
+        TSX_TSCONFIG_PATH: join(folder, 'tsconfig.json'),
+        REDIS_URL: redis.url.replace(/^unix:/, ''),
+        PARAPH_QUEUE_PREFIX: product.configuration.queue.prefix,
+        PARAPH_URL: product.url,
+      },
+    },
+  );
+  expect(stderr).toBe('');
+  return stdout.trim().split('\n');
+};
+
+describe('the example', () => {
+  it('with bare BullMQ prints a signature and why the other request failed', async () => {
+    const [signed = '', ...others] = await linesOf('bare-bullmq.mjs');
+    expect(JSON.parse(signed)).toMatchObject({ profile: 'STK-LoA4', cms: expect.stringMatching(/^MI/) });
+    expect(others).toEqual(['_401 USER_CANCEL: User cancelled the request']);
+  }, 60_000);
+
+  it('with the typed queue prints what became of each request', async () => {
+    expect(await linesOf('typed-queue.ts')).toEqual([
+      'signed: STK-LoA4, verified',
+      'failed: 401 USER_CANCEL',
+      'later: scheduled, then cancelled',
+      'bulk: 99 of 100 signed',
+    ]);
+  }, 60_000);
+
+  it('over HTTP prints what became of each request', async () => {
+    expect(await linesOf('over-http.ts')).toEqual([
+      'profiles: some',
+      'signed: verified',
+      'receipt: accepted',
+      'failed: 401 USER_CANCEL',
+    ]);
+  }, 60_000);
+});
+
+describe('the examples', () => {
+  it('compile under the strict settings of this project', async () => {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(process.execPath, [compiler, '-p', folder]).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  }, 60_000);
+
+  it('are all in the list, and the one without Paraph imports nothing of it', () => {
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+    const programs = readdirSync(folder).filter((name) => /\.m?[jt]s$/.test(name));
+    expect(programs).toHaveLength(3);
+    for (const name of programs) expect(readme).toContain(`](${name})`);
+    const bare = readFileSync(join(folder, 'bare-bullmq.mjs'), 'utf8');
+    const imports = [...bare.matchAll(/from '([^']+)'/g)].map(([, from]) => from);
+    expect(
+      imports.every((from) => from?.startsWith('node:') || from === 'bullmq' || from === 'ioredis'),
+    ).toBe(true);
+  });
+
+  it('show the code of docs/queue-contract.md as it stands there', () => {
+    const contract = readFileSync(join(root, 'docs/queue-contract.md'), 'utf8');
+    const [, block = 'none'] = /```js\n(.*?)```/s.exec(contract) ?? [];
+    expect(readFileSync(join(folder, 'bare-bullmq.mjs'), 'utf8')).toContain(block);
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * A queue as the service leaves it, made by hand: real jobs, taken and ended with BullMQ's own calls, so that a test says
+ * what happens and when. What the index should say of each is kept beside it.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
+import { createHistory, type History } from '../../src/history/history.ts';
+import { createIndexer, type Indexer, type IndexerOptions } from '../../src/history/indexer.ts';
+import { type FaultCode, fault, faultLine } from '../../src/protocol/fault.ts';
+import type { ProfileName } from '../../src/protocol/requests.ts';
+import { connectForBlocking, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
+import {
+  receiptQueueName,
+  shardPrefix,
+  signatureJobName,
+  signatureQueueName,
+} from '../../src/transactions/contract.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
+import type { TestRedis } from '../support/redis.ts';
+
+export interface Asked {
+  readonly apId?: string;
+  readonly apTransId?: string;
+  readonly msisdn?: string;
+  readonly profile?: ProfileName;
+  readonly timestamp?: number;
+  readonly id?: string;
+}
+
+export const dayMs = 86_400_000;
+export const retention = { signedMs: 7 * dayMs, failedMs: 30 * dayMs };
+
+export interface Stage {
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly queues: readonly Queue[];
+  readonly receipts: Queue;
+  readonly history: History;
+  /** What went wrong in indexers and pages. */
+  readonly errors: Error[];
+  indexer(changes?: Partial<IndexerOptions>): Indexer;
+  jobOf(asked: Asked, shard?: number): Parameters<Queue['addBulk']>[0][number];
+  /** Submits one. @returns Its id. */
+  submit(asked?: Asked, shard?: number): Promise<string>;
+  take(shard?: number): Promise<Job>;
+  sign(job: Job, changes?: Record<string, unknown>): Promise<void>;
+  fail(job: Job, code: FaultCode): Promise<void>;
+  /** The device has the prompt and a person thinks. */
+  ask(job: Job): Promise<void>;
+  /** All rows by a filter, page by page. */
+  all(
+    filter: Parameters<History['search']>[0],
+    limit?: number,
+  ): Promise<NonNullable<Awaited<ReturnType<History['search']>>>['rows']>;
+  close(): Promise<void>;
+}
+
+const requestOf = ({ apId, apTransId, msisdn, profile }: Asked) => ({
+  MajorVersion: '1',
+  MinorVersion: '2',
+  AP_Info: { AP_ID: apId ?? 'mid://shop', AP_TransID: apTransId ?? 'T-1', Instant: '2025-01-01T00:00:00Z' },
+  MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
+  MobileUser: { MSISDN: msisdn ?? '+41700092501' },
+  MessagingMode: 'asynch',
+  SignatureProfile: `http://mid.vendor.ch/${profile ?? 'Any-LoA4'}`,
+  TimeOut: '60',
+  DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Shop: pay?' },
+  AdditionalServices: [],
+});
+
+export const startStage = async (
+  test: TestRedis,
+  { shards = 1, now = Date.now }: { readonly shards?: number; readonly now?: () => number } = {},
+): Promise<Stage> => {
+  const prefix = `${test.prefix.slice(-20)}-${randomBytes(3).toString('hex')}`;
+  const redis = connectForBlocking({ url: test.url });
+  await whenReady(redis);
+  const errors: Error[] = [];
+  const onError = (error: Error): void => void errors.push(error);
+  const queueOf = (shard: number, name: string): Queue =>
+    new Queue(name, { connection: test.connection, prefix: shardPrefix(prefix, shard) });
+  const queues = Array.from({ length: shards }, (_, shard) => queueOf(shard, signatureQueueName));
+  const receipts = queueOf(0, receiptQueueName);
+  const hands = queues.map(
+    (queue, shard) =>
+      new Worker(queue.name, null, {
+        connection: test.connection,
+        prefix: shardPrefix(prefix, shard),
+        lockDuration: 60_000,
+      }),
+  );
+  const token = 'hand';
+  const history = createHistory({ redis, prefix, shards, retention, now, onError });
+  const indexers: Indexer[] = [];
+
+  const jobOf: Stage['jobOf'] = (asked, shard = 0) => ({
+    name: signatureJobName,
+    data: { MSS_SignatureReq: requestOf(asked) },
+    opts: {
+      jobId: asked.id ?? newMsspTransId(shard),
+      ...(asked.timestamp !== undefined && { timestamp: asked.timestamp }),
+    },
+  });
+
+  return {
+    redis,
+    prefix,
+    queues,
+    receipts,
+    history,
+    errors,
+    jobOf,
+    indexer: (changes) => {
+      const options = { redis, prefix, shards, retention, now, onError, pollMs: 10 };
+      const made = createIndexer({ ...options, ...changes });
+      indexers.push(made);
+      made.start();
+      return made;
+    },
+    submit: async (asked = {}, shard = 0) => {
+      const { name, data, opts } = jobOf(asked, shard);
+      await queues[shard]?.add(name, data, opts);
+      return String(opts?.jobId);
+    },
+    take: async (shard = 0) => {
+      const job = await hands[shard]?.getNextJob(token, { block: false });
+      if (job === undefined) throw new Error('a job was expected');
+      return job;
+    },
+    sign: async (job, changes = {}) => {
+      const attempt = job.data.transaction?.attempt ?? 1;
+      const at = job.timestamp;
+      const record = {
+        version: 1,
+        state: 'signed',
+        attempt,
+        deadline: at + 60_000,
+        outcome: { kind: 'signature', cms: 'AAAA' },
+        history: [{ state: 'submitted', attempt, at }],
+        ...changes,
+      };
+      await job.moveToCompleted(record, token, false);
+    },
+    fail: async (job, code) => {
+      const attempt = job.data.transaction?.attempt ?? 1;
+      const endedRuns = job.attemptsMade;
+      await job.updateData({
+        ...job.data,
+        endedRuns,
+        transaction: { version: 1, state: 'failed', attempt, deadline: 0, fault: fault(code), history: [] },
+      });
+      await job.moveToFailed(new UnrecoverableError(faultLine(fault(code))), token, false);
+    },
+    ask: async (job) => {
+      const attempt = job.data.transaction?.attempt ?? 1;
+      await job.updateData({
+        ...job.data,
+        endedRuns: job.attemptsMade,
+        transaction: { version: 1, state: 'pending', attempt, deadline: 0, history: [] },
+      });
+      await job.moveToDelayed(Date.now() + 60_000, token);
+    },
+    all: async (filter, limit = 500) => {
+      const rows = [];
+      let cursor: string | undefined;
+      do {
+        const page = await history.search(filter, { limit, cursor });
+        if (page === undefined) throw new Error('the cursor was refused');
+        rows.push(...page.rows);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return rows;
+    },
+    close: async () => {
+      history.close();
+      await Promise.all(indexers.map((indexer) => indexer.close()));
+      await Promise.all(hands.map((hand) => hand.close()));
+      await Promise.all([...queues, receipts].map((queue) => queue.close()));
+      await disconnect(redis);
+    },
+  };
+};

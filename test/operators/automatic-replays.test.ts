@@ -1,0 +1,105 @@
+/** Replays that the service does by itself. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+
+const redis = testRedis();
+const client = redis.client();
+let stage: ReplayStage;
+
+const rule = (apId: string, changes: Partial<AutomaticRule> = {}): AutomaticRule => ({
+  apId,
+  faults: [209, 900],
+  maxAttempts: 3,
+  backoffSeconds: 1,
+  perSecond: 100,
+  ...changes,
+});
+
+beforeAll(async () => {
+  stage = await startReplayStage(redis);
+});
+afterAll(async () => {
+  await stage.close();
+  expect(stage.errors).toEqual([]);
+});
+
+const attemptsOf = (id: string) => stage.asked().filter((line) => line.startsWith(id)).length;
+const aWhile = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('automatic replays', () => {
+  it('are off by default', async () => {
+    const runner = stage.runner();
+    const id = await stage.failed(209, undefined, 'http://off.example');
+    await aWhile(1300);
+    expect(attemptsOf(id)).toBe(1);
+    expect(await client.exists(`{${stage.prefix}-replays}:due`)).toBe(0);
+    await runner.close();
+  });
+
+  it('follow a fault of the service after a pause that grows, so many times', async () => {
+    const apId = 'http://on.example';
+    const runner = stage.runner({ automatic: [rule(apId)] });
+    const id = await stage.failed(209, undefined, apId);
+    const failedAt = Date.now();
+    const cancelled = await stage.failed(401, undefined, apId);
+    const foreign = await stage.failed(209, undefined, 'http://other.example');
+    await soon(() => expect(attemptsOf(id)).toBe(2));
+    expect(Date.now() - failedAt).toBeGreaterThan(850);
+    await stage.answer(id, 2, 900);
+    const failedAgainAt = Date.now();
+    await soon(() => expect(attemptsOf(id)).toBe(3));
+    expect(Date.now() - failedAgainAt).toBeGreaterThan(1850);
+    await stage.answer(id, 3, 209);
+    await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
+    await aWhile(1200);
+    expect([id, cancelled, foreign].map(attemptsOf)).toEqual([3, 1, 1]);
+    expect(await client.zcard(`{${stage.prefix}-replays}:due`)).toBe(0);
+    const entries = (await stage.audit.read({ target: id }))?.entries;
+    expect(entries).toMatchObject([
+      { who: 'automatic', via: 'service', action: 'replay', details: { fault: 900, attempt: 3 } },
+      { who: 'automatic', via: 'service', action: 'replay', details: { fault: 209, attempt: 2 } },
+    ]);
+    await runner.close();
+  });
+
+  it('go on after a restart, with what failed meanwhile and what was due', async () => {
+    const apId = 'http://restart.example';
+    const automatic = [rule(apId, { backoffSeconds: 3 })];
+    const first = stage.runner({ automatic });
+    const before = await stage.failed(209, undefined, apId);
+    await soon(async () => expect(await client.zcard(`{${stage.prefix}-replays}:due`)).toBe(1));
+    await first.close();
+    const meanwhile = await stage.failed(900, undefined, apId);
+    expect([before, meanwhile].map(attemptsOf)).toEqual([1, 1]);
+    const runner = stage.runner({ automatic });
+    await soon(() => expect([before, meanwhile].map(attemptsOf)).toEqual([2, 2]));
+    for (const id of [before, meanwhile]) await stage.answer(id, 2, 401);
+    await runner.close();
+  });
+
+  it('leave to people what failed more than an hour ago', async () => {
+    const apId = 'http://old.example';
+    const id = await stage.failed(209, undefined, apId);
+    await client.del(`{${stage.prefix}-replays}:automatic`);
+    const later = () => Date.now() + 3 * 3_600_000;
+    const runner = stage.runner({ automatic: [rule(apId)], now: later });
+    await soon(async () =>
+      expect(await client.hlen(`{${stage.prefix}-replays}:automatic`)).toBe(stage.shards.length),
+    );
+    await runner.close();
+    expect(attemptsOf(id)).toBe(1);
+    expect(await client.zcard(`{${stage.prefix}-replays}:due`)).toBe(0);
+  });
+
+  it('keep to the rate of their application', async () => {
+    const apId = 'http://rate.example';
+    const ids = await Promise.all([1, 2, 3].map(() => stage.failed(209, undefined, apId)));
+    const runner = stage.runner({ automatic: [rule(apId, { perSecond: 0.5 })] });
+    await soon(() => expect(ids.reduce((sum, id) => sum + attemptsOf(id), 0)).toBeGreaterThan(3));
+    await aWhile(1200);
+    expect(ids.reduce((sum, id) => sum + attemptsOf(id), 0)).toBeLessThan(6);
+    await runner.close();
+  });
+});

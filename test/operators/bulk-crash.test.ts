@@ -1,0 +1,173 @@
+/** A bulk replay whose processes are killed in the middle, or believe themselves alone. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBulkStore } from '../../src/operators/bulk-store.ts';
+import type { FaultCode } from '../../src/protocol/fault.ts';
+import { type OtherProcess, startProcess } from '../embedded/processes.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { operator } from './stage.ts';
+
+const redis = testRedis();
+const client = redis.client();
+let stage: ReplayStage;
+const running: OtherProcess[] = [];
+
+beforeAll(async () => {
+  stage = await startReplayStage(redis);
+});
+afterAll(async () => {
+  for (const { signal, ended } of running) {
+    signal('SIGKILL');
+    await ended;
+  }
+  await stage.close();
+  expect(stage.errors).toEqual([]);
+});
+
+const startRunner = async (): Promise<OtherProcess> => {
+  const file = new URL('./runner-process.ts', import.meta.url);
+  const runner = startProcess(file, redis.url, stage.prefix, String(stage.shards.length));
+  running.push(runner);
+  expect(await runner.line()).toBe('running');
+  return runner;
+};
+
+const kill = async (runner: OtherProcess): Promise<void> => {
+  running.splice(running.indexOf(runner), 1);
+  runner.signal('SIGKILL');
+  await runner.ended;
+};
+
+/** Two hundred, of mixed faults, some of them of one number. */
+const failMany = async (apId: string): Promise<readonly string[]> => {
+  const codes: readonly FaultCode[] = [208, 209, 401, 402, 406, 450, 900];
+  const ids: string[] = [];
+  for (let round = 0; round < 10; round += 1) {
+    const some = Array.from({ length: 18 }, (_, index) =>
+      stage.failed(codes[index % codes.length] ?? 208, stage.somebody(), apId),
+    );
+    const shared = stage.somebody();
+    ids.push(...(await Promise.all(some)));
+    ids.push(await stage.failed(208, shared, apId), await stage.failed(401, shared, apId));
+  }
+  return ids;
+};
+
+const order = { perSecond: 200, operator, reason: 'The transport was down' };
+
+const start = async (apId: string): Promise<string> => {
+  await stage.indexer.idle();
+  const started = await stage.replays.start({ filter: { apId } }, order);
+  if (!('bulkId' in started)) throw new Error(started.refused);
+  return started.bulkId;
+};
+
+/** Answers every second prompt, until the bulk is over. */
+const answerAll = async (bulkId: string, ids: readonly string[]): Promise<void> => {
+  const answered = new Set<string>();
+  await soon(async () => {
+    const second = new Set(ids.map((id) => `${id} 2`));
+    const prompted = stage.asked().filter((line) => second.has(line) && !answered.has(line));
+    for (const line of prompted) {
+      answered.add(line);
+      await stage.answer(line.split(' ')[0] ?? '', 2, 208);
+    }
+    expect(await stage.replays.progress(bulkId)).toMatchObject({ state: 'done' });
+  }, 40_000);
+};
+
+const checkAll = async (bulkId: string, ids: readonly string[]): Promise<void> => {
+  const attempts = stage.asked().filter((line) => ids.includes(line.split(' ')[0] ?? ''));
+  expect(attempts).toHaveLength(2 * ids.length);
+  expect(new Set(attempts)).toEqual(new Set(ids.flatMap((id) => [`${id} 1`, `${id} 2`])));
+  expect(await stage.replays.progress(bulkId)).toMatchObject({
+    total: ids.length,
+    waiting: 0,
+    inFlight: 0,
+    failed: { 208: ids.length },
+    changed: 0,
+    gone: 0,
+  });
+  const audit = (await stage.audit.read({ limit: 1000 }))?.entries ?? [];
+  const targets = audit.flatMap(({ target, details }) => (details?.bulk === bulkId ? (target ?? []) : []));
+  expect([...targets].sort()).toEqual([...ids].sort());
+  expect(await client.hgetall(`{${stage.prefix}-replays}:numbers`)).toEqual({});
+};
+
+describe('a bulk of 200', () => {
+  it('goes on in another process when one is killed, prompts nobody twice and records each once', async () => {
+    const apId = 'http://crash.example';
+    const ids = await failMany(apId);
+    const first = await startRunner();
+    const second = await startRunner();
+    const bulkId = await start(apId);
+    await soon(() => expect(stage.asked().filter((line) => line.endsWith(' 2')).length).toBeGreaterThan(40));
+    const before = await stage.replays.progress(bulkId);
+    expect(before?.state).toBe('running');
+    expect(before?.waiting).toBeGreaterThan(0);
+    // One of the two holds the lease; both die, and a third finds what is left.
+    await kill(first);
+    await kill(second);
+    await startRunner();
+    await answerAll(bulkId, ids);
+    await checkAll(bulkId, ids);
+  }, 60_000);
+
+  it('is not done twice by two processes that both work at it', async () => {
+    const apId = 'http://both.example';
+    const ids = await failMany(apId);
+    for (const runner of [...running]) await kill(runner);
+    // Each takes the lease, and goes on believing that it has it when it has been taken away.
+    const lease = `{${stage.prefix}-replays}:lease`;
+    for (const _ of [1, 2]) {
+      await client.del(lease);
+      stage.runner({ leaseMs: 60_000 });
+      await soon(async () => expect(await client.exists(lease)).toBe(1));
+    }
+    const bulkId = await start(apId);
+    await answerAll(bulkId, ids);
+    await checkAll(bulkId, ids);
+  }, 60_000);
+
+  it.each([
+    ['before anything was done', false, false],
+    ['when it was recorded', true, false],
+    ['when it was replayed', true, true],
+  ])('does an item once whose process died %s', async (_, recorded, replayed) => {
+    const apId = `http://died-${recorded}-${replayed}.example`;
+    const id = await stage.failed(208, stage.somebody(), apId);
+    await stage.indexer.idle();
+    const row = await stage.history.find(id);
+    const store = createBulkStore(stage.product.core.blocking, stage.prefix);
+    const bulkId = store.newId();
+    // As a process leaves it that has begun the item and dies.
+    const multi = client.multi();
+    const key = (name: string) => `{${stage.prefix}-replays}:bulk:${bulkId}${name}`;
+    const written = { by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now(), total: 1 };
+    multi.rpush(key(':items'), JSON.stringify([id, 1]));
+    multi.hset(key(''), 'order', JSON.stringify(written), 'state', 'running');
+    multi.hset(key(':results'), id, 'begun');
+    multi.hset(`{${stage.prefix}-replays}:numbers`, row?.msisdn ?? '', `${bulkId} ${id}`);
+    await multi.exec();
+    if (recorded) {
+      const entry = {
+        who: 'olga',
+        via: 'service',
+        action: 'replay',
+        target: id,
+        details: { bulk: bulkId },
+      } as const;
+      await stage.audit.record(entry, `${bulkId}:${id}`);
+    }
+    if (replayed) {
+      const { createReplayOnce } = await import('../../src/operators/replay-once.ts');
+      const once = createReplayOnce(stage.product.core.blocking, stage.shards);
+      expect(await once(id, 1, { by: 'olga', order: bulkId })).toBe('replayed');
+      await stage.answer(id, 2, 208);
+      await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
+    }
+    await client.sadd(`{${stage.prefix}-replays}:open`, bulkId);
+    await answerAll(bulkId, replayed ? [] : [id]);
+    await checkAll(bulkId, [id]);
+  });
+});

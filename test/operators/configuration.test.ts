@@ -1,0 +1,91 @@
+/** The key `operations` of the configuration file, and that this room takes it as it is. */
+import { describe, expect, it } from 'vitest';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
+import { defaultReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
+import type { OperatorSettings } from '../../src/operators/settings.ts';
+import { decoyPassword } from '../../src/registry/passwords.ts';
+
+const passwordHash = decoyPassword(undefined);
+
+const loaded = (operations: unknown) => parseConfiguration(JSON.stringify({ operations }));
+
+const value = (operations: unknown) => {
+  const result = loaded(operations);
+  if (!result.ok) throw new Error(result.problems.join('\n'));
+  return result.value.operations;
+};
+
+const problems = (operations: unknown): readonly string[] => {
+  const result = loaded(operations);
+  return result.ok ? [] : result.problems;
+};
+
+describe('operations', () => {
+  it('has a default for every key', () => {
+    expect(value({})).toEqual({
+      users: [],
+      sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
+      logins: { perName: { requests: 10, perSeconds: 300 }, perAddress: { requests: 20, perSeconds: 60 } },
+      replay: { policy: {}, automatic: [] },
+      metricsOpen: false,
+      tracing: { enabled: false, serviceName: 'paraph' },
+      index: true,
+    });
+  });
+
+  it('is what the room asks for', () => {
+    const { replay, ...settings } = value({
+      users: [
+        { name: 'vera', role: 'viewer', passwordHash },
+        { name: 'olga', role: 'operator', oidcSubject: 'sub-1' },
+      ],
+      replay: { policy: { 401: 'admin', 105: 'operator' }, automatic: [{ apId: 'http://ap.example' }] },
+    });
+    const fits: OperatorSettings = settings;
+    const rules: readonly AutomaticRule[] = replay.automatic;
+    expect(fits.users.map(({ name, role }) => [name, role])).toEqual([
+      ['vera', 'viewer'],
+      ['olga', 'operator'],
+    ]);
+    expect(rules).toEqual([
+      { apId: 'http://ap.example', faults: [209, 900], maxAttempts: 3, backoffSeconds: 60, perSecond: 5 },
+    ]);
+    expect(replayPolicy(replay.policy)).toEqual({ ...defaultReplayPolicy, 401: 'admin', 105: 'operator' });
+  });
+
+  it.each([
+    [
+      { users: [{ name: 'Vera', role: 'viewer', passwordHash }] },
+      'operations.users[0].name: must be 1 to 64',
+    ],
+    [{ users: [{ name: 'local', role: 'admin', passwordHash }] }, 'operations.users[0].name: is a name that'],
+    [{ users: [{ name: 'vera', role: 'boss', passwordHash }] }, 'operations.users[0].role: '],
+    [{ users: [{ name: 'vera', role: 'viewer' }] }, 'operations.users[0]: must have a passwordHash'],
+    [
+      { users: [{ name: 'vera', role: 'viewer', passwordHash: 'secret' }] },
+      'operations.users[0].passwordHash: ',
+    ],
+    [
+      { users: ['a', 'b'].map((name) => ({ name, role: 'viewer', oidcSubject: 'same' })) },
+      'operations.users[1].oidcSubject: is the same as operations.users[0].oidcSubject',
+    ],
+    [
+      { users: ['a', 'a'].map((name) => ({ name, role: 'viewer', passwordHash })) },
+      'operations.users[1].name: is the same as operations.users[0].name',
+    ],
+    [
+      { sessions: { idleSeconds: 7200, absoluteSeconds: 3600 } },
+      'operations.sessions.absoluteSeconds: must not',
+    ],
+    [{ replay: { policy: { 999: 'never' } } }, 'operations.replay.policy.999: unknown key'],
+    [{ replay: { policy: { 401: 'anybody' } } }, 'operations.replay.policy.401: '],
+    [{ replay: { automatic: [{ apId: 'x', faults: [401] }] } }, 'operations.replay.automatic[0].faults[0]: '],
+    [{ replays: {} }, 'operations.replays: unknown key'],
+  ])('says what is wrong and never the value: %j', (operations, problem) => {
+    const found = problems(operations);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(problem);
+    expect(found[0]).not.toContain('secret');
+  });
+});

@@ -1,0 +1,371 @@
+/** Logins, sessions and what ends them. */
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../src/operators/cookie.ts';
+import type { LoginResult } from '../../src/operators/operators.ts';
+import { decoyPassword, hashPassword } from '../../src/registry/passwords.ts';
+import { testRedis } from '../support/redis.ts';
+import { admin, type Stage, settings, startStage } from './stage.ts';
+
+const test = testRedis();
+const redis = test.client();
+const password = 'correct horse battery';
+let prefix = '';
+let stage: Stage;
+let count = 0;
+
+beforeEach(() => {
+  prefix = `${test.prefix}-${++count}`;
+  stage = startStage(redis, prefix);
+});
+
+const address = '192.0.2.7';
+const logIn = (name: string, given = password): Promise<LoginResult> =>
+  stage.operators.logInByPassword({ name, password: given, address });
+
+const entered = (result: LoginResult) => {
+  if (result.kind !== 'in') throw new Error(`the login was ${result.kind}`);
+  return result;
+};
+
+const minutes = (many: number): number => many * 60_000;
+
+describe('a login by password', () => {
+  it('gives a session with the role of the user', async () => {
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    const { cookie } = entered(await logIn('vera'));
+    expect(await stage.operators.sessionOf(cookie)).toMatchObject({
+      operator: { name: 'vera', role: 'viewer', via: 'password' },
+    });
+    expect(cookie).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('is refused alike for a wrong password and for a name that does not exist', async () => {
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    expect(await logIn('vera', 'another long password')).toEqual({ kind: 'refused' });
+    expect(await logIn('nora')).toEqual({ kind: 'refused' });
+    expect(await logIn(password)).toEqual({ kind: 'refused' });
+    const failed = (await stage.entries()).filter(({ action }) => action === 'login-failed');
+    expect(failed.map(({ target }) => target)).toEqual(['vera', undefined, undefined]);
+  });
+
+  it('does the same work for a name that does not exist as for one that does', async () => {
+    const passwordHash = await hashPassword(password, { ln: 15, r: 8, p: 1 });
+    stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', passwordHash }] });
+    const timed = async (name: string): Promise<number> => {
+      const begun = performance.now();
+      await logIn(name, `${performance.now()} is wrong`);
+      return performance.now() - begun;
+    };
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      known.push(await timed('vera'));
+      unknown.push(await timed('nora'));
+    }
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.5);
+    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) * 0.5);
+  });
+
+  it('is not possible for a user without a password', async () => {
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', oidcSubject: 'sub-1' });
+    expect(await logIn('vera', '')).toEqual({ kind: 'refused' });
+    expect(await logIn('vera', decoyPassword(undefined))).toEqual({ kind: 'refused' });
+  });
+
+  it('may be tried so often for a name, and so often from an address', async () => {
+    const logins = {
+      perName: { requests: 2, perSeconds: 3600 },
+      perAddress: { requests: 3, perSeconds: 3600 },
+    };
+    stage = startStage(redis, prefix, { logins });
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    const kinds = [];
+    for (const given of ['wrong but long', 'wrong but long', password])
+      kinds.push((await logIn('vera', given)).kind);
+    expect(kinds).toEqual(['refused', 'refused', 'too-many']);
+    expect((await logIn('nora')).kind).toBe('too-many');
+    const elsewhere = { name: 'nora', password, address: '192.0.2.8' };
+    expect((await stage.operators.logInByPassword(elsewhere)).kind).toBe('refused');
+  });
+
+  it('knows users of the configuration file, who go before stored ones and cannot be changed', async () => {
+    const passwordHash = await hashPassword(password);
+    await stage.operators.users.add(admin, { name: 'vera', role: 'admin', password: 'a password of old' });
+    stage = startStage(
+      redis,
+      prefix,
+      { users: [{ name: 'vera', role: 'viewer', passwordHash }] },
+      stage.masterKey,
+    );
+    expect(entered(await logIn('vera')).session.operator.role).toBe('viewer');
+    expect((await logIn('vera', 'a password of old')).kind).toBe('refused');
+    const { users } = stage.operators;
+    expect(await users.add(admin, { name: 'vera', role: 'admin', password })).toBe('exists');
+    expect(await users.setRole(admin, 'vera', 'admin')).toBe('configured');
+    expect(await users.setPassword(admin, 'vera', password)).toBe('configured');
+    expect(await users.remove(admin, 'vera')).toBe('configured');
+    expect(await users.list()).toMatchObject([{ name: 'vera', role: 'viewer', origin: 'configuration' }]);
+  });
+});
+
+describe('a login link', () => {
+  it('makes an admin session, for one of many who use it at once', async () => {
+    const { secret } = await stage.operators.issueLink();
+    const results = await Promise.all(
+      Array.from({ length: 8 }, () => stage.operators.logInByLink(secret, address)),
+    );
+    expect(results.filter(({ kind }) => kind === 'in')).toHaveLength(1);
+    const [winner] = results.filter((result) => result.kind === 'in');
+    expect(winner?.session.operator).toEqual({ name: 'local', role: 'admin', via: 'link' });
+    expect(await stage.operators.sessionOf(winner?.cookie)).toBeDefined();
+  });
+
+  it('is over after a quarter of an hour', async () => {
+    const { secret, expiresAt } = await stage.operators.issueLink();
+    expect(await redis.pttl((await redis.keys(`${prefix}:operators:link:*`))[0] ?? '')).toBeLessThanOrEqual(
+      minutes(15),
+    );
+    stage.wait(minutes(15));
+    expect(expiresAt).toBeGreaterThan(0);
+    expect(await stage.operators.logInByLink(secret, address)).toEqual({ kind: 'refused' });
+  });
+
+  it.each(['', 'x', 'A'.repeat(43)])('is not made up: %s', async (secret) => {
+    expect(await stage.operators.logInByLink(secret, address)).toEqual({ kind: 'refused' });
+  });
+});
+
+describe('a login through the provider', () => {
+  it('is for the user with that subject', async () => {
+    await stage.operators.users.add(admin, { name: 'olga', role: 'operator', oidcSubject: 'sub-1' });
+    const { session } = entered(await stage.operators.logInByOidc('sub-1'));
+    expect(session.operator).toEqual({ name: 'olga', role: 'operator', via: 'oidc' });
+    const again = { name: 'oleg', role: 'admin', oidcSubject: 'sub-1' } as const;
+    expect(await stage.operators.users.add(admin, again)).toBe('exists');
+    expect(await stage.operators.logInByOidc('sub-2')).toEqual({ kind: 'refused' });
+    expect(await stage.operators.logInByOidc('')).toEqual({ kind: 'refused' });
+  });
+});
+
+describe('a session', () => {
+  const begin = async () => {
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    return entered(await logIn('vera'));
+  };
+
+  it('is over when nobody has used it for half an hour', async () => {
+    const { cookie } = await begin();
+    stage.wait(minutes(29));
+    expect(await stage.operators.sessionOf(cookie)).toBeDefined();
+    stage.wait(minutes(29));
+    expect(await stage.operators.sessionOf(cookie)).toBeDefined();
+    stage.wait(minutes(30));
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+  });
+
+  it('is over after twelve hours, however much it is used', async () => {
+    const { cookie } = await begin();
+    for (let time = 0; time < 12 * 60 - 20; time += 20) {
+      stage.wait(minutes(20));
+      expect(await stage.operators.sessionOf(cookie)).toBeDefined();
+    }
+    stage.wait(minutes(20));
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+  });
+
+  it('ends at logout, and does not come back when its use is noted at that moment', async () => {
+    const { cookie, session } = await begin();
+    stage.wait(minutes(10));
+    await Promise.all([stage.operators.logOut(session), stage.operators.sessionOf(cookie)]);
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+  });
+
+  it.each([
+    ['removed', (name: string) => stage.operators.users.remove(admin, name)],
+    ['given another role', (name: string) => stage.operators.users.setRole(admin, name, 'operator')],
+    [
+      'given another password',
+      (name: string) => stage.operators.users.setPassword(admin, name, `${password}!`),
+    ],
+  ])('ends with all others of a user who is %s', async (_, change) => {
+    const { cookie } = await begin();
+    const second = entered(await logIn('vera'));
+    expect(await change('vera')).toBe('changed');
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+    expect(await stage.operators.sessionOf(second.cookie)).toBeUndefined();
+  });
+
+  it('is not one of a user who was removed and added again', async () => {
+    const { cookie } = await begin();
+    await stage.operators.users.remove(admin, 'vera');
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+  });
+
+  it('cannot be found, read or made by whoever has Redis alone', async () => {
+    const { cookie, session } = await begin();
+    const kept = await Promise.all(
+      (await redis.keys(`${prefix}:operators:*`)).map(async (key) => {
+        const type = await redis.type(key);
+        return `${key} ${type === 'hash' ? JSON.stringify(await redis.hgetall(key)) : await redis.get(key)}`;
+      }),
+    );
+    const text = kept.join('\n');
+    expect(text).toContain(session.id);
+    for (const secret of [cookie, password, 'scrypt', 'viewer']) expect(text).not.toContain(secret);
+    // A record in the place of another one is none.
+    const other = entered(await logIn('vera'));
+    const sessionKey = (id: string) => `${prefix}:operators:session:${id}`;
+    await redis.copy(sessionKey(session.id), sessionKey(other.session.id), 'REPLACE');
+    expect(await stage.operators.sessionOf(other.cookie)).toBeUndefined();
+    const elsewhere = startStage(redis, prefix, {}, randomBytes(32));
+    expect(await elsewhere.operators.sessionOf(cookie)).toBeUndefined();
+  });
+
+  it('has a token of its own for forms', async () => {
+    const first = await begin();
+    const second = entered(await logIn('vera'));
+    const { csrfTokenOf, checkCsrf } = stage.operators;
+    const token = csrfTokenOf(first.session);
+    expect(checkCsrf(first.session, token)).toBe(true);
+    expect(checkCsrf(second.session, token)).toBe(false);
+    for (const wrong of [undefined, '', `${token}x`, first.session.id, first.cookie]) {
+      expect(checkCsrf(first.session, wrong)).toBe(false);
+    }
+  });
+
+  it.each(['', 'x', '../../etc', 'A'.repeat(43)])('is not made up: %s', async (cookie) => {
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+    expect(await stage.operators.sessionOf(undefined)).toBeUndefined();
+  });
+});
+
+describe('the cookie', () => {
+  it('is for the console alone, hidden from scripts and other sites', () => {
+    expect(sessionCookie('handle', true)).toBe(
+      'paraph_admin=handle; Path=/admin; HttpOnly; SameSite=Strict; Secure',
+    );
+    expect(sessionCookie('handle', false)).not.toContain('Secure');
+    expect(endedSessionCookie(true)).toMatch(/^paraph_admin=; Max-Age=0; Path=\/admin;/);
+  });
+
+  it('is found among others', () => {
+    expect(readSessionCookie('a=b; paraph_admin=handle; c')).toBe('handle');
+    expect(readSessionCookie('xparaph_admin=handle')).toBeUndefined();
+    expect(readSessionCookie(undefined)).toBeUndefined();
+  });
+});
+
+describe('users', () => {
+  it.each([
+    [{ name: 'Vera', role: 'viewer', password }, 'bad-name'],
+    [{ name: 'local', role: 'admin', password }, 'bad-name'],
+    [{ name: 'vera', role: 'viewer', password: 'short' }, 'bad-password'],
+    [{ name: 'vera', role: 'viewer', oidcSubject: '' }, 'bad-subject'],
+    [{ name: 'vera', role: 'viewer' }, 'no-way-in'],
+  ] as const)('are not added like this: %o', async (user, objection) => {
+    expect(await stage.operators.users.add(admin, user)).toBe(objection);
+    expect(await stage.entries()).toEqual([]);
+  });
+
+  it('are added once by many at once, and the log says what was not done', async () => {
+    const results = await Promise.all(
+      (['viewer', 'operator', 'admin'] as const).map((role) =>
+        stage.operators.users.add(admin, { name: 'vera', role, password }),
+      ),
+    );
+    expect([...results].sort()).toEqual(['added', 'exists', 'exists']);
+    const entries = await stage.entries();
+    expect(entries.filter(({ details }) => details?.outcome === undefined)).toHaveLength(3);
+    expect(entries.filter(({ details }) => details?.outcome === 'not-done')).toHaveLength(2);
+    expect(await stage.operators.users.setRole(admin, 'nora', 'admin')).toBe('unknown');
+  });
+});
+
+describe('tokens', () => {
+  const issue = (days = 30) => stage.operators.tokens.issue(admin, { name: 'olga', label: 'deploy', days });
+
+  beforeEach(async () => {
+    await stage.operators.users.add(admin, { name: 'olga', role: 'operator', password });
+  });
+
+  it('act for their user until they expire', async () => {
+    const issued = await issue();
+    const { verify, list } = stage.operators.tokens;
+    expect(await verify(issued?.token ?? '')).toEqual({ name: 'olga', role: 'operator', via: 'cli' });
+    expect(await list()).toEqual([issued?.view]);
+    stage.wait(minutes(60 * 24 * 30));
+    expect(await verify(issued?.token ?? '')).toBeUndefined();
+    expect(await list()).toEqual([]);
+  });
+
+  it('end when they are revoked, and when their user changes', async () => {
+    const { verify, revoke } = stage.operators.tokens;
+    const first = await issue();
+    const second = await issue();
+    expect(await revoke(admin, first?.view.id ?? '')).toBe('revoked');
+    expect(await revoke(admin, first?.view.id ?? '')).toBe('unknown');
+    expect(await verify(first?.token ?? '')).toBeUndefined();
+    expect(await verify(second?.token ?? '')).toBeDefined();
+    await stage.operators.users.setRole(admin, 'olga', 'viewer');
+    expect(await verify(second?.token ?? '')).toBeUndefined();
+  });
+
+  it('are kept in a form that is none', async () => {
+    const issued = await issue();
+    const kept = JSON.stringify(await redis.hgetall(`${prefix}:operators:tokens`));
+    expect(kept).toContain(issued?.view.id);
+    expect(kept).not.toContain(issued?.token.slice(7));
+    expect(await stage.operators.tokens.verify(`paraph_${issued?.view.id}`)).toBeUndefined();
+    for (const wrong of ['', 'paraph_', issued?.token.slice(7) ?? '', 'x'.repeat(50)]) {
+      expect(await stage.operators.tokens.verify(wrong)).toBeUndefined();
+    }
+  });
+
+  it('are not issued for users that do not exist', async () => {
+    expect(await stage.operators.tokens.issue(admin, { name: 'nora', label: '', days: 1 })).toBeUndefined();
+    await expect(issue(0)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('the audit log', () => {
+  it('says who came, went and changed what, and no secrets', async () => {
+    const { operators } = stage;
+    await operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    const { session } = entered(await logIn('vera'));
+    await operators.logOut(session);
+    await operators.users.setRole(admin, 'vera', 'operator');
+    await operators.users.setPassword(admin, 'vera', `${password}!`);
+    const issued = await operators.tokens.issue(admin, { name: 'vera', label: 'x', days: 1 });
+    await operators.users.remove(admin, 'vera');
+    const entries = await stage.entries();
+    expect(entries.map(({ who, action, target }) => [who, action, target])).toEqual([
+      ['root', 'user-add', 'vera'],
+      ['vera', 'login', undefined],
+      ['vera', 'logout', undefined],
+      ['root', 'user-role', 'vera'],
+      ['root', 'user-password', 'vera'],
+      ['root', 'token-issue', 'vera'],
+      ['root', 'user-remove', 'vera'],
+    ]);
+    const text = JSON.stringify(entries) + JSON.stringify(stage.told);
+    for (const secret of [password, issued?.token ?? '', 'scrypt']) expect(text).not.toContain(secret);
+    expect(stage.told.map(({ action }) => action)).toEqual(entries.map(({ action }) => action));
+  });
+
+  it('keeps from being done what it cannot record', async () => {
+    await redis.set(`{${prefix}}:audit`, 'not a stream');
+    const { operators } = stage;
+    await expect(operators.users.add(admin, { name: 'vera', role: 'viewer', password })).rejects.toThrow();
+    expect(await operators.users.list()).toEqual([]);
+    const passwordHash = await hashPassword(password);
+    stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', passwordHash }] });
+    await expect(logIn('vera')).rejects.toThrow();
+    expect(await redis.keys(`${prefix}:operators:session:*`)).toEqual([]);
+  });
+});
+
+it('has sessions of half an hour and twelve hours unless the configuration says otherwise', () => {
+  expect(settings.sessions).toEqual({ idleSeconds: 1800, absoluteSeconds: 43_200 });
+});

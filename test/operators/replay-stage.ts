@@ -1,0 +1,183 @@
+/** A running product with its search index and the replays beside it, as the product will put them together. */
+import { randomBytes } from 'node:crypto';
+import { vi } from 'vitest';
+import { createHistory, type History } from '../../src/history/history.ts';
+import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
+import { type Audit, createAudit } from '../../src/operators/audit.ts';
+import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
+import { type ReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
+import { createReplayRunner, type ReplayRunner } from '../../src/operators/replay-runner.ts';
+import { createReplays, type Replays } from '../../src/operators/replays.ts';
+import { signCms } from '../../src/pki/cms.ts';
+import { type FaultCode, fault } from '../../src/protocol/fault.ts';
+import { cancelTransaction } from '../../src/queue/cancellation.ts';
+import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
+import { shardFor } from '../../src/transactions/answers.ts';
+import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import type { TestRedis } from '../support/redis.ts';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+/** Their phones never answer by themselves: the tests answer for them. */
+const firstPerson = 41_760_000_000;
+
+export interface ReplayStage {
+  readonly product: TestProduct;
+  readonly shards: readonly Shard[];
+  readonly prefix: string;
+  readonly history: History;
+  readonly indexer: Indexer;
+  readonly audit: Audit;
+  readonly replays: Replays;
+  readonly errors: readonly Error[];
+  /** A number that nobody else uses. */
+  somebody(): string;
+  submit(msisdn: string, options?: { apId?: string; timeoutSeconds?: number }): Promise<string>;
+  /** Submits, and has the person, or the transport, fail it. */
+  failed(code: FaultCode, msisdn?: string, apId?: string): Promise<string>;
+  /** Answers as the phone when it has been asked. */
+  answer(id: string, attempt: number, code: FaultCode): Promise<void>;
+  /** Signs as the phone when it has been asked. */
+  sign(id: string, attempt: number): Promise<void>;
+  /** Prompts that went out, as `<id> <attempt>`. */
+  asked(): readonly string[];
+  /** What the AP hears: `504`, `500` or the fault's code. */
+  status(id: string): Promise<string>;
+  runner(options?: {
+    automatic?: readonly AutomaticRule[];
+    now?: () => number;
+    leaseMs?: number;
+  }): ReplayRunner;
+  replaysWith(policy: ReplayPolicy): Replays;
+  close(): Promise<void>;
+}
+
+export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
+  vi.waitFor(async () => check(), { timeout, interval: 20 });
+
+export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> => {
+  let nextPerson = firstPerson;
+  const product = await startTestProduct(redis, {
+    masterKey: randomBytes(32),
+    configuration: {
+      queue: { shards: 2 },
+      subscribers: [
+        {
+          msisdn: String(firstPerson),
+          through: String(firstPerson + 9999),
+          sim: { device: { kind: 'simulated', sign: 'never-answers' } },
+        },
+      ],
+    },
+  });
+  const { blocking, retention, protocol } = product.core;
+  const { prefix, shards: count } = product.configuration.queue;
+  const errors: Error[] = [];
+  const onError = (error: Error): void => void errors.push(error);
+  const shards = openShards({ redis: blocking, prefix, shards: count, onError });
+  const common = { redis: blocking, prefix, shards: count, retention, now: Date.now, onError };
+  const history = createHistory(common);
+  const indexer = createIndexer({ ...common, pollMs: 10 });
+  indexer.start();
+  const audit = createAudit({ redis: blocking, prefix, log: { audit: () => undefined } });
+  const limiter = createRateLimiter({ redis: blocking, prefix });
+  const runners: ReplayRunner[] = [];
+
+  const replaysWith = (policy: ReplayPolicy): Replays =>
+    createReplays({
+      history,
+      shards,
+      cancel: async (id) => {
+        const at = shardFor(shards, id)?.signatures;
+        return at === undefined
+          ? 'unknown'
+          : cancelTransaction(id, { at, redis: blocking, protocol, now: Date.now });
+      },
+      audit,
+      redis: blocking,
+      prefix,
+      now: Date.now,
+      limiter,
+      policy,
+    });
+
+  const submit: ReplayStage['submit'] = async (msisdn, options = {}) => {
+    const answer = await product.post(
+      '/rest/service/sign',
+      signRequest({ msisdn, mode: 'asynch', ...options }),
+    );
+    return answer.body.MSS_SignatureResp.MSSP_TransID;
+  };
+  const answer: ReplayStage['answer'] = async (id, attempt, code) => {
+    await soon(async () => {
+      const result = await product.api.transactions.answer(id, attempt, {
+        kind: 'fault',
+        fault: fault(code),
+      });
+      if (result !== 'accepted') throw new Error(result);
+    });
+  };
+  const status: ReplayStage['status'] = async (id) => {
+    const { body } = await product.post('/rest/service/status', statusRequest(id));
+    return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value.slice(1);
+  };
+  const somebody = (): string => `+${nextPerson++}`;
+
+  return {
+    product,
+    shards,
+    prefix,
+    history,
+    indexer,
+    audit,
+    replays: replaysWith(replayPolicy()),
+    errors,
+    somebody,
+    submit,
+    answer,
+    sign: async (id, attempt) => {
+      const custody = product.core.custodyOver(product.core.commands);
+      const msisdn = String(firstPerson);
+      const key = await custody.userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+      const cms = await signCms({ content: Buffer.from('Sign in to Example?'), key });
+      const signature = {
+        kind: 'signature',
+        cms: Buffer.from(cms).toString('base64'),
+        certificates: key.chain.id,
+      } as const;
+      await soon(async () => {
+        const result = await product.api.transactions.answer(id, attempt, signature);
+        if (result !== 'accepted') throw new Error(result);
+      });
+    },
+    status,
+    replaysWith,
+    failed: async (code, msisdn = somebody(), apId = 'http://test.example') => {
+      const id = await submit(msisdn, { apId });
+      await answer(id, 1, code);
+      await soon(async () => {
+        if ((await history.find(id))?.state !== 'failed') throw new Error('not failed yet');
+      });
+      return id;
+    },
+    asked: () =>
+      product.logged
+        .map((line) => JSON.parse(line))
+        .filter(({ msg }) => msg === 'device asked')
+        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
+      const options = { redis: blocking, prefix, shards, audit, limiter, automatic, now, onError, leaseMs };
+      const runner = createReplayRunner(options);
+      runners.push(runner);
+      runner.start();
+      return runner;
+    },
+    close: async () => {
+      for (const runner of runners) await runner.close();
+      history.close();
+      await indexer.close();
+      await closeShards(shards);
+      await product.stop();
+    },
+  };
+};

@@ -1,0 +1,66 @@
+/** The operators' room on the run's Redis, with a clock that the test moves. */
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { type Audit, createAudit, type NewAuditEntry } from '../../src/operators/audit.ts';
+import type { Operator } from '../../src/operators/operator.ts';
+import { createOperators, type Operators } from '../../src/operators/operators.ts';
+import type { OperatorSettings } from '../../src/operators/settings.ts';
+import { createPasswordVerifier } from '../../src/registry/password-verifier.ts';
+import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
+
+export const admin: Operator = { name: 'root', role: 'admin', via: 'cli' };
+export const operator: Operator = { name: 'olga', role: 'operator', via: 'password' };
+export const viewer: Operator = { name: 'vera', role: 'viewer', via: 'password' };
+
+export const settings: OperatorSettings = {
+  users: [],
+  sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
+  logins: {
+    perName: { requests: 10, perSeconds: 300 },
+    perAddress: { requests: 1000, perSeconds: 60 },
+  },
+};
+
+export interface Stage {
+  readonly operators: Operators;
+  readonly audit: Audit;
+  readonly told: readonly Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target'>[];
+  readonly masterKey: Uint8Array;
+  /** What the audit log holds, oldest first. */
+  entries(): Promise<readonly NewAuditEntry[]>;
+  wait(ms: number): void;
+}
+
+export const startStage = (
+  redis: Redis,
+  prefix: string,
+  changes: Partial<OperatorSettings> = {},
+  masterKey: Uint8Array = randomBytes(32),
+): Stage => {
+  let time = Date.now();
+  const told: Stage['told'][number][] = [];
+  const audit = createAudit({ redis, prefix, log: { audit: (entry) => void told.push(entry) } });
+  const operators = createOperators({
+    redis,
+    prefix,
+    masterKey,
+    now: () => time,
+    settings: { ...settings, ...changes },
+    limiter: createRateLimiter({ redis, prefix }),
+    passwords: createPasswordVerifier(),
+    audit,
+  });
+  return {
+    operators,
+    audit,
+    told,
+    masterKey,
+    wait: (ms) => {
+      time += ms;
+    },
+    entries: async () => {
+      const page = await audit.read({ limit: 1000 });
+      return [...(page?.entries ?? [])].reverse().map(({ id: _, at: __, ...entry }) => entry);
+    },
+  };
+};

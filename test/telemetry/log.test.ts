@@ -1,0 +1,114 @@
+/** The log: correlation, and the redaction behind the choice of members. */
+import { describe, expect, it } from 'vitest';
+import { begin } from '../../machines/record.ts';
+import { createHttpLog, createLogger, createOauthLog, createStepLog } from '../../src/logger.ts';
+
+const secret = 'SECRET-4170009-value';
+
+const open = () => {
+  const lines: string[] = [];
+  return { lines, logger: createLogger('debug', { write: (line) => void lines.push(line) }) };
+};
+
+const names = [
+  'AP_PWD',
+  'apPassword',
+  'password',
+  'passwordHash',
+  'masterKey',
+  'privateKey',
+  'authorization',
+  'pin',
+  'session_token',
+];
+
+describe('whatever is logged whole one day', () => {
+  it.each(names)('keeps %s to itself, three levels deep', (name) => {
+    const { lines, logger } = open();
+    logger.info({ [name]: secret }, 'flat');
+    logger.info({ request: { [name]: secret } }, 'nested');
+    logger.info({ request: { headers: { [name]: secret } } }, 'deeper');
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      expect(line).toContain('[secret]');
+      expect(line).not.toContain(secret);
+    }
+  });
+
+  it('keeps them to itself in a child as well', () => {
+    const { lines, logger } = open();
+    logger.child({ part: 'any' }).warn({ body: { password: secret } }, 'child');
+    expect(lines.join()).not.toContain(secret);
+  });
+});
+
+describe('lines of the workers', () => {
+  const request = {
+    caller: { apId: 'http://ap.example', apTransId: 'T-1', apPassword: secret },
+    msisdn: { number: secret },
+    data: { text: secret },
+  };
+  const record = begin({ submittedAt: 0, timeoutSeconds: 60 });
+  const write = () => {
+    const { lines, logger } = open();
+    const log = createStepLog(logger, () => 0);
+    log.asked('H1', 1, request);
+    log.signed('H1', 1, request, record);
+    log.failed('H1', 1, 401, request);
+    log.unreachable('H1', 1, 2, 'gateway answered 500', request);
+    log.receipted('H1', 'accepted', request);
+    return lines;
+  };
+
+  it('carry both ids', () => {
+    for (const line of write())
+      expect(JSON.parse(line)).toMatchObject({ msspTransId: 'H1', apTransId: 'T-1' });
+  });
+
+  it('take two ids of the request and nothing else of it', () => {
+    expect(write()).toHaveLength(5);
+    expect(write().join()).not.toContain(secret);
+  });
+
+  it('are written for a job that cannot be read', () => {
+    const { lines, logger } = open();
+    createStepLog(logger, () => 0).failed('H1', 0, 101);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msspTransId: 'H1', fault: 101, msg: 'failed' });
+  });
+});
+
+describe('lines with fixed members', () => {
+  it('leave out what they were not made for', () => {
+    const { lines, logger } = open();
+    const more = { password: secret, msisdn: secret, body: { AP_PWD: secret } };
+    createHttpLog(logger, () => 0).answered({ path: '/', status: 200, durationMs: 1, ...more });
+    createOauthLog(logger, () => 0).audit({ event: 'login begun', tenant: 't', ...more });
+    expect(lines).toHaveLength(2);
+    expect(lines.join()).not.toContain(secret);
+  });
+});
+
+describe('trouble', () => {
+  it('tells name, code and message of an error, and nothing that hangs on it', () => {
+    const { lines, logger } = open();
+    const error = Object.assign(new Error('refused'), {
+      code: 'E1',
+      command: { args: [secret] },
+      job: secret,
+    });
+    error.stack = secret;
+    createStepLog(logger, () => 0).trouble(error);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: 'Error', code: 'E1', message: 'refused' });
+    expect(lines.join()).not.toContain(secret);
+  });
+
+  it.each([
+    [new SyntaxError(`Unexpected token in ${secret}`)],
+    [new Error(`ERR unknown command 'x', with args beginning with: '${secret}'`)],
+  ])('does not quote what an error has choked on', (error) => {
+    const { lines, logger } = open();
+    createStepLog(logger, () => 0).trouble(error);
+    expect(lines).toHaveLength(1);
+    expect(lines.join()).not.toContain(secret);
+  });
+});
