@@ -18,7 +18,16 @@ const registry = 'https://registry.npmjs.org/';
 /** Scripts at installation run with the rights of whoever installs. These two choose a binary, and can do without. */
 const knownInstallScripts = ['esbuild', 'msgpackr-extract'];
 
-const licences = ['MIT', 'MIT OR Apache-2.0', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', '0BSD', 'Unlicense'];
+const licences = [
+  'MIT',
+  'MIT OR Apache-2.0',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  '0BSD',
+  'Unlicense',
+];
 /** Of tools that are never handed on with the product. */
 const licencesOfTools = [...licences, 'MPL-2.0', 'BlueOak-1.0.0', 'CC0-1.0', 'CC-BY-4.0', 'Python-2.0'];
 
