@@ -7,14 +7,14 @@
 import { Hono } from 'hono';
 import { type Fault, fault } from '../protocol/fault.ts';
 import { createDocumentationRoutes, type DocumentationFacts } from './documentation.route.ts';
-import { createHealthRoutes } from './health.route.ts';
+import { createHealthRoutes, type HealthCheck } from './health.route.ts';
 import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
 import { answerType, presentFault } from './present.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
 
 export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
-  /** @throws When the service cannot do its work now. */
-  readonly ready: () => Promise<void>;
+  /** What the process must have to do its work. */
+  readonly readiness: readonly HealthCheck[];
   readonly documentation: DocumentationFacts;
   /** Routes of other rooms. */
   // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
@@ -29,7 +29,7 @@ export const createApp = (options: AppOptions) => {
   const service = createServiceRoutes(options);
   app.route('/', service.routes);
   app.route('/', createPkiRoutes(options));
-  app.route('/', createHealthRoutes(options.ready));
+  app.route('/', createHealthRoutes(options.readiness));
   app.route('/', createDocumentationRoutes(options.documentation));
   for (const routes of options.more) app.route('/', routes);
   app.notFound((c) => service.refuseOther(c.req.path) ?? refuse(404, fault(101, 'There is no such address')));

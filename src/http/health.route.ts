@@ -59,21 +59,16 @@ export const passes = (name: string, trouble: string, look: () => Promise<unknow
   },
 });
 
-/** @param ready One look for everything, which throws without Redis; or the checks that make up readiness. */
-export const createHealthRoutes = (ready: (() => Promise<void>) | readonly HealthCheck[]): Hono => {
-  const checks = typeof ready === 'function' ? [passes('redis', 'Redis does not answer', ready)] : ready;
+/** @param checks Those that make up readiness. */
+export const createHealthRoutes = (checks: readonly HealthCheck[]): Hono => {
   const routes = new Hono();
   routes.get('/livez', (c) => c.json({ status: 'alive' }));
   routes.get('/readyz', async (c) => {
     const results = await Promise.all(checks.map(resultOf));
     const failed = results.filter(({ ok }) => !ok);
-    if (typeof ready === 'function' && failed.length === 0) return c.json({ status: 'ready' });
     if (failed.length === 0) return c.json({ status: 'ready', checks: results });
     const reasons = failed.map(({ name, reason }) => reason ?? name);
-    return c.json(
-      { status: 'unavailable', reasons, ...(typeof ready !== 'function' && { checks: results }) },
-      503,
-    );
+    return c.json({ status: 'unavailable', reasons, checks: results }, 503);
   });
   return routes;
 };

@@ -97,11 +97,41 @@ const serviceRoute = (
 const health = (status: string, id: string, description: string) =>
   z.object({ status: z.literal(status) }).meta({ id, description, example: { status } });
 
-const unavailable = z.object({ status: z.literal('unavailable'), reasons: z.array(z.string()) }).meta({
-  id: 'Unavailable',
-  description: 'The service cannot do its work now, and why.',
-  example: { status: 'unavailable', reasons: ['Redis does not answer'] },
-});
+const healthCheck = z
+  .object({
+    name: z.string().describe('What was looked at'),
+    ok: z.boolean().describe('Whether it is there'),
+    reason: z.string().optional().describe('What is wrong, or what is worth knowing'),
+    ms: z.number().describe('What the look took, milliseconds'),
+  })
+  .meta({ id: 'HealthCheck', description: 'One thing that the service needs.' });
+
+const ready = z
+  .object({
+    status: z.literal('ready'),
+    checks: z.array(healthCheck).describe('All that was looked at'),
+  })
+  .meta({
+    id: 'Ready',
+    description: 'The service can do its work.',
+    example: { status: 'ready', checks: [{ name: 'redis', ok: true, ms: 1 }] },
+  });
+
+const unavailable = z
+  .object({
+    status: z.literal('unavailable'),
+    reasons: z.array(z.string()),
+    checks: z.array(healthCheck).describe('All that was looked at'),
+  })
+  .meta({
+    id: 'Unavailable',
+    description: 'The service cannot do its work now, and why.',
+    example: {
+      status: 'unavailable',
+      reasons: ['Redis takes no writes'],
+      checks: [{ name: 'redis', ok: false, reason: 'Redis takes no writes', ms: 801 }],
+    },
+  });
 
 const machineRoutes: readonly Route[] = [
   {
@@ -123,7 +153,7 @@ const machineRoutes: readonly Route[] = [
     responses: {
       200: {
         description: 'It can.',
-        content: json(health('ready', 'Ready', 'The service can do its work.')),
+        content: json(ready),
       },
       503: { description: 'It cannot, for the reasons given.', content: json(unavailable) },
     },

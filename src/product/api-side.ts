@@ -16,6 +16,7 @@ import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
+import { backlogCheck, keysCheck, redisCheck, stoppingCheck } from '../telemetry/readiness.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
@@ -37,8 +38,6 @@ export interface ApiSide {
   endWaiting(): Promise<void>;
   close(): Promise<void>;
 }
-
-const readinessLifeMs = 10_000;
 
 /**
  * Opens everything that HTTP needs; nothing listens yet.
@@ -131,6 +130,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     log: oauthLog,
   });
+  let stopping = false;
   const demo = () =>
     createDemoRoutes({
       publicUrl,
@@ -153,10 +153,12 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     evidenceOf: createEvidence(trustedProxy),
     limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
     admission,
-    ready: async () => {
-      // A write, because a replica or a full Redis answers a PING as cheerfully as any.
-      await commands.set(`${queue.prefix}:readiness`, now(), 'PX', readinessLifeMs);
-    },
+    readiness: [
+      stoppingCheck(() => stopping),
+      redisCheck(commands, queue.prefix, now),
+      keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
+      backlogCheck(backlog, maxBacklog),
+    ],
     documentation: {
       rules: configuration.protocol,
       sandbox: configuration.sandbox,
@@ -167,6 +169,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     log: telemetry.httpLog(createHttpLog(core.logger, now)),
   });
   const endWaiting = async (): Promise<void> => {
+    stopping = true;
     oauth.endWaiting();
     await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
   };

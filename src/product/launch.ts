@@ -110,6 +110,7 @@ export const launch = async (
       {
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),
         workers: parts.workers,
+        workerHost: environment.host,
       },
     );
   } catch (error) {

@@ -8,6 +8,8 @@
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { redisCheck } from '../telemetry/readiness.ts';
+import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { openApiSide } from './api-side.ts';
 import { type CoreOptions, openCore } from './core.ts';
 import { startWorkerSide } from './worker-side.ts';
@@ -42,7 +44,12 @@ const drain = async (
  */
 export const startProduct = async (
   options: CoreOptions,
-  parts: { readonly api?: Pick<Environment, 'host' | 'port'>; readonly workers: boolean },
+  parts: {
+    readonly api?: Pick<Environment, 'host' | 'port'>;
+    readonly workers: boolean;
+    /** For the metrics of a process that has no API. */
+    readonly workerHost?: string;
+  },
 ): Promise<Product> => {
   const { http, tls } = options.configuration;
   const ends: (() => Promise<void>)[] = [];
@@ -58,6 +65,20 @@ export const startProduct = async (
     // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
     await core.custodyOver(core.blocking).trust();
     if (parts.workers) ends.push((await startWorkerSide(core)).close);
+    const { workerMetricsPort } = options.configuration.operations;
+    if (parts.api === undefined && workerMetricsPort !== undefined) {
+      const listener = await startWorkerListener({
+        host: parts.workerHost ?? '127.0.0.1',
+        port: workerMetricsPort,
+        routes: core.telemetry.routes,
+        checks: [redisCheck(core.blocking, options.configuration.queue.prefix, options.now)],
+      });
+      ends.push(async () => {
+        const drained = listener.drain();
+        listener.cut();
+        await drained;
+      });
+    }
     if (parts.api === undefined) return { url: undefined, stop };
     let address = '';
     const api = await openApiSide(core, () => address);

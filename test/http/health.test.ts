@@ -22,7 +22,15 @@ afterAll(() => product.stop());
 
 it.each([
   ['/livez', { status: 'alive' }],
-  ['/readyz', { status: 'ready' }],
+  [
+    '/readyz',
+    {
+      status: 'ready',
+      checks: ['running', 'redis', 'keys', 'backlog'].map((name) =>
+        expect.objectContaining({ name, ok: true }),
+      ),
+    },
+  ],
 ])('%s is 200 for a product that works', async (path, body) => {
   const response = await product.api.fetch(new Request(`http://test${path}`));
   expect(response.status).toBe(200);
