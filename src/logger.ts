@@ -5,6 +5,7 @@
  * second line of defence, for the day when somebody does.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { CallbackLog } from '../workers/callback.worker.ts';
 import type { StepLog } from '../workers/log.ts';
 import type { HttpLog } from './http/log.ts';
 import type { OauthLog } from './oauth/log.ts';
@@ -122,5 +123,16 @@ export const createAuditLog = (parent: Logger): AuditLog => {
   const logger = forFixedMembers(parent);
   return {
     audit: ({ who, via, action, target }) => logger.info({ audit: true, who, via, target }, action),
+  };
+};
+
+/** Callbacks are named by id; addresses stay out, which may hold more than a host. */
+export const createCallbackLog = (parent: Logger): CallbackLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    delivered: (callback, tries, status) => logger.info({ callback, tries, status }, 'callback delivered'),
+    undelivered: (callback, tries, problem) =>
+      logger.warn({ callback, tries, problem }, 'callback not delivered, trying again'),
+    gaveUp: (callback, tries, problem) => logger.error({ callback, tries, problem }, 'callback given up'),
   };
 };

@@ -60,6 +60,8 @@ const cases = [
   ['src/operators', 'hono', '../history/history.ts'],
   ['src/telemetry', '../product/core.ts', '../http/log.ts'],
   ['src/transactions', '../history/history.ts', '../redis/connect.ts'],
+  ['src/console', '../http/app.ts', '../history/history.ts'],
+  ['src/callbacks', '../console/deps.ts', '../transactions/contract.ts'],
   ['src/demo', '../oauth/tenant.ts', '../relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
 ] as const;

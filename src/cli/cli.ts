@@ -7,20 +7,30 @@
  */
 import { Command, CommanderError } from 'commander';
 import { patientFetch } from '../client/patient-fetch.ts';
+import { addAps } from './aps.command.ts';
+import { addAudit } from './audit.command.ts';
+import { addCancel } from './cancel.command.ts';
 import { addClients } from './clients.command.ts';
 import { addConfig } from './config-check.command.ts';
 import { type CliContext, type Report, UsageProblem } from './context.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addHashPassword } from './hash-password.command.ts';
+import { addIndex } from './index.command.ts';
 import { addKeys } from './keys.command.ts';
+import { addLs } from './ls.command.ts';
 import { addMessages } from './messages.command.ts';
 import { addProfile } from './profile.command.ts';
 import { addReceipt } from './receipt.command.ts';
+import { addReplay } from './replay.command.ts';
 import { paletteFor, printable, widthOf } from './screen.ts';
 import { addServe } from './serve.command.ts';
+import { addShow } from './show.command.ts';
 import { addSign } from './sign.command.ts';
+import { addStats } from './stats.command.ts';
 import { addStatus } from './status.command.ts';
+import { addUsers } from './users.command.ts';
 import { readVersion } from './version.ts';
+import { addWatch } from './watch.command.ts';
 
 export type CliOptions = Pick<CliContext, 'stdout' | 'stderr' | 'stdin' | 'env'> &
   Partial<Pick<CliContext, 'signal' | 'fetch' | 'now'>>;
@@ -68,6 +78,16 @@ export const createProgram = (context: CliContext, { report, stopped }: Finish):
   addConfig(program, context, report);
   addClients(program, context, report);
   addKeys(program, context, report);
+  addLs(program, context, report);
+  addShow(program, context, report);
+  addWatch(program, context, report);
+  addReplay(program, context, report);
+  addCancel(program, context, report);
+  addAudit(program, context, report);
+  addStats(program, context, report);
+  addUsers(program, context, report);
+  addAps(program, context, report);
+  addIndex(program, context, report);
   return program;
 };
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { profileNames } from '../protocol/requests.ts';
 import { type RegisteredProvider, serviceNames } from '../registry/application-provider.ts';
 import { parseStoredPassword } from '../registry/passwords.ts';
+import { isSecureAddress } from './web-address.ts';
 
 /**
  * One element of `applicationProviders`: who may call and what it may ask for.
@@ -15,6 +16,23 @@ const fingerprint = z
     error: 'must be a SHA-256 fingerprint: 64 hex digits, with or without colons',
   })
   .transform((written) => written.replaceAll(':', '').toLowerCase());
+
+/** Its secret is derived from the master key, so this file holds none. */
+const callback = z.strictObject({
+  url: z
+    .string()
+    .max(2048)
+    .refine(isSecureAddress, {
+      error: 'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
+    })
+    .describe('Where the ends of its transactions are posted to.'),
+  secretVersion: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1)
+    .describe('Raise it to change the secret. What is posted is signed with the secret before, too.'),
+});
 
 const applicationProviderEntry = z
   .strictObject({
@@ -51,6 +69,11 @@ const applicationProviderEntry = z
       .min(1)
       .optional()
       .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
+    callback: callback
+      .optional()
+      .describe(
+        'Tells it how its transactions end; see [operations/callbacks.md](operations/callbacks.md). Without it: nothing is told.',
+      ),
   })
   .transform(
     (entry): RegisteredProvider => ({
@@ -61,6 +84,7 @@ const applicationProviderEntry = z
       services: entry.services,
       rateLimit: entry.rateLimit,
       clientCertificateFingerprints: entry.clientCertificateFingerprints,
+      callback: entry.callback,
     }),
   );
 

@@ -167,6 +167,10 @@ export const operationsSettings = z
       .describe(
         '`paraph worker` serves `/metrics`, `/livez` and `/readyz` there, on HOST. Without it: nowhere.',
       ),
+    callbackHosts: z
+      .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
+      .prefault([])
+      .describe('Hosts inside the own network to which callbacks may go all the same.'),
     tracing: tracing.describe('Traces by OpenTelemetry.'),
     index: z.boolean().default(true).describe('Keep the search index that the console and `paraph ls` read.'),
   })

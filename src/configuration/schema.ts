@@ -241,10 +241,15 @@ const configurationObject = z.strictObject({
 });
 
 export const configurationSchema = configurationObject
-  .superRefine(({ sandbox, publicUrl: url, protocol: bounds, oidc }, context) => {
+  .superRefine(({ sandbox, publicUrl: url, protocol: bounds, oidc, applicationProviders }, context) => {
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       const message = 'must be https, unless it is this machine or a sandbox';
       context.addIssue({ code: 'custom', path: ['publicUrl'], message });
+    }
+    for (const [index, { callback }] of applicationProviders.entries()) {
+      if (sandbox || callback === undefined || callback.url.startsWith('https:')) continue;
+      const path = ['applicationProviders', index, 'callback', 'url'];
+      context.addIssue({ code: 'custom', path, message: 'must be https, unless this is a sandbox' });
     }
     const problem = promptProblem(oidc, bounds);
     if (problem === undefined) return;

@@ -23,6 +23,7 @@ import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 
 export interface ApiSide {
@@ -34,6 +35,8 @@ export interface ApiSide {
   readonly refusal: Refusal;
   readonly transactions: Transactions;
   readonly oauth: Oauth;
+  /** The address of a page of the console that logs its first visitor in. */
+  consoleLink(): Promise<string>;
   /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
   endWaiting(): Promise<void>;
   close(): Promise<void>;
@@ -130,6 +133,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     log: oauthLog,
   });
+  const console = openConsole(core, { shards, transactions, publicUrl, addressOf });
   let stopping = false;
   const demo = () =>
     createDemoRoutes({
@@ -141,7 +145,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       log: oauthLog,
     });
   const app = createApp({
-    more: [telemetry.routes, oauth.routes, ...(configuration.sandbox ? [demo()] : [])],
+    more: [telemetry.routes, oauth.routes, console.routes, ...(configuration.sandbox ? [demo()] : [])],
     protocol,
     operations: {
       sign: createSign({ ...common, app2app: createApp2App(masterKey, appScheme) }),
@@ -171,6 +175,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const endWaiting = async (): Promise<void> => {
     stopping = true;
     oauth.endWaiting();
+    console.endWaiting();
     await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
   };
   return {
@@ -178,10 +183,12 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,
+    consoleLink: async () => `${publicUrl()}/admin/login/link?token=${await console.issueLink()}`,
     endWaiting,
     close: async () => {
       await endWaiting();
       await oauth.close();
+      await console.close();
       await backlog.close();
       await closeShards(shards);
     },

@@ -28,7 +28,13 @@ const numbers = [
 ] as const;
 
 /** What a person sees when the product is up. */
-export const greet = ({ url, configuration, dataDirectory, embeddedRedis }: Launched): string => {
+export const greet = ({
+  url,
+  configuration,
+  dataDirectory,
+  embeddedRedis,
+  consoleLink,
+}: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
     // Logins are begun where browsers reach this server, and nowhere else.
@@ -39,8 +45,12 @@ export const greet = ({ url, configuration, dataDirectory, embeddedRedis }: Laun
       `  OpenID issuer                    ${publicUrl}/oidc`,
       `  sign, status, receipt, profile   ${url}/rest/service/…`,
       `  reference                        ${url}/docs`,
-      `  health                           ${url}/readyz`,
+      `  console                          ${publicUrl}/admin`,
+      `  health, metrics                  ${url}/readyz, ${url}/metrics`,
     );
+    if (consoleLink !== undefined) {
+      lines.push('', 'This link logs in to the console, once, within fifteen minutes:', '', consoleLink);
+    }
   }
   lines.push('', `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`);
   if (configuration.sandbox) {

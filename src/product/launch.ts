@@ -19,6 +19,8 @@ export interface Launched {
   readonly dataDirectory: string;
   /** True when Redis is our own. */
   readonly embeddedRedis: boolean;
+  /** Logs in to the console, once: for whoever started the embedded default, who has no account there yet. */
+  readonly consoleLink: string | undefined;
   /** Resolves when the product has stopped, with the exit code. */
   readonly stopped: Promise<number>;
 }
@@ -141,6 +143,7 @@ export const launch = async (
     configuration,
     dataDirectory: environment.dataDirectory,
     embeddedRedis: redis.embedded,
+    consoleLink: redis.embedded ? await product.consoleLink() : undefined,
     stopped,
   };
 };

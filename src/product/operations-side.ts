@@ -1,5 +1,6 @@
+import { startCallbacks } from '../callbacks/start.ts';
 import { createIndexer } from '../history/indexer.ts';
-import { createAuditLog } from '../logger.ts';
+import { createAuditLog, createCallbackLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
 import { createReplayRunner } from '../operators/replay-runner.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
@@ -11,11 +12,11 @@ export interface OperationsSide {
 }
 
 /**
- * What is kept for the people who run the service: the index that they search, and the replays that they have ordered. Of all
- * worker processes one at a time sees to each.
+ * What is done beside signing: the index that people search, the replays that they have ordered, and the callbacks of
+ * applications. Of all worker processes one at a time sees to each of the first two, and finds what there is to tell.
  */
-export const startOperations = (core: Core, shards: readonly Shard[]): OperationsSide => {
-  const { configuration, blocking: redis, retention, now, logger, onError } = core;
+export const startOperations = async (core: Core, shards: readonly Shard[]): Promise<OperationsSide> => {
+  const { configuration, blocking: redis, retention, masterKey, now, logger, onError } = core;
   const { queue, operations } = configuration;
   const { prefix } = queue;
   const indexer = operations.index
@@ -33,8 +34,23 @@ export const startOperations = (core: Core, shards: readonly Shard[]): Operation
     onError,
   });
   replays.start();
+  const callbacks = await startCallbacks({
+    redis,
+    prefix,
+    shards,
+    providers: configuration.applicationProviders,
+    masterKey,
+    allowedHosts: operations.callbackHosts,
+    sandbox: configuration.sandbox,
+    retention,
+    now,
+    log: createCallbackLog(logger),
+    onError,
+    telemetry: core.telemetry.queue,
+  });
   return {
     close: async () => {
+      await callbacks.close();
       await replays.close();
       await indexer?.close();
     },

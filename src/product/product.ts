@@ -17,6 +17,8 @@ import { startWorkerSide } from './worker-side.ts';
 export interface Product {
   /** Where the API listens; undefined without one. */
   readonly url: string | undefined;
+  /** @returns Undefined without an API. */
+  consoleLink(): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -79,7 +81,7 @@ export const startProduct = async (
         await drained;
       });
     }
-    if (parts.api === undefined) return { url: undefined, stop };
+    if (parts.api === undefined) return { url: undefined, consoleLink: async () => undefined, stop };
     let address = '';
     const api = await openApiSide(core, () => address);
     ends.push(api.close);
@@ -96,7 +98,7 @@ export const startProduct = async (
     address = server.url;
     ends.push(() => drain(server, http.drainSeconds * 1000, api.endWaiting));
     await api.oauth.prepare();
-    return { url: server.url, stop };
+    return { url: server.url, consoleLink: api.consoleLink, stop };
   } catch (error) {
     await stop();
     throw error;

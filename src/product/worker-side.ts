@@ -49,7 +49,7 @@ export const startWorkerSide = async (
     telemetry: telemetry.queue,
   });
   await started.ready();
-  const keepers = parts.operations ? startOperations(core, shards) : undefined;
+  const keepers = parts.operations ? await startOperations(core, shards) : undefined;
   return {
     close: async () => {
       await keepers?.close();

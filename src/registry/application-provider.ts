@@ -22,12 +22,21 @@ export interface ApplicationProvider {
   readonly services: readonly ServiceName[] | undefined;
 }
 
+/** Where the ends of its transactions are told to it. */
+export interface CallbackAddress {
+  readonly url: string;
+  /** Raised to change the secret; that of the version before is used beside it. */
+  readonly secretVersion: number;
+}
+
 export interface RegisteredProvider extends ApplicationProvider {
   /** Undefined: AP_PWD is ignored. */
   readonly passwordHash: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   /** SHA-256 in lower-case hex, 64 digits. Undefined: any certificate, or none, will do. */
   readonly clientCertificateFingerprints: readonly string[] | undefined;
+  /** Undefined: nothing is told, the provider asks for the status. */
+  readonly callback?: CallbackAddress | undefined;
 }
 
 const pairs = z.tuple([z.object({ value: z.string() })], z.unknown());

@@ -1,14 +1,16 @@
 /**
- * The queues, one pair for each shard.
+ * The queues, three for each shard: signatures, receipts, and what is told to application providers (src/callbacks).
  *
  * A BullMQ queue lives in one slot, so on one core of one Redis; more shards spread the work over the nodes of a
- * cluster. With one shard (the default) this is simply two queues.
+ * cluster. With one shard (the default) this is simply three queues.
  */
 import { Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
 import { createJobHome, type JobHome } from './job-home.ts';
+
+export const callbackQueueName = 'callbacks';
 
 export interface QueueAt {
   readonly queue: Queue;
@@ -20,6 +22,7 @@ export interface Shard {
   readonly prefix: string;
   readonly signatures: QueueAt;
   readonly receipts: QueueAt;
+  readonly callbacks: QueueAt;
 }
 
 export interface ShardsOptions {
@@ -58,10 +61,13 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
       prefix: at,
       signatures: openQueue(signatureQueueName, at, common),
       receipts: openQueue(receiptQueueName, at, common),
+      callbacks: openQueue(callbackQueueName, at, common),
     };
   });
 
 export const closeShards = async (shards: readonly Shard[]): Promise<void> => {
-  const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
+  const queues = shards.flatMap(({ signatures, receipts, callbacks }) =>
+    [signatures, receipts, callbacks].map(({ queue }) => queue),
+  );
   await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closePatienceMs)));
 };

@@ -11,6 +11,7 @@ const greetingOf = (file: object): string => {
     configuration: loaded.value,
     dataDirectory: '.data',
     embeddedRedis: true,
+    consoleLink: undefined,
     stopped: Promise.resolve(0),
   });
 };

@@ -30,6 +30,7 @@ describe('operations', () => {
       replay: { policy: {}, automatic: [] },
       metricsOpen: false,
       tracing: { enabled: false, serviceName: 'paraph' },
+      callbackHosts: [],
       index: true,
     });
   });

@@ -1,0 +1,69 @@
+/**
+ * Signs one message and posts it, by Standard Webhooks: the id is the same at every try and names the end that is told,
+ * the time is that of the try, and the signature covers both and the body.
+ */
+import { Webhook } from 'standardwebhooks';
+import type { CallbackJobData, Deliver } from '../../workers/callback.worker.ts';
+import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { Post } from './post.ts';
+import { callbackSecrets } from './secret.ts';
+
+/**
+ * The body. Wire spelling for what the wire has a name for.
+ *
+ * The signature is not in it: an answer that proves who asks (AP_PWD, a certificate) is the place for it, and a receiver that was
+ * set up wrongly, or a proxy before it that keeps bodies, must not get to know what a person has signed.
+ */
+export const messageOf = ({ msspTransId, apId, apTransId, attempt, at, end }: CallbackJobData): string => {
+  const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
+  const base = { type: `transaction.${end.state}`, timestamp: new Date(at).toISOString() };
+  switch (end.state) {
+    case 'signed':
+      return JSON.stringify({ ...base, data: { ...about, statusCode: end.statusCode } });
+    case 'failed':
+      return JSON.stringify({
+        ...base,
+        data: { ...about, fault: { code: `_${end.code}`, reason: end.reason } },
+      });
+    case 'receipted':
+      return JSON.stringify({ ...base, data: { ...about, receipt: end.receipt } });
+  }
+};
+
+interface Target {
+  readonly url: string;
+  readonly webhooks: readonly Webhook[];
+}
+
+export const createDeliver = (options: {
+  readonly providers: readonly RegisteredProvider[];
+  readonly masterKey: Uint8Array;
+  readonly post: Post;
+  readonly now: () => number;
+}): Deliver => {
+  const { providers, masterKey, post, now } = options;
+  const targets = new Map<string, Target>();
+  for (const { id, callback } of providers) {
+    if (callback === undefined) continue;
+    const secrets = callbackSecrets(masterKey, id, callback.secretVersion);
+    targets.set(id, { url: callback.url, webhooks: secrets.map((secret) => new Webhook(secret)) });
+  }
+  return async (id, data, stop) => {
+    const target = targets.get(data.apId);
+    if (target === undefined) return { kind: 'refused', why: 'the application has no callback any more' };
+    const body = messageOf(data);
+    const time = new Date(now());
+    return post(
+      target.url,
+      {
+        'content-type': 'application/json',
+        'user-agent': 'paraph',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
+        'webhook-signature': target.webhooks.map((webhook) => webhook.sign(id, time, body)).join(' '),
+      },
+      body,
+      stop,
+    );
+  };
+};

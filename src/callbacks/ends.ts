@@ -1,0 +1,114 @@
+/**
+ * What there is to tell of a transaction: its ends, each under an id of its own.
+ *
+ * All that the job knows are told, not only the last one: a transaction that failed and was replayed at once would otherwise
+ * be heard of as it is now and not as it was. Telling one twice is no harm, because the id is the same: that of the callback's
+ * job, and of the message that the receiver gets.
+ */
+import type { CallbackJobData } from '../../workers/callback.worker.ts';
+import { jobFields, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
+import { faultTable, parseFaultLine } from '../protocol/fault.ts';
+import { endRecordSchema, signatureRecordSchema } from '../transactions/contract.ts';
+
+/** An end, and the id under which it is told. */
+export interface ToldEnd {
+  readonly id: string;
+  readonly data: CallbackJobData;
+}
+
+export type EndState = CallbackJobData['end']['state'];
+
+/** No dot: the signature is over `id.time.body`. */
+export const callbackId = (msspTransId: string, attempt: number, state: EndState): string =>
+  `${msspTransId}-${attempt}-${state}`;
+
+/**
+ * Of a failure that no worker wrote down in the record, because it could not read the job: the number of the attempt says
+ * nothing then, so BullMQ's count of ended runs stands for it.
+ */
+export const unrecordedId = (msspTransId: string, run: number): string => `${msspTransId}-run${run}-failed`;
+
+/** A record of this length is nobody's work but that of a program that writes anything. */
+const mostHistory = 1000;
+
+const parsed = (text: string | null | undefined): unknown => {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
+
+const fieldOf = (fields: StoredFields, name: (typeof jobFields)[number]) => fields[jobFields.indexOf(name)];
+
+const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
+  const { data } = endRecordSchema.safeParse(returnValue);
+  if (data?.outcome.kind === 'delivered') return '100';
+  return data?.outcome.validated === true ? '502' : '500';
+};
+
+const failedEnd = (code: number, reason: string) => ({ state: 'failed', code, reason }) as const;
+
+/** The end that the job is at, as BullMQ has it; undefined while it is open. */
+const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackJobData['end'] | undefined => {
+  switch (row.state) {
+    case 'submitted':
+    case 'pending':
+      return undefined;
+    case 'failed':
+      return failedEnd(row.fault?.code ?? 900, row.fault?.reason ?? faultTable[900].reason);
+    case 'signed':
+      return { state: 'signed', statusCode: statusCodeOf(returnValue) };
+    case 'receipted':
+      return { state: 'receipted', receipt: String(member(returnValue, 'receipt') ?? '') };
+  }
+};
+
+/**
+ * @param fields As BullMQ stores them, in the order of `jobFields`.
+ * @param since Milliseconds since the epoch; earlier ends are over and done with.
+ * @returns Oldest first.
+ */
+export const endsOf = (
+  msspTransId: string,
+  fields: StoredFields,
+  isTold: (apId: string) => boolean,
+  since: number,
+): readonly ToldEnd[] => {
+  const row = rowOf(msspTransId, fields);
+  if (row === undefined || row.apId === '' || !isTold(row.apId)) return [];
+  const data = parsed(fieldOf(fields, 'data'));
+  const returnValue = parsed(fieldOf(fields, 'returnvalue'));
+  const ended = row.endedAt !== undefined;
+  const completed = ended && row.state !== 'failed';
+  const record = signatureRecordSchema.safeParse(completed ? returnValue : member(data, 'transaction')).data;
+  const about = { msspTransId, apId: row.apId, apTransId: row.apTransId };
+  const ends = new Map<string, CallbackJobData>();
+
+  for (const { state, attempt, at, fault } of (record?.history ?? []).slice(-mostHistory)) {
+    const add = (end: CallbackJobData['end']): void =>
+      void ends.set(callbackId(msspTransId, attempt, end.state), { ...about, attempt, at, end });
+    if (state === 'failed') {
+      const { code } = fault ?? record?.fault ?? { code: 900 as const };
+      add(failedEnd(code, faultTable[code].reason));
+    } else if (state === 'signed' && completed) add({ state, statusCode: statusCodeOf(returnValue) });
+    else if (state === 'receipted' && completed) add({ state, receipt: record?.receipt ?? '' });
+  }
+
+  const end = presentEnd(row, returnValue);
+  if (end !== undefined && row.endedAt !== undefined) {
+    const { attempt, endedAt: at } = row;
+    const runs = Number(fieldOf(fields, 'atm') ?? 0);
+    const isRecorded =
+      end.state !== 'failed' ||
+      (record?.state === 'failed' &&
+        member(data, 'endedRuns') === runs - 1 &&
+        parseFaultLine(fieldOf(fields, 'failedReason') ?? '')?.code === record.fault?.code);
+    const id = isRecorded ? callbackId(msspTransId, attempt, end.state) : unrecordedId(msspTransId, runs);
+    if (!ends.has(id)) ends.set(id, { ...about, attempt, at, end });
+  }
+  return [...ends].filter(([, told]) => told.at >= since).map(([id, told]) => ({ id, data: told }));
+};

@@ -1,0 +1,193 @@
+/**
+ * Makes a job of every end of a transaction that an application wants to hear of.
+ *
+ * Whoever ends a transaction writes nothing for it and waits for nothing: the ends are read from the queues' own events
+ * afterwards. The position in them is stored once the jobs are, so a process may die anywhere: what is read again is added again,
+ * and a job whose id exists already is not added. One process at a time follows a shard; two that believe to be in charge
+ * do the same work twice, to the same effect, and a position that goes back does no more than that.
+ *
+ * What has ended more than a day ago when it is found is not told any more: the job that would keep it from being told
+ * twice is kept for two.
+ *
+ *     {prefix-n}:callback-position   string  the last events that were read, of the two queues
+ *     {prefix-n}:callback-lease      string  the process that follows, with an expiry
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { callbackBackoff, callbackJobName } from '../../workers/callback.worker.ts';
+import { latestEvents } from '../history/events.ts';
+import { shardKeys } from '../history/keys.ts';
+import { createLock } from '../history/lock.ts';
+import { isAtOrAfter, timeOf } from '../history/position.ts';
+import { walk } from '../history/walk.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { settlesWithin } from '../redis/patience.ts';
+import { shardOf } from '../transactions/ids.ts';
+import type { Shard } from '../transactions/shards.ts';
+import { endsOf } from './ends.ts';
+import { type EventPosition, readEnded, readJobs } from './events.ts';
+
+export interface Follower {
+  start(): void;
+  /** Finishes the step in hand and lets others take over at once. */
+  close(): Promise<void>;
+  /** Resolves when all that had ended before the call has its jobs, whichever process has seen to it. */
+  idle(): Promise<void>;
+}
+
+export interface FollowerOptions {
+  /** A connection that outlasts any absence of Redis. */
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly shards: readonly Shard[];
+  /** Applications that want to hear of the ends of their transactions. */
+  readonly apIds: ReadonlySet<string>;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+  /** How often a message is tried to be delivered; default 10. */
+  readonly tries?: number;
+  /** How often is looked for events when there were none; default 200. */
+  readonly pollMs?: number;
+  /** How long after its last sign of life another process takes over; default 5000. */
+  readonly leaseMs?: number;
+}
+
+/** See deliveredMs in workers/callback.worker.ts. */
+const toldForMs = 86_400_000;
+/** Jobs end by the clocks of workers, events are stamped by that of Redis. */
+const clocksDifferMs = 600_000;
+/** Where there is no position yet: somebody may have ended a transaction while this process was starting. */
+const startLastsMs = 60_000;
+const afterErrorMs = 1000;
+const closePatienceMs = 2000;
+
+const readPosition = (text: string | null): EventPosition | undefined => {
+  const [, signatures, receipts] = /^(\d+-\d+) (\d+-\d+)$/.exec(text ?? '') ?? [];
+  return signatures === undefined || receipts === undefined ? undefined : { signatures, receipts };
+};
+
+export const createFollower = (options: FollowerOptions): Follower => {
+  const { redis, prefix, shards, apIds, now, onError, tries = 10, pollMs = 200, leaseMs = 5000 } = options;
+  const beganAt = now();
+  const closing = new AbortController();
+  const { signal } = closing;
+  let running: Promise<unknown> | undefined;
+
+  const pause = async (ms: number): Promise<void> => {
+    await delay(ms, undefined, { signal }).catch(() => undefined);
+  };
+
+  const openPlace = ({ index, prefix: at, callbacks }: Shard) => {
+    const keys = shardKeys(prefix, index);
+    const positionKey = `${at}:callback-position`;
+    const lease = createLock(redis, `${at}:callback-lease`, leaseMs);
+    let heldUntil = 0;
+    /** Renewed when a third of it has passed, not at every step. */
+    const mayGoOn = async (): Promise<boolean> => {
+      const time = performance.now();
+      if (signal.aborted) return false;
+      if (time < heldUntil - (leaseMs * 2) / 3) return true;
+      const held = await lease.hold();
+      heldUntil = held ? time + leaseMs : 0;
+      return held;
+    };
+
+    const position = async (): Promise<EventPosition | undefined> =>
+      readPosition(await redis.get(positionKey));
+
+    const keep = async ({ signatures, receipts }: EventPosition): Promise<void> => {
+      await redis.set(positionKey, `${signatures} ${receipts}`);
+    };
+
+    const addJobs = async (ids: readonly string[], since: number): Promise<void> => {
+      // Whatever else lies in the queue ends as a fault and is nobody's transaction.
+      const own = ids.filter((id) => shardOf(id, shards.length) === index);
+      const jobs = await readJobs(redis, keys, own);
+      const ends = own.flatMap((id, number) =>
+        endsOf(id, jobs[number] ?? [], (apId) => apIds.has(apId), since),
+      );
+      if (ends.length === 0) return;
+      await callbacks.queue.addBulk(
+        ends.map(({ id, data }) => ({
+          name: callbackJobName,
+          data,
+          opts: { jobId: id, attempts: tries, backoff: { type: callbackBackoff } },
+        })),
+      );
+    };
+
+    /** Without the events: what the queues hold that has ended since. @returns Whether it was done to the end. */
+    const lookThrough = async (since: number): Promise<boolean> => {
+      const events = await latestEvents(redis, keys);
+      for await (const ids of walk(redis, keys, since)) {
+        if (!(await mayGoOn())) return false;
+        await addJobs(ids, since);
+      }
+      await keep(events);
+      return true;
+    };
+
+    /** @returns Whether there is more to do at once. */
+    const step = async (): Promise<boolean> => {
+      const oldest = now() - toldForMs;
+      const from = await position();
+      if (from === undefined) return lookThrough(beganAt - startLastsMs);
+      const { ids, position: to, gap, more } = await readEnded(redis, keys, from);
+      if (gap) {
+        const times = [from.signatures, from.receipts].map(timeOf).filter((time) => time > 0);
+        const readTo = times.length === 0 ? 0 : Math.min(...times);
+        return lookThrough(Math.max(oldest, readTo - clocksDifferMs));
+      }
+      if (ids.length > 0) await addJobs(ids, oldest);
+      if (to.signatures !== from.signatures || to.receipts !== from.receipts) await keep(to);
+      return more;
+    };
+
+    const caughtUp = async (): Promise<void> => {
+      const until = await latestEvents(redis, keys);
+      for (;;) {
+        const at = await position();
+        if (
+          at !== undefined &&
+          isAtOrAfter(at.signatures, until.signatures) &&
+          isAtOrAfter(at.receipts, until.receipts)
+        )
+          return;
+        await delay(Math.min(pollMs, 20));
+      }
+    };
+
+    return { lease, mayGoOn, step, caughtUp };
+  };
+
+  const places = shards.map(openPlace);
+
+  const follow = async ({ mayGoOn, step }: (typeof places)[number]): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (!(await mayGoOn())) {
+          await pause(leaseMs / 3);
+          continue;
+        }
+        if (!(await step())) await pause(pollMs);
+      } catch (error) {
+        onError(error instanceof Error ? error : new Error(String(error)));
+        await pause(afterErrorMs);
+      }
+    }
+  };
+
+  return {
+    start: () => {
+      running ??= Promise.all(places.map(follow));
+    },
+    close: async () => {
+      closing.abort();
+      if (running === undefined) return;
+      const lets = running.then(() => Promise.all(places.map(({ lease }) => lease.release())));
+      await settlesWithin(lets, closePatienceMs);
+    },
+    idle: async () => {
+      await Promise.all(places.map(({ caughtUp }) => caughtUp()));
+    },
+  };
+};

@@ -1,0 +1,162 @@
+/**
+ * One POST to a receiver, from inside the operator's network to outside.
+ *
+ * The addresses that a name stands for are judged in the very look-up that the connection is made with, so a name that
+ * stands for something else a moment later gains nothing. Each request has a connection of its own, and redirects are not
+ * followed: they would be one more address. Of the answer only the status and Retry-After are used, and of errors only the
+ * code, because a job and a log are read by people who may not see what an internal host answers.
+ */
+import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { DeliveryResult } from '../../workers/callback.worker.ts';
+import { isLoopbackAddress, kindOfAddress } from './addresses.ts';
+
+/** As `dns.lookup` with `all: true`. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+export interface PostOptions {
+  /** Host names, as URLs spell them, whose internal addresses are allowed. */
+  readonly allowedHosts: readonly string[];
+  /** This machine may be posted to, also without TLS. */
+  readonly sandbox: boolean;
+  readonly now: () => number;
+  readonly timeoutMs?: number;
+  readonly resolve?: Resolve;
+  /** PEM, instead of the certificate authorities that Node.js knows. */
+  readonly ca?: string | undefined;
+}
+
+export type Post = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  stop?: AbortSignal,
+) => Promise<DeliveryResult>;
+
+const usualTimeoutMs = 10_000;
+const mostAnswerBytes = 65_536;
+
+const notAllowed = 'the address of the receiver is not allowed';
+
+class AddressNotAllowed extends Error {}
+
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+export const retryAfterMs = (value: string | undefined, now: number): number | undefined => {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const date = /^[A-Za-z]{3}, /.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+};
+
+const causeOf = (error: unknown): string => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : 'connection failed';
+};
+
+/** Without the brackets of an IPv6 address and the dot of an absolute name. */
+const plainHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+
+export const createPost = (options: PostOptions): Post => {
+  const { sandbox, now, timeoutMs = usualTimeoutMs, resolve = systemLookup as Resolve, ca } = options;
+  const allowedHosts = new Set(options.allowedHosts.map((host) => plainHost(host.toLowerCase())));
+
+  const isAllowed = (host: string, address: string): boolean => {
+    switch (kindOfAddress(address)) {
+      case 'public':
+        return true;
+      case 'internal':
+        return allowedHosts.has(host) || (sandbox && isLoopbackAddress(address));
+      case 'never':
+        return false;
+    }
+  };
+
+  /** One address that is not allowed is enough: a name that stands for both inside and outside is not to be trusted. */
+  const guardedLookup =
+    (host: string): LookupFunction =>
+    (hostname, asked, callback) => {
+      resolve(hostname, { ...asked, all: true }, (error, addresses) => {
+        if (error) return callback(error, '', 0);
+        const [first] = addresses;
+        if (first === undefined || !addresses.every(({ address }) => isAllowed(host, address))) {
+          return callback(new AddressNotAllowed(notAllowed), '', 0);
+        }
+        if (asked.all === true) return callback(null, addresses);
+        return callback(null, first.address, first.family);
+      });
+    };
+
+  const send = (
+    { url, host }: { readonly url: URL; readonly host: string },
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    stop: AbortSignal | undefined,
+  ): Promise<DeliveryResult> =>
+    new Promise((resolveResult) => {
+      const begin = url.protocol === 'https:' ? httpsRequest : httpRequest;
+      let answered: DeliveryResult | undefined;
+      const request = begin(url, {
+        method: 'POST',
+        agent: false,
+        lookup: guardedLookup(host),
+        headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+        ...(ca !== undefined && { ca }),
+      });
+      const finish = (result: DeliveryResult): void => {
+        clearTimeout(timer);
+        stop?.removeEventListener('abort', onStop);
+        // Once the status is known, nothing that follows changes it.
+        resolveResult(answered ?? result);
+        request.destroy();
+      };
+      const onStop = (): void => finish({ kind: 'unreachable', cause: 'stopped' });
+      const timer = setTimeout(finish, timeoutMs, { kind: 'unreachable', cause: 'timeout' });
+      if (stop?.aborted) onStop();
+      else stop?.addEventListener('abort', onStop);
+      request.on('response', (response) => {
+        const { statusCode = 0 } = response;
+        const after = retryAfterMs(response.headers['retry-after'], now());
+        answered = { kind: 'answered', status: statusCode, retryAfterMs: after };
+        const result = answered;
+        let bytes = 0;
+        // Read, because some receivers take a connection that closes early for a failure; thrown away.
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > mostAnswerBytes) finish(result);
+        });
+        response.on('close', () => finish(result));
+        response.on('error', () => finish(result));
+      });
+      request.on('error', (error) =>
+        finish(
+          error instanceof AddressNotAllowed
+            ? { kind: 'not-sent', why: notAllowed }
+            : { kind: 'unreachable', cause: causeOf(error) },
+        ),
+      );
+      request.on('close', () => finish({ kind: 'unreachable', cause: 'connection closed' }));
+      request.end(body);
+    });
+
+  return async (text, headers, body, stop) => {
+    if (!URL.canParse(text)) return { kind: 'refused', why: 'the address of the receiver is no URL' };
+    const url = new URL(text);
+    if (url.username !== '' || url.password !== '') {
+      return { kind: 'refused', why: 'the address of the receiver holds a user name or password' };
+    }
+    const host = plainHost(url.hostname);
+    const isHere = host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && sandbox && isHere)) {
+      return { kind: 'refused', why: 'the address of the receiver must be https' };
+    }
+    // A literal address is connected to without a look-up.
+    if (isIP(host) !== 0 && !isAllowed(host, host)) return { kind: 'refused', why: notAllowed };
+    return send({ url, host }, headers, body, stop);
+  };
+};

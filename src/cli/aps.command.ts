@@ -1,0 +1,85 @@
+/**
+ * `paraph aps`: the applications that may call, as the configuration has them. No password, in no form, is shown. The secret of an
+ * application's callbacks is, to whoever has the master key that it is made of.
+ */
+import type { Command } from 'commander';
+import { loadConfiguration } from '../configuration/load.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { existingMasterKey } from './operations-master-key.ts';
+import { type Column, table } from './operations-table.ts';
+
+type Registered = Configuration['applicationProviders'][number];
+
+const allowed = (names: readonly string[] | undefined): string => {
+  if (names === undefined) return 'all';
+  return names.length === 0 ? 'none' : names.join(' ');
+};
+
+const rateOf = ({ rateLimit }: Registered): string =>
+  rateLimit === undefined ? '' : `${rateLimit.requests}/${rateLimit.perSeconds} s`;
+
+const columns: readonly Column<Registered>[] = [
+  { title: 'AP_ID', cell: ({ id }) => id },
+  { title: 'PASSWORD', cell: ({ passwordHash }) => (passwordHash === undefined ? 'no' : 'yes') },
+  {
+    title: 'CERTIFICATES',
+    cell: ({ clientCertificateFingerprints }) => String(clientCertificateFingerprints?.length ?? 'any'),
+    right: true,
+  },
+  { title: 'RATE', cell: rateOf },
+  { title: 'PREFIX', cell: ({ dtbsPrefix = '' }) => dtbsPrefix },
+  { title: 'PROFILES', cell: ({ profiles }) => allowed(profiles) },
+  { title: 'SERVICES', cell: ({ services }) => allowed(services) },
+];
+
+const ls = async (context: CliContext): Promise<Report> => {
+  const loaded = await loadConfiguration(environmentOf(context).configurationPath);
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  const { applicationProviders: providers, sandbox } = loaded.value;
+  const others = sandbox ? 'This is a sandbox: any other AP_ID is accepted, too.\n' : '';
+  return {
+    outcome: 'ok',
+    document: {
+      sandbox,
+      applicationProviders: providers.map((provider) => ({
+        id: provider.id,
+        password: provider.passwordHash !== undefined,
+        clientCertificateFingerprints: provider.clientCertificateFingerprints ?? null,
+        rateLimit: provider.rateLimit ?? null,
+        dtbsPrefix: provider.dtbsPrefix ?? null,
+        profiles: provider.profiles ?? null,
+        services: provider.services ?? null,
+      })),
+    },
+    text: `${providers.length === 0 ? 'No application is registered.\n' : table(columns, providers, context)}${others}`,
+  };
+};
+
+const secretOf = async (id: string, context: CliContext): Promise<Report> => {
+  const loaded = await loadConfiguration(environmentOf(context).configurationPath);
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  const callback = loaded.value.applicationProviders.find((provider) => provider.id === id)?.callback;
+  if (callback === undefined) throw new UsageProblem('No application of that id has a callback.');
+  const { callbackSecret } = await import('../callbacks/secret.ts');
+  const secret = callbackSecret(await existingMasterKey(context), id, callback.secretVersion);
+  return {
+    outcome: 'ok',
+    document: { apId: id, secretVersion: callback.secretVersion, secret },
+    text: `${secret}\n`,
+  };
+};
+
+export const addAps = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  const aps = program.command('aps').description('the applications that may call');
+  aps
+    .command('secret <id>')
+    .description('print the secret that an application verifies its callbacks with')
+    .option('--json', 'print one JSON document')
+    .action(async (id: string) => done(await secretOf(id, context)));
+  aps
+    .command('ls')
+    .description('list them, without their passwords')
+    .option('--json', 'print one JSON document')
+    .action(async () => done(await ls(context)));
+};

@@ -1,0 +1,40 @@
+/** `paraph index rebuild`: makes the search index anew from the jobs. It is searched meanwhile as it was. */
+import type { Command } from 'commander';
+import type { CliContext, Report } from './context.ts';
+import { whileShowing } from './operations-progress.ts';
+import { needsIndex, withOperations } from './operations-session.ts';
+
+const rebuild = (context: CliContext): Promise<Report> =>
+  withOperations(context, async (session) => {
+    needsIndex(session);
+    const { history, audit, operator } = session;
+    const { signal } = context;
+    await audit.record({ who: operator.name, via: operator.via, action: 'history-rebuild' });
+    try {
+      const { indexed } = await whileShowing(context, (show) =>
+        history.rebuild(
+          ({ indexed: done, expected }) => show({ done, total: expected, label: 'indexed' }),
+          signal,
+        ),
+      );
+      return { outcome: 'ok', document: { indexed }, text: `Indexed ${indexed} transactions.\n` };
+    } catch (error) {
+      if (signal.aborted) {
+        return { outcome: 'interrupted', document: {}, problem: 'Interrupted; the index is as it was.' };
+      }
+      if (error instanceof Error && error.message.startsWith('Another process')) {
+        return { outcome: 'outstanding', document: {}, problem: `${error.message}.` };
+      }
+      throw error;
+    }
+  });
+
+export const addIndex = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+  program
+    .command('index')
+    .description('the search index behind paraph ls and the console')
+    .command('rebuild')
+    .description('make it anew from the transactions themselves')
+    .option('--json', 'print one JSON document')
+    .action(async () => done(await rebuild(context)));
+};

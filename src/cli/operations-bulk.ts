@@ -1,0 +1,116 @@
+/**
+ * Bulk replays as the command line shows them. They are worked off by the service's workers, whether anybody looks or not;
+ * what is here only looks.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BulkReport, BulkStanding } from '../operators/bulk-report.ts';
+import type { ReplayPlan, Replays } from '../operators/replays.ts';
+import type { CliContext, Report } from './context.ts';
+import { whileShowing } from './operations-progress.ts';
+import { refusal } from './operations-refusal.ts';
+import { iso, isoOrNull, timeCell } from './operations-row.ts';
+import { type Column, table } from './operations-table.ts';
+import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
+
+const lookEveryMs = 500;
+
+const isOver = ({ state }: BulkStanding): boolean => state === 'done' || state === 'stopped';
+
+const failedIn = ({ failed }: BulkStanding): number =>
+  Object.values(failed).reduce((sum, count) => sum + count, 0);
+
+const endedIn = (bulk: BulkStanding): number => bulk.signed + failedIn(bulk) + bulk.changed + bulk.gone;
+
+export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkStanding) => ({
+  ...rest,
+  createdAt: iso(createdAt),
+  endedAt: isoOrNull(endedAt),
+});
+
+const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name}: ${count}`)
+    .join(', ');
+
+export const planText = (plan: ReplayPlan, context: Pick<CliContext, 'stdout' | 'env'>): string => {
+  const refused = Object.fromEntries(Object.entries(plan.refused).filter(([, count]) => count > 0));
+  const fields: readonly Field[] = [
+    ['failed, found', String(plan.found)],
+    ['to be replayed', String(plan.replayable)],
+    ['people prompted', String(plan.numbers)],
+    ['by fault', countsText(plan.byFault) || undefined],
+    ...Object.entries(plan.byAp).map(
+      ([ap, count], index): Field => [index === 0 ? 'by AP' : '', `${ap}: ${count}`],
+    ),
+    ['refused', countsText(refused) || undefined],
+    ['', plan.truncated ? 'There are more than one bulk may hold: narrow the filter.' : undefined],
+  ];
+  return formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
+};
+
+const standingText = (bulk: BulkStanding, context: CliContext): string => {
+  const fields: readonly Field[] = [
+    ['bulk', bulk.id],
+    ['state', bulk.state],
+    ['by', bulk.by],
+    ['reason', bulk.reason],
+    ['ordered', iso(bulk.createdAt)],
+    ['ended', bulk.endedAt === undefined ? undefined : iso(bulk.endedAt)],
+    ['transactions', String(bulk.total)],
+    ['signed', String(bulk.signed)],
+    ['failed again', `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+    ['open', bulk.inFlight > 0 ? String(bulk.inFlight) : undefined],
+    ['not replayed', bulk.waiting > 0 ? String(bulk.waiting) : undefined],
+    ['by others', bulk.changed > 0 ? String(bulk.changed) : undefined],
+    ['gone', bulk.gone > 0 ? String(bulk.gone) : undefined],
+  ];
+  return formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
+};
+
+const reportedBulk = (report: BulkReport, context: CliContext): Report => {
+  const { transactions, ...bulk } = report;
+  return {
+    outcome: 'ok',
+    document: { bulk: bulkDocument(bulk), transactions },
+    text: standingText(bulk, context),
+  };
+};
+
+/** Shows a bulk until it is over, or until Ctrl-C, which it does not mind. */
+export const followBulk = (context: CliContext, replays: Replays, bulkId: string): Promise<Report> =>
+  whileShowing(context, async (show): Promise<Report> => {
+    const { signal } = context;
+    for (;;) {
+      const bulk = await replays.progress(bulkId);
+      if (bulk === undefined) return refusal('unknown-bulk', { bulkId });
+      if (isOver(bulk)) {
+        const report = await replays.report(bulkId);
+        return report === undefined ? refusal('unknown-bulk', { bulkId }) : reportedBulk(report, context);
+      }
+      const label = `ended; ${bulk.signed} signed, ${failedIn(bulk)} failed, ${bulk.inFlight} open`;
+      show({ done: endedIn(bulk), total: bulk.total, label });
+      if (!signal.aborted) await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) {
+        return {
+          outcome: 'interrupted',
+          document: { bulk: bulkDocument(bulk) },
+          problem: `Interrupted; the bulk goes on. To see it: paraph replay --follow ${bulkId}; to stop it: --stop ${bulkId}`,
+        };
+      }
+    }
+  });
+
+const bulkColumns = (context: CliContext): readonly Column<BulkStanding>[] => [
+  { title: 'ORDERED', cell: ({ createdAt }) => timeCell(createdAt, context) },
+  { title: 'BULK', cell: ({ id }) => id },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'BY', cell: ({ by }) => by },
+  { title: 'ALL', cell: ({ total }) => String(total), right: true },
+  { title: 'SIGNED', cell: ({ signed }) => String(signed), right: true },
+  { title: 'FAILED', cell: (bulk) => String(failedIn(bulk)), right: true },
+  { title: 'LEFT', cell: ({ waiting, inFlight }) => String(waiting + inFlight), right: true },
+  { title: 'REASON', cell: ({ reason }) => reason },
+];
+
+export const bulkTable = (bulks: readonly BulkStanding[], context: CliContext): string =>
+  bulks.length === 0 ? 'No bulk replays.\n' : table(bulkColumns(context), bulks, context);

@@ -1,0 +1,80 @@
+/**
+ * How the operators' commands reach a service: not over HTTP but at its Redis, with its configuration.
+ *
+ * Whoever may open that Redis may read and write everything in it, so there is nothing to log in to: they are an admin,
+ * under the name that the operating system has for them. The audit log has it with `via: cli`.
+ */
+import { userInfo } from 'node:os';
+import { loadConfiguration } from '../configuration/load.ts';
+import type { Operator } from '../operators/operator.ts';
+import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { embeddedRedisUrl } from './embedded-redis.ts';
+import type { OperationsService } from './operations-service.ts';
+
+/** For one command. */
+export interface OperationsSession extends OperationsService {
+  readonly operator: Operator;
+}
+
+const connectPatienceMs = 3000;
+
+/** A user without an entry in the system's list of users, as containers have them, has only a number. */
+const systemUser = (): string => {
+  try {
+    return userInfo().username.slice(0, 64);
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+};
+
+const commandLineOperator = (): Operator => ({ name: systemUser(), role: 'admin', via: 'cli' });
+
+const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
+const silent = unreachable('Redis does not answer at the address in REDIS_URL.');
+
+/** The connection gives up on a command that is not answered in time, with these words. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof Error && /Command timed out|Connection is closed|max retries/i.test(error.message);
+
+/** Somebody who asks the wrong way is told before Redis is looked for. */
+export const needsIndex = ({ configuration }: OperationsService): void => {
+  if (configuration.operations.index) return;
+  throw new UsageProblem(
+    'This configuration keeps no search index (operations.index), so nothing is listed.',
+  );
+};
+
+export const withOperations = async (
+  context: CliContext,
+  work: (session: OperationsSession) => Promise<Report>,
+): Promise<Report> => {
+  const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
+  const loaded = await loadConfiguration(configurationPath);
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
+  if (url === undefined) {
+    return unreachable(
+      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
+    );
+  }
+  const [{ connectForCommands, whenReady }, { settlesWithin }, { openOperationsService }] = await Promise.all(
+    [import('../redis/connect.ts'), import('../redis/patience.ts'), import('./operations-service.ts')],
+  );
+  const redis = connectForCommands({ url });
+  // Without a listener ioredis prints; that it is not ready is told below.
+  redis.on('error', () => undefined);
+  try {
+    if (!(await settlesWithin(whenReady(redis), connectPatienceMs))) return silent;
+    const service = openOperationsService({ configuration: loaded.value, redis, now: context.now });
+    try {
+      return await work({ ...service, operator: commandLineOperator() });
+    } finally {
+      await service.close();
+    }
+  } catch (error) {
+    if (isOfConnection(error)) return silent;
+    throw error;
+  } finally {
+    redis.disconnect();
+  }
+};

@@ -1,0 +1,59 @@
+/**
+ * What the console is made of: the rooms that it shows, and nothing of its own. Pages, API and board are given the same.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { History } from '../history/history.ts';
+import type { Audit } from '../operators/audit.ts';
+import type { Operator } from '../operators/operator.ts';
+import type { Operators } from '../operators/operators.ts';
+import type { Replays } from '../operators/replays.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Shard } from '../transactions/shards.ts';
+import type { Transactions } from '../transactions/transactions.ts';
+
+/** An application provider as the people who run the service may see it: how it proves itself, never with what. */
+export interface ProviderView {
+  readonly id: string;
+  /** It has a password. */
+  readonly password: boolean;
+  /** How many client certificates it may come with. */
+  readonly certificates: number;
+  /** Undefined: all of them. */
+  readonly profiles: readonly string[] | undefined;
+  readonly services: readonly string[] | undefined;
+  readonly dtbsPrefix: string | undefined;
+  readonly requestsPerSecond?: number | undefined;
+  /** Host of its callback, where it has one. */
+  readonly callbackHost?: string | undefined;
+}
+
+export interface ConsoleDeps {
+  readonly operators: Operators;
+  readonly audit: Audit;
+  readonly replays: Replays;
+  readonly history: History;
+  readonly transactions: Pick<Transactions, 'find'>;
+  readonly shards: readonly Shard[];
+  /** For the fields of a job that BullMQ does not know. */
+  readonly redis: RedisClient;
+  readonly providers: () => readonly ProviderView[];
+  /** `https://sign.example.com`, without a slash. */
+  readonly publicUrl: () => string;
+  readonly sandbox: boolean;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly now: () => number;
+  readonly log: { trouble(error: Error): void };
+}
+
+export interface ConsoleSession {
+  readonly operator: Operator;
+  /** For the field `csrf` of a form, or the header `x-csrf-token`. Empty for a bearer token, which needs none. */
+  readonly csrf: string;
+  /** Names the login, for what is noted once in each: of no use as a cookie. */
+  readonly id: string;
+}
+
+export interface ConsoleEnvironment {
+  readonly Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
+  readonly Variables: { readonly session: ConsoleSession };
+}

@@ -1,0 +1,78 @@
+/**
+ * The frame of every page. It is complete without the script; that one only spares people the reloading.
+ */
+import { html, raw } from 'hono/html';
+import { includesRole } from '../../operators/operator.ts';
+import type { ConsoleSession } from '../deps.ts';
+import { assetPaths } from './assets.ts';
+import { flourish } from './mark.ts';
+import { csrfField, type Html, nothing } from './markup.ts';
+
+export type Section = 'overview' | 'transactions' | 'replays' | 'queues' | 'audit' | 'users';
+
+/** How the page gets news: by asking for itself again, or when a stream of events says so. */
+export interface Live {
+  readonly everySeconds: number;
+  readonly events?: string;
+}
+
+export interface PageParts {
+  readonly title: string;
+  readonly session?: Pick<ConsoleSession, 'operator' | 'csrf'> | undefined;
+  readonly current?: Section;
+  readonly live?: Live | undefined;
+  readonly main: Html;
+}
+
+const sections = [
+  ['overview', '/admin', 'Overview', 'viewer'],
+  ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
+  ['replays', '/admin/replays', 'Replays', 'viewer'],
+  ['queues', '/admin/queues', 'Queues', 'viewer'],
+  ['audit', '/admin/audit', 'Audit', 'operator'],
+  ['users', '/admin/users', 'Users', 'admin'],
+] as const;
+
+const navigation = ({ operator }: Pick<ConsoleSession, 'operator'>, current: Section | undefined): Html =>
+  html`<nav aria-label="Console"><ul>${sections
+    .filter(([, , , role]) => includesRole(operator.role, role))
+    .map(
+      ([name, href, label]) =>
+        html`<li><a href="${href}"${name === current ? html` aria-current="page"` : ''}>${label}</a></li>`,
+    )}</ul></nav>`;
+
+const whoIsIn = ({ operator, csrf }: Pick<ConsoleSession, 'operator' | 'csrf'>): Html =>
+  html`<form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><button class="link" type="submit">Log out</button></form>`;
+
+const liveAttributes = (live: Live | undefined): Html =>
+  live === undefined
+    ? nothing
+    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
+
+export const layOut = ({ title, session, current, live, main }: PageParts): string => {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no">
+<meta name="robots" content="noindex">
+<title>${title} · Paraph</title>
+<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
+<link rel="stylesheet" href="${assetPaths.stylesheet}">
+${live === undefined ? nothing : html`<script src="${assetPaths.script}" defer></script>`}
+</head>
+<body${session === undefined ? html` class="outside"` : ''}>
+<a class="skip" href="#content">Skip to content</a>
+<header><div class="top"><a class="brand" href="/admin">${raw(flourish)}<span>Paraph</span></a>
+${session === undefined ? nothing : html`${navigation(session, current)}${whoIsIn(session)}`}</div></header>
+<main id="content" tabindex="-1"${liveAttributes(live)}>
+${main}
+</main>
+${session === undefined ? nothing : html`<footer><p>All times are UTC.${live === undefined ? '' : html` <span id="live" role="status"></span>`}</p></footer>`}
+</body>
+</html>
+`;
+  return `${page}`;
+};

@@ -1,0 +1,41 @@
+/**
+ * How an order of a form went, as the page says it that the browser is sent to afterwards. Addresses carry the name of the notice
+ * and never its words, so that nobody can make the console say something by a link.
+ */
+import type { Html } from './markup.ts';
+import { banner, nothing } from './markup.ts';
+
+const notices = {
+  replayed: ['good', 'Replayed', 'A new attempt has begun.'],
+  cancelled: ['good', 'Cancelled', 'Nobody is asked any more.'],
+  'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or somebody was quicker.'],
+  never: ['bad', 'Not replayed', 'This fault is never replayed: the request itself is wrong.'],
+  role: ['bad', 'Not allowed', 'Your role does not allow this.'],
+  reason: ['bad', 'A reason is needed', 'Say why, in at most 500 characters.'],
+  'too-many': ['bad', 'Not replayed', 'This person has been prompted often enough just now. Wait a minute.'],
+  'too-late': ['bad', 'Not cancelled', 'It had ended, or the person has answered.'],
+  busy: ['bad', 'Not cancelled', 'A worker was at it all the time. Try again.'],
+  stopping: ['good', 'Stopping', 'Nothing more is replayed. Who has been prompted stays prompted.'],
+  'not-running': ['bad', 'Not stopped', 'It is over, or being stopped already.'],
+  'user-removed': ['good', 'Removed', 'The user’s sessions and tokens have ended.'],
+  'user-changed': ['good', 'Changed', 'The user’s sessions and tokens have ended.'],
+  'user-unknown': ['bad', 'Not changed', 'There is no such user.'],
+  'user-configured': [
+    'bad',
+    'Not changed',
+    'The user stands in the configuration file and is changed there.',
+  ],
+  oneself: ['bad', 'Not changed', 'Somebody else has to change your own user.'],
+} as const satisfies Record<string, readonly ['good' | 'bad', string, string]>;
+
+export type Notice = keyof typeof notices;
+
+/** @param name Of the address; anything may stand there. */
+export const readNotice = (name: string | undefined): Notice | undefined =>
+  name !== undefined && Object.hasOwn(notices, name) ? (name as Notice) : undefined;
+
+export const noticeBanner = (notice: Notice | undefined): Html => {
+  if (notice === undefined) return nothing;
+  const [kind, title, text] = notices[notice];
+  return banner(kind, title, text);
+};

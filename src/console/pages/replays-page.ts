@@ -1,0 +1,131 @@
+/** Bulk replays: the list of them, and how one goes. */
+import { html } from 'hono/html';
+import type { BulkReport, BulkStanding } from '../../operators/bulk-report.ts';
+import { includesRole } from '../../operators/operator.ts';
+import { faultTable, isFaultCode } from '../../protocol/fault.ts';
+import type { ConsoleSession } from '../deps.ts';
+import { seesPeople } from '../redaction.ts';
+import { layOut } from './layout.ts';
+import { count, counted, csrfField, duration, type Html, nothing, timeOf } from './markup.ts';
+import { type Notice, noticeBanner } from './notices.ts';
+
+const failedIn = ({ failed }: Pick<BulkStanding, 'failed'>): number =>
+  Object.values(failed).reduce((sum, number) => sum + number, 0);
+
+const isOver = ({ state }: Pick<BulkStanding, 'state'>): boolean => state === 'done' || state === 'stopped';
+
+const pathTo = (id: string): string => `/admin/replays/${encodeURIComponent(id)}`;
+
+export const replaysPage = ({
+  session,
+  bulks,
+}: {
+  readonly session: ConsoleSession;
+  readonly bulks: readonly BulkStanding[];
+}): string => {
+  const rows = bulks.map(
+    (bulk) =>
+      html`<tr role="row"><th scope="row" role="rowheader" class="nowrap"><a href="${pathTo(bulk.id)}">${timeOf(bulk.createdAt)}</a></th><td role="cell" class="end"><span class="state ${bulk.state}">${bulk.state}</span></td><td role="cell">${bulk.by}</td><td role="cell" class="wide">${seesPeople(session.operator.role) ? bulk.reason : ''}</td><td role="cell" class="number" data-label="of">${count(bulk.total)}</td><td role="cell" class="number" data-label="signed">${count(bulk.signed)}</td><td role="cell" class="number" data-label="failed">${count(failedIn(bulk))}</td></tr>`,
+  );
+  return layOut({
+    title: 'Replays',
+    session,
+    current: 'replays',
+    live: { everySeconds: bulks.every(isOver) ? 15 : 3 },
+    main: html`<div class="head"><h1>Replays</h1>${
+      includesRole(session.operator.role, 'operator')
+        ? html`<p><a href="/admin/transactions?state=failed">Choose failed transactions</a></p>`
+        : nothing
+    }</div>
+<div data-region="bulks">${
+      bulks.length === 0
+        ? html`<p class="empty">No bulk replay has been ordered in the last month.</p>`
+        : html`<table class="cards" role="table"><caption class="unseen">Bulk replays, newest first</caption><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Ordered</th><th scope="col" role="columnheader">State</th><th scope="col" role="columnheader">By</th><th scope="col" role="columnheader">Reason</th><th scope="col" role="columnheader" class="number">Transactions</th><th scope="col" role="columnheader" class="number">Signed</th><th scope="col" role="columnheader" class="number">Failed again</th></tr></thead><tbody role="rowgroup">${rows}</tbody></table>`
+    }</div>`,
+  });
+};
+
+export interface ReplayModel {
+  readonly session: ConsoleSession;
+  readonly report: BulkReport;
+  /** Of the list below: the first one, from 0. */
+  readonly from: number;
+  readonly notice: Notice | undefined;
+}
+
+const itemsOnPage = 100;
+
+const results: Readonly<Record<BulkReport['transactions'][number]['result'], string>> = {
+  waiting: 'not replayed yet',
+  open: 'replayed, open',
+  signed: 'signed',
+  failed: 'failed again',
+  changed: 'somebody else replayed it',
+  gone: 'gone',
+};
+
+const faultName = (code: number): string => `${code} ${isFaultCode(code) ? faultTable[code].reason : ''}`;
+
+const counts = (report: BulkReport): Html => {
+  const { total, waiting, inFlight, signed, changed, gone } = report;
+  const tile = (name: string, number: number): Html =>
+    html`<div><dt>${name}</dt><dd>${count(number)}</dd></div>`;
+  const over = isOver(report);
+  const settled = total - waiting - inFlight;
+  return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="Ended">${settled}</progress>
+<p class="quiet">${count(settled)} of ${counted(total, 'transaction')} ended</p>
+<dl class="tiles">${tile(over ? 'Never replayed' : 'Still to replay', waiting)}${tile('Open', inFlight)}${tile('Signed', signed)}${tile('Failed again', failedIn(report))}${changed > 0 ? tile('By somebody else', changed) : nothing}${gone > 0 ? tile('Gone', gone) : nothing}</dl>
+${
+  Object.keys(report.failed).length === 0
+    ? nothing
+    : html`<table class="narrow"><caption>Failed again, by fault</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Transactions</th></tr></thead><tbody>${Object.entries(
+        report.failed,
+      ).map(
+        ([code, number]) =>
+          html`<tr><th scope="row">${faultName(Number(code))}</th><td class="number">${count(number)}</td></tr>`,
+      )}</tbody></table>`
+}`;
+};
+
+const items = ({ report, from }: ReplayModel): Html => {
+  const shown = report.transactions.slice(from, from + itemsOnPage);
+  const path = pathTo(report.id);
+  const end = from + shown.length;
+  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">Transaction</th><th scope="col">What became of it</th></tr></thead><tbody>${shown.map(
+    ({ msspTransId, result, fault }) =>
+      html`<tr><th scope="row" class="code"><a href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td>${result === 'waiting' && isOver(report) ? 'never replayed' : results[result]}${fault === undefined ? '' : ` (${faultName(fault)})`}</td></tr>`,
+  )}</tbody></table><nav class="paging" aria-label="Pages">${
+    from === 0
+      ? html`<span></span>`
+      : html`<a href="${path}?from=${Math.max(0, from - itemsOnPage)}">Previous</a>`
+  }${end >= report.total ? nothing : html`<a href="${path}?from=${end}">Next</a>`}</nav>`;
+};
+
+export const replayPage = (model: ReplayModel): string => {
+  const { session, report, notice } = model;
+  const { id, state, by, reason, perSecond, createdAt, endedAt } = report;
+  const mayStop = state === 'running' && includesRole(session.operator.role, 'operator');
+  return layOut({
+    title: `Replay ${state}`,
+    session,
+    current: 'replays',
+    ...(!isOver(report) && { live: { everySeconds: 2 } }),
+    main: html`<p><a href="/admin/replays">Replays</a></p>
+<h1>Replay of ${counted(report.total, 'transaction')}</h1>
+${noticeBanner(notice)}
+<div class="bar"><p data-region="state" role="status"><span class="state ${state}">${state}</span></p><div data-region="stop">${
+      mayStop
+        ? html`<form method="post" action="${pathTo(id)}/stop">${csrfField(session.csrf)}<button type="submit" class="danger" id="stop" aria-describedby="stop-hint">Stop</button> <span class="quiet" id="stop-hint">Who has been prompted stays prompted.</span></form>`
+        : nothing
+    }</div></div>
+<div data-region="progress">${counts(report)}</div>
+<div class="columns"><section aria-labelledby="order"><h2 id="order">Order</h2><dl class="facts"><dt>By</dt><dd>${by}</dd>${
+      seesPeople(session.operator.role) ? html`<dt>Reason</dt><dd>${reason}</dd>` : nothing
+    }<dt>Rate</dt><dd>${perSecond} in a second</dd><dt>Ordered</dt><dd>${timeOf(createdAt)}</dd>${
+      endedAt === undefined
+        ? nothing
+        : html`<dt>Ended</dt><dd>${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}</dd>`
+    }<dt>Id</dt><dd class="code">${id}</dd></dl></section>
+<section aria-labelledby="report" data-region="report"><h2 id="report">Report</h2>${items(model)}</section></div>`,
+  });
+};

@@ -1,0 +1,74 @@
+/** Who may use the console. For admins. */
+import { html } from 'hono/html';
+import { roles } from '../../operators/operator.ts';
+import type { User, UserObjection } from '../../operators/users.ts';
+import type { ConsoleSession } from '../deps.ts';
+import { layOut } from './layout.ts';
+import { banner, csrfField, type Html, nothing, options } from './markup.ts';
+import { type Notice, noticeBanner } from './notices.ts';
+
+/** What a page shows of a user: no hash. */
+export type ShownUser = Pick<User, 'name' | 'role' | 'origin'> & {
+  readonly password: boolean;
+  readonly oidc: boolean;
+};
+
+export interface UsersModel {
+  readonly session: ConsoleSession;
+  readonly users: readonly ShownUser[];
+  readonly notice?: Notice | undefined;
+  readonly problem?: UserObjection | 'exists' | undefined;
+  /** Of a user who was just added, or got a new password. Shown here and never again. */
+  readonly secret?: { readonly name: string; readonly password: string } | undefined;
+}
+
+const roleChoices = roles.map((role) => ({ value: role, label: role }));
+
+const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
+  exists: 'There is a user of this name.',
+  'bad-name':
+    'A name has at most 64 lower-case letters, digits, dots, hyphens, _ and @; some are the service’s own.',
+  'bad-password': 'The password is too short.',
+  'bad-subject': 'The subject is too long.',
+  'no-way-in': 'The user has no way in.',
+};
+
+const wayIn = ({ password, oidc }: ShownUser): string =>
+  [password ? 'password' : '', oidc ? 'phone' : ''].filter((way) => way !== '').join(', ') || 'none';
+
+const changes = ({ name, role, origin }: ShownUser, session: ConsoleSession): Html => {
+  if (origin === 'configuration') return html`<span class="quiet">in the configuration file</span>`;
+  if (name === session.operator.name) return html`<span class="quiet">this is you</span>`;
+  const path = `/admin/users/${encodeURIComponent(name)}`;
+  const csrf = csrfField(session.csrf);
+  return html`<details><summary aria-label="Change ${name}">Change</summary><div class="ask narrow">
+<form method="post" action="${path}/role">${csrf}<div class="field"><label for="role-${name}">Role of ${name}</label><select id="role-${name}" name="role">${options(roleChoices, role)}</select></div><button type="submit" class="plain">Set the role</button></form>
+<form method="post" action="${path}/password">${csrf}<h3>Password</h3><p><button type="submit" class="plain">Make a new password</button></p></form>
+<form method="post" action="${path}/remove">${csrf}<h3>Remove</h3><p><button type="submit" class="danger">Remove ${name}</button></p></form>
+</div></details>`;
+};
+
+export const usersPage = ({ session, users, notice, problem, secret }: UsersModel): string =>
+  layOut({
+    title: problem === undefined ? 'Users' : 'Error: Users',
+    session,
+    current: 'users',
+    main: html`<h1>Users</h1>
+${noticeBanner(notice)}
+${problem === undefined ? nothing : banner('bad', 'The user was not added', problems[problem])}
+${
+  secret === undefined
+    ? nothing
+    : html`<div class="banner good" role="status"><p><strong>The password of ${secret.name}</strong></p><code class="secret">${secret.password}</code><p>It is shown once. Hand it over on a way that is not open to others.</p></div>`
+}
+<div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">All users</h2>
+<table class="cards" role="table"><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Name</th><th scope="col" role="columnheader">Role</th><th scope="col" role="columnheader">Way in</th><th scope="col" role="columnheader"><span class="unseen">Change</span></th></tr></thead><tbody role="rowgroup">${users.map(
+      (user) =>
+        html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, session)}</td></tr>`,
+    )}</tbody></table>
+${users.length === 0 ? html`<p class="empty">There is none yet. You are in by a link.</p>` : nothing}</section>
+<section aria-labelledby="add"><h2 id="add">Add a user</h2><form class="ask" method="post" action="/admin/users">${csrfField(session.csrf)}
+<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" pattern="[a-z0-9][a-z0-9._@\\-]*" aria-describedby="name-hint"${problem === 'bad-name' || problem === 'exists' ? html` aria-invalid="true"` : ''}><span class="hint" id="name-hint">Lower-case letters, digits, dots, hyphens, _ and @</span></div>
+<div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roleChoices, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also decides who the others are.</span></div>
+<button type="submit">Add, and show the password</button></form></section></div>`,
+  });

@@ -1,0 +1,52 @@
+/** The secret with which an application verifies its callbacks. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { callbackSecret } from '../../src/callbacks/secret.ts';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import { run } from './terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paraph-secret-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, 'paraph.json');
+const masterKey = randomBytes(32);
+const environment = {
+  PARAPH_CONFIG: file,
+  PARAPH_DATA: folder,
+  PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+};
+const provider = (url: string) => ({ id: 'http://shop.example', callback: { url, secretVersion: 3 } });
+
+describe('paraph aps secret', () => {
+  it('prints what the service signs with', async () => {
+    writeFileSync(file, JSON.stringify({ applicationProviders: [provider('https://shop.example/ends')] }));
+    const { exitCode, stdout } = await run(['aps', 'secret', 'http://shop.example', '--json'], {
+      env: environment,
+    });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      apId: 'http://shop.example',
+      secretVersion: 3,
+      secret: callbackSecret(masterKey, 'http://shop.example', 3),
+    });
+  });
+
+  it('says when an application has none', async () => {
+    writeFileSync(file, JSON.stringify({ applicationProviders: [{ id: 'http://other.example' }] }));
+    const { exitCode, stdout } = await run(['aps', 'secret', 'http://other.example'], { env: environment });
+    expect(exitCode).toBe(2);
+    expect(stdout).not.toContain('whsec_');
+  });
+});
+
+describe('the address of a callback', () => {
+  it.each([
+    [true, true],
+    [false, false],
+  ])('may be http to this machine in a sandbox only (%s)', (sandbox, ok) => {
+    const text = JSON.stringify({ sandbox, applicationProviders: [provider('http://127.0.0.1:9/ends')] });
+    expect(parseConfiguration(text).ok).toBe(ok);
+  });
+});

@@ -1,0 +1,260 @@
+/** Acting: replays, cancels, users, and what the audit log has of them. */
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { hashPassword } from '../../src/registry/passwords.ts';
+import { testRedis } from '../support/redis.ts';
+import { me, soon, useOperations } from './operations-stage.ts';
+import { keyboard, piped } from './terminal.ts';
+
+const redis = testRedis();
+const stage = useOperations(redis, {
+  operations: {
+    users: [{ name: 'olga', role: 'operator', passwordHash: await hashPassword('correct horse battery') }],
+  },
+});
+const { paraph, json, submit, failed, answer, status, asked } = stage;
+
+const nowhere = 'H00aaaaaaaaaaaaaaaaa';
+
+const refusedAs = async (args: readonly string[], refused: string): Promise<void> => {
+  const ran = await paraph([...args, '--json']);
+  expect(ran.json()).toMatchObject({ outcome: 'usage', refused, problem: expect.any(String) });
+  expect(ran.exitCode).toBe(2);
+};
+
+describe('paraph cancel', () => {
+  it('ends an open transaction, and is recorded with its reason', async () => {
+    const id = await submit();
+    expect((await paraph(['cancel', id, '--reason', 'Wrong customer'])).stdout).toContain('Cancelled.');
+    await soon(async () => expect(await status(id)).toBe('401'));
+    expect((await json(['audit', '--target', id])).entries).toMatchObject([
+      { who: me, via: 'cli', action: 'cancel', reason: 'Wrong customer' },
+    ]);
+    await refusedAs(['cancel', id, '--reason', 'Again'], 'too-late');
+  });
+
+  it('needs a reason, and something to cancel', async () => {
+    expect((await paraph(['cancel', nowhere])).exitCode).toBe(2);
+    await refusedAs(['cancel', nowhere, '--reason', ' '], 'reason');
+    await refusedAs(['cancel', nowhere, '--reason', 'Wrong customer'], 'unknown');
+  });
+});
+
+describe('paraph replay of one', () => {
+  it('runs it again as the policy allows', async () => {
+    const id = await failed(401);
+    await refusedAs(['replay', id], 'reason');
+    expect(await status(id)).toBe('401');
+    expect((await paraph(['replay', id, '--reason', 'Has called us'])).stdout).toContain('Replayed.');
+    await soon(() => expect(asked()).toContain(`${id} 2`));
+    expect(await status(id)).toBe('504');
+    await refusedAs(['replay', id, '--reason', 'Again'], 'not-failed');
+    await refusedAs(['replay', nowhere], 'unknown');
+    const never = await failed(107);
+    await refusedAs(['replay', never, '--reason', 'Please'], 'never');
+  });
+
+  it('prompts nobody with --dry-run', async () => {
+    const id = await failed(208);
+    const { plan } = await json(['replay', id, '--dry-run']);
+    expect(plan).toMatchObject({ found: 1, replayable: 1, numbers: 1, byFault: { 208: 1 } });
+    expect(await status(id)).toBe('208');
+  });
+});
+
+describe('paraph replay of many', () => {
+  it('plans, asks, replays each once, and reports', async () => {
+    const apId = 'http://many.example';
+    const ids = [await failed(208, { apId }), await failed(209, { apId }), await failed(401, { apId })];
+    const never = await failed(107, { apId });
+    const order = ['replay', '--ap', apId, '--reason', 'Was down', '--rate', '100'];
+
+    const { plan } = await json([...order, '--dry-run']);
+    expect(plan).toMatchObject({ found: 4, replayable: 3, numbers: 3, refused: { never: 1 } });
+    expect((await paraph([...order, '--dry-run'])).stdout).toMatch(/people prompted {2}3/);
+
+    const script = await paraph(order);
+    expect(script).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(script.stderr).toContain('say --yes');
+    const no = await paraph(order, { tty: true, stdin: keyboard('n\n') });
+    expect(no).toMatchObject({ exitCode: 0, stdout: 'Nothing was replayed.\n' });
+    expect(no.stderr).toContain('Replay 3 at 100 a second, and prompt 3 people? [y/N]');
+    for (const id of ids) expect(asked()).not.toContain(`${id} 2`);
+
+    const following = paraph([...order, '--json'], { tty: true, stdin: keyboard('y', '\n') });
+    for (const [index, id] of ids.entries()) await answer(id, 2, index === 0 ? 208 : 402);
+    const ran = await following;
+    expect(ran.exitCode).toBe(0);
+    const { bulk, transactions } = ran.json();
+    expect(bulk).toMatchObject({ state: 'done', by: me, total: 3, failed: { 208: 1, 402: 2 } });
+    expect(transactions).toHaveLength(3);
+    for (const id of ids) expect(asked().filter((entry) => entry === `${id} 2`)).toHaveLength(1);
+    expect((await json(['show', never])).transaction.attempt).toBe(1);
+
+    const { entries } = await json(['audit', '--target', bulk.id]);
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual(['bulk-end', 'bulk-replay']);
+    expect((await json(['replay', '--list'])).bulks).toContainEqual(expect.objectContaining({ id: bulk.id }));
+    expect((await paraph(['replay', '--follow', bulk.id])).stdout).toContain('402: 2');
+  });
+
+  it('leaves out what has had its attempts', async () => {
+    const apId = 'http://attempts.example';
+    const id = await failed(208, { apId });
+    await json(['replay', id]);
+    await answer(id, 2, 208);
+    await soon(async () => {
+      const { plan } = await json(['replay', '--ap', apId, '--max-attempts', '2', '--dry-run']);
+      expect(plan).toMatchObject({ found: 1, replayable: 0, refused: { attempts: 1 } });
+    });
+  });
+
+  it('goes on without whoever ordered it, and is stopped by its name', async () => {
+    const apId = 'http://slow.example';
+    const ids = [await failed(208, { apId }), await failed(208, { apId }), await failed(208, { apId })];
+    const order = ['replay', '--ap', apId, '--reason', 'Was down', '--rate', '0.3', '--yes', '--detach'];
+    const { bulkId } = await json(order);
+    const interrupt = new AbortController();
+    const following = paraph(['replay', '--follow', bulkId], { signal: interrupt.signal });
+    await soon(() => expect(asked().filter((entry) => ids.includes(entry.slice(0, 20)))).toHaveLength(4));
+    interrupt.abort();
+    const { exitCode, stderr } = await following;
+    expect(exitCode).toBe(130);
+    expect(stderr).toContain(`paraph replay --follow ${bulkId}`);
+
+    expect(await json(['replay', '--stop', bulkId, '--reason', 'Enough'])).toMatchObject({
+      result: 'stopping',
+    });
+    await refusedAs(['replay', '--stop', bulkId], 'not-running');
+    const again = asked().find((entry) => ids.includes(entry.slice(0, 20)) && entry.endsWith(' 2')) ?? '';
+    await answer(again.slice(0, 20), 2, 208);
+    const { bulk } = await json(['replay', '--follow', bulkId]);
+    expect(bulk).toMatchObject({ state: 'stopped', waiting: 2, failed: { 208: 1 } });
+  });
+
+  it.each([[[]], [[nowhere, '--fault', '208']], [['--all', '--list']], [['--follow', 'B0', '--stop', 'B0']]])(
+    'with %j ends with 2, since it is not clear what is meant',
+    async (args) => {
+      const { exitCode, stderr } = await paraph(['replay', ...args]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain('Replay what?');
+    },
+  );
+
+  it('needs a reason, something to replay, and a bulk that there is', async () => {
+    expect((await paraph(['replay', '--all'])).stderr).toContain('needs --reason');
+    await refusedAs(['replay', '--ap', 'http://nobody.example', '--reason', 'x', '--yes'], 'nothing');
+    await refusedAs(['replay', '--follow', 'B0000000000000000'], 'unknown-bulk');
+    await refusedAs(['replay', '--stop', 'B0000000000000000'], 'unknown-bulk');
+    expect((await paraph(['replay', '--all', '--rate', '0'])).exitCode).toBe(2);
+  });
+});
+
+describe('paraph audit', () => {
+  it('shows who did what, narrowed, and nothing that a terminal would obey', async () => {
+    const id = await failed(208);
+    await json(['replay', id, '--reason', 'Red \u001b[31malert']);
+    const { entries } = await json([
+      'audit',
+      '--action',
+      'replay',
+      '--who',
+      me,
+      '--target',
+      id,
+      '--from',
+      '1h',
+    ]);
+    expect(entries).toMatchObject([{ action: 'replay', who: me, details: { fault: 208, attempt: 2 } }]);
+    expect((await json(['audit', '--target', id, '--to', '1h'])).entries).toEqual([]);
+    const { stdout } = await paraph(['audit', '--target', id]);
+    expect(stdout).toContain('Red \u{fffd}[31malert');
+    expect(stdout).toContain('fault=208 attempt=2');
+    const first = await json(['audit', '--limit', '1']);
+    expect(first.entries).toHaveLength(1);
+    const second = await json(['audit', '--limit', '1', '--cursor', first.cursor]);
+    expect(second.entries[0].id).not.toBe(first.entries[0].id);
+    expect((await paraph(['audit', '--action', 'dance'])).exitCode).toBe(2);
+    expect((await paraph(['audit', '--cursor', 'x'])).exitCode).toBe(2);
+  });
+});
+
+describe('paraph users', () => {
+  const password = 'a password of some length';
+
+  it('adds one, changes it, makes a token for it and removes it', async () => {
+    const added = await paraph(['users', 'add', 'vera', '--role', 'viewer'], {
+      stdin: piped(`${password}\n`),
+    });
+    expect(added).toMatchObject({ exitCode: 0, stdout: 'Added as viewer.\n', stderr: '' });
+    await refusedAs(
+      ['users', 'add', 'vera', '--role', 'admin', '--no-password', '--oidc-subject', 's'],
+      'exists',
+    );
+    expect((await json(['users', 'role', 'vera', 'operator'])).result).toBe('changed');
+    const changed = await paraph(['users', 'password', 'vera'], { stdin: piped(`${password}!`) });
+    expect(changed.exitCode).toBe(0);
+
+    const { token, id } = await json(['users', 'token', 'vera', '--label', 'nightly', '--days', '7']);
+    expect(token).toMatch(/^paraph_[\w-]{43}$/);
+    const listed = await json(['users', 'ls']);
+    expect(listed.users).toEqual([
+      { name: 'olga', role: 'operator', password: true, oidcSubject: null, origin: 'configuration' },
+      { name: 'vera', role: 'operator', password: true, oidcSubject: null, origin: 'stored' },
+    ]);
+    expect(listed.tokens).toMatchObject([{ id, name: 'vera', label: 'nightly' }]);
+    const { stdout } = await paraph(['users', 'ls']);
+    expect(stdout).toMatch(/^vera {2}operator {2}yes +no +added$/m);
+    expect(stdout).not.toContain(token);
+    expect(stdout).not.toContain('$scrypt');
+
+    expect((await json(['users', 'revoke', id])).result).toBe('revoked');
+    await refusedAs(['users', 'revoke', id], 'unknown-token');
+    expect((await json(['users', 'remove', 'vera'])).result).toBe('changed');
+    await refusedAs(['users', 'remove', 'vera'], 'unknown-user');
+    await refusedAs(['users', 'token', 'vera'], 'unknown-user');
+    const { entries } = await json(['audit', '--target', 'vera']);
+    expect(entries.map(({ action }: { action: string }) => action)).toContain('user-password');
+    expect(JSON.stringify(entries)).not.toContain(password);
+  });
+
+  it('refuses what cannot be a user', async () => {
+    await refusedAs(
+      ['users', 'add', 'Vera', '--role', 'viewer', '--no-password', '--oidc-subject', 's'],
+      'bad-name',
+    );
+    await refusedAs(['users', 'add', 'nina', '--role', 'viewer', '--no-password'], 'no-way-in');
+    await refusedAs(['users', 'role', 'olga', 'admin'], 'configured');
+    expect((await paraph(['users', 'add', 'nina', '--role', 'king'])).exitCode).toBe(2);
+    const short = await paraph(['users', 'add', 'nina', '--role', 'viewer'], { stdin: piped('hunter2\n') });
+    expect(short.exitCode).toBe(2);
+    expect(short.stderr).toContain('at least 12 characters');
+    expect(short.stdout + short.stderr).not.toContain('hunter2');
+  });
+
+  it('reads a typed password without showing it, and changes nothing when the two differ', async () => {
+    const typed = keyboard(`${password}\r`, `${password}\r`);
+    const added = await paraph(['users', 'add', 'nina', '--role', 'viewer'], { tty: true, stdin: typed });
+    expect(added.exitCode).toBe(0);
+    expect(added.stdout + added.stderr).not.toContain(password);
+    const differ = keyboard(`${password}\r`, `${password}?\r`);
+    const changed = await paraph(['users', 'password', 'nina'], { tty: true, stdin: differ });
+    expect(changed.exitCode).toBe(2);
+    const gaveUp = await paraph(['users', 'password', 'nina'], { tty: true, stdin: keyboard('\x03') });
+    expect(gaveUp.exitCode).toBe(130);
+    await json(['users', 'remove', 'nina']);
+  });
+
+  it('writes nothing under a master key that is not the one of the service', async () => {
+    // A first signature makes the service's certificate authority, by which the key is known.
+    const id = await submit({ msisdn: '+41700092501' });
+    await soon(async () => expect(await status(id)).toBe('500'));
+    const env = { PARAPH_MASTER_KEY: randomBytes(32).toString('base64url') };
+    const wrong = await paraph(['users', 'add', 'otto', '--role', 'viewer'], { env, stdin: piped(password) });
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain('The master key does not open what the service has stored');
+    const { users } = await json(['users', 'ls']);
+    expect(users.map(({ name }: { name: string }) => name)).toEqual(['olga']);
+    const none = await paraph(['users', 'ls'], { env: { PARAPH_MASTER_KEY: '' } });
+    expect(none.exitCode).toBe(2);
+  });
+});

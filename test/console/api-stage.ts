@@ -1,0 +1,108 @@
+/** The console over a running product, with somebody of each role logged in. Nothing listens: requests are made by `fetch`. */
+
+import { type Console, createConsole } from '../../src/console/console.ts';
+import type { ConsoleDeps } from '../../src/console/deps.ts';
+import type { Operators } from '../../src/operators/operators.ts';
+import { type ReplayStage, startReplayStage } from '../operators/replay-stage.ts';
+import { startStage } from '../operators/stage.ts';
+import type { Json } from '../support/product.ts';
+import type { TestRedis } from '../support/redis.ts';
+
+export const roles = ['viewer', 'operator', 'admin'] as const;
+export type Somebody = (typeof roles)[number];
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+  readonly body: Json;
+}
+
+export interface ApiStage extends ReplayStage {
+  readonly console: Console;
+  readonly operators: Operators;
+  readonly troubles: readonly Error[];
+  readonly cookies: Readonly<Record<Somebody, string>>;
+  readonly csrf: Readonly<Record<Somebody, string>>;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** As somebody who is logged in, with the token against forged requests. */
+  ask(who: Somebody | 'nobody', method: string, path: string, body?: unknown): Promise<Answered>;
+}
+
+const password = 'correct horse battery';
+
+export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
+  const stage = await startReplayStage(redis);
+  const { operators } = startStage(redis.client(), stage.prefix);
+  const by = { name: 'test', role: 'admin', via: 'cli' } as const;
+  const troubles: Error[] = [];
+  const deps: ConsoleDeps = {
+    operators,
+    audit: stage.audit,
+    replays: stage.replays,
+    history: stage.history,
+    transactions: stage.product.api.transactions,
+    shards: stage.shards,
+    redis: stage.product.core.blocking,
+    providers: () => [
+      {
+        id: 'http://bank.example',
+        password: true,
+        certificates: 0,
+        profiles: undefined,
+        services: undefined,
+        dtbsPrefix: 'Bank: ',
+      },
+    ],
+    publicUrl: () => 'http://test',
+    sandbox: true,
+    addressOf: () => '192.0.2.1',
+    now: Date.now,
+    log: { trouble: (error) => void troubles.push(error) },
+  };
+  const mounted = createConsole(deps);
+  const fetch = async (path: string, init: RequestInit = {}): Promise<Response> =>
+    mounted.routes.fetch(new Request(`http://test${path}`, init), {});
+
+  const cookies: Partial<Record<Somebody, string>> = {};
+  const csrf: Partial<Record<Somebody, string>> = {};
+  for (const role of roles) {
+    await operators.users.add(by, { name: `the-${role}`, role, password });
+    const login = await operators.logInByPassword({ name: `the-${role}`, password, address: role });
+    if (login.kind !== 'in') throw new Error(login.kind);
+    cookies[role] = `paraph_admin=${login.cookie}`;
+    csrf[role] = operators.csrfTokenOf(login.session);
+  }
+
+  return {
+    ...stage,
+    console: mounted,
+    operators,
+    troubles,
+    cookies: cookies as Record<Somebody, string>,
+    csrf: csrf as Record<Somebody, string>,
+    fetch,
+    ask: async (who, method, path, body) => {
+      const response = await fetch(path, {
+        method,
+        headers: {
+          host: 'test',
+          ...(who !== 'nobody' && { cookie: cookies[who] ?? '' }),
+          ...(method !== 'GET' && who !== 'nobody' && { 'x-csrf-token': csrf[who] ?? '' }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      let parsed: Json;
+      try {
+        parsed = JSON.parse(text);
+      } catch {}
+      return { status: response.status, text, headers: response.headers, body: parsed };
+    },
+    close: async () => {
+      mounted.endWaiting();
+      await stage.close();
+    },
+  };
+};

@@ -1,0 +1,300 @@
+/** The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts nobody twice. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { soon } from '../operators/replay-stage.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { type ApiStage, roles, type Somebody, startApiStage } from './api-stage.ts';
+
+const redis = testRedis();
+let stage: ApiStage;
+
+beforeAll(async () => {
+  stage = await startApiStage(redis);
+  stage.runner();
+});
+afterAll(async () => {
+  await stage.close();
+  expect(stage.troubles).toEqual([]);
+});
+
+/** One that a test number has signed, with its text. */
+const signed = async (text: string): Promise<string> => {
+  const { body } = await stage.product.post('/rest/service/sign', signRequest({ text }));
+  return body.MSS_SignatureResp.MSSP_TransID;
+};
+
+const seenBy = async (who: Somebody, path: string) => (await stage.ask(who, 'GET', `/admin/api${path}`)).text;
+
+describe('who may what', () => {
+  const all = { viewer: true, operator: true, admin: true };
+  const operators = { viewer: false, operator: true, admin: true };
+  const admins = { viewer: false, operator: false, admin: true };
+  it.each([
+    ['GET', '/session', all],
+    ['GET', '/transactions', all],
+    ['GET', '/transactions/none', all],
+    ['GET', '/transactions/none/events', all],
+    ['POST', '/transactions/none/replay', operators],
+    ['POST', '/transactions/none/cancel', operators],
+    ['POST', '/replays/plan', operators],
+    ['POST', '/replays', operators],
+    ['GET', '/replays', all],
+    ['GET', '/replays/none', all],
+    ['GET', '/replays/none/progress', all],
+    ['POST', '/replays/none/stop', operators],
+    ['GET', '/overview', all],
+    ['GET', '/queues', all],
+    ['GET', '/aps', all],
+    ['GET', '/audit', operators],
+    ['GET', '/users', admins],
+    ['POST', '/users', admins],
+    ['DELETE', '/users/none', admins],
+    ['PUT', '/users/none/role', admins],
+    ['POST', '/users/none/tokens', admins],
+    ['GET', '/tokens', admins],
+    ['DELETE', '/tokens/none', admins],
+  ] as const)(
+    '%s %s is for the roles it is for, and for nobody without a session',
+    async (method, path, may) => {
+      for (const who of roles) {
+        const { status } = await stage.ask(who, method, `/admin/api${path}`);
+        if (may[who]) expect([200, 400, 404], who).toContain(status);
+        else expect(status, who).toBe(403);
+      }
+      const nobody = await stage.ask('nobody', method, `/admin/api${path}`);
+      expect(nobody.status).toBe(401);
+      expect(nobody.body.error).toBe('unauthorized');
+      if (method === 'GET') return;
+      const forged = await stage.fetch(`/admin/api${path}`, {
+        method,
+        headers: { cookie: stage.cookies.admin },
+      });
+      expect(forged.status).toBe(403);
+      expect(await forged.json()).toMatchObject({ error: 'csrf' });
+    },
+  );
+});
+
+describe('a list', () => {
+  it('is newest first, filtered, and paged by its cursor', async () => {
+    const apId = 'http://list.example';
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.unshift(await stage.failed(208, stage.somebody(), apId));
+    await stage.indexer.idle();
+    const query = `/admin/api/transactions?apId=${encodeURIComponent(apId)}&state=failed&fault=208,401&limit=2`;
+    const first = await stage.ask('operator', 'GET', query);
+    const second = await stage.ask('operator', 'GET', `${query}&cursor=${first.body.cursor}`);
+    const found = [...first.body.rows, ...second.body.rows].map(({ msspTransId }) => msspTransId);
+    expect(found).toEqual(ids);
+    const later = await stage.ask('operator', 'GET', `${query}&from=2999-01-01T00:00:00Z`);
+    expect(later.body.rows).toEqual([]);
+  });
+
+  it.each([
+    ['state=secret-1', 'state'],
+    ['fault=secret-1', 'fault'],
+    ['from=secret-1', 'from'],
+    ['limit=501', 'limit'],
+    ['secret-1=1', 'The request'],
+    ['cursor=!!', 'cursor'],
+  ])('names the field of %s that is wrong, and not its value', async (query, field) => {
+    const { status, text, body } = await stage.ask('operator', 'GET', `/admin/api/transactions?${query}`);
+    expect(status).toBe(400);
+    expect(body.message).toMatch(new RegExp(`^${field}`));
+    expect(text).not.toContain('secret-1');
+  });
+
+  it('does not let a viewer try out numbers', async () => {
+    const { status } = await stage.ask('viewer', 'GET', '/admin/api/transactions?msisdn=%2B41700092501');
+    expect(status).toBe(403);
+  });
+});
+
+describe('one transaction', () => {
+  it('shows an operator number, text and outcome, and a viewer none of them; nobody the signature', async () => {
+    const id = await signed('Pay 77 to Alma?');
+    const forViewer = await seenBy('viewer', `/transactions/${id}`);
+    const forOperator = await seenBy('operator', `/transactions/${id}`);
+    expect(JSON.parse(forOperator)).toMatchObject({
+      transaction: { msisdn: '+41700092501', state: 'signed' },
+      request: { msisdn: '+41700092501', data: { kind: 'text', text: 'Pay 77 to Alma?' } },
+      outcome: { kind: 'signature', signatureBytes: expect.any(Number) },
+    });
+    expect(JSON.parse(forViewer)).toMatchObject({ transaction: { msisdn: '…501', state: 'signed' } });
+    expect(forViewer).not.toMatch(/41700092501|Alma/);
+    for (const seen of [forViewer, forOperator]) expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}/);
+  });
+
+  it('notes once in a session that somebody looked at what is hidden from others', async () => {
+    const id = await signed('A look');
+    for (let n = 0; n < 3; n += 1) await seenBy('operator', `/transactions/${id}`);
+    await seenBy('viewer', `/transactions/${id}`);
+    const looks = await stage.audit.read({ target: id });
+    expect(looks?.entries.map(({ who, action }) => [who, action])).toEqual([
+      ['the-operator', 'view-sensitive'],
+    ]);
+  });
+
+  it('has a timeline with who replayed and cancelled, and why', async () => {
+    const id = await stage.failed(401);
+    const replay = `/admin/api/transactions/${id}/replay`;
+    expect((await stage.ask('operator', 'POST', replay, {})).status).toBe(422);
+    expect((await stage.ask('operator', 'POST', replay, { reason: 'She asked for it' })).status).toBe(200);
+    await soon(async () => expect((await stage.history.find(id))?.state).toBe('pending'));
+    expect((await stage.ask('operator', 'POST', replay, { reason: 'Again' })).status).toBe(409);
+    const cancel = `/admin/api/transactions/${id}/cancel`;
+    expect((await stage.ask('operator', 'POST', cancel, {})).status).toBe(400);
+    expect((await stage.ask('operator', 'POST', cancel, { reason: 'A mistake' })).status).toBe(200);
+    await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
+    const { body } = await stage.ask('operator', 'GET', `/admin/api/transactions/${id}`);
+    const told = body.timeline.map((entry: Record<string, unknown>) =>
+      entry.kind === 'state'
+        ? `${entry.state} ${entry.attempt}${entry.by ? ` by ${(entry.by as { who: string }).who}` : ''}`
+        : `${entry.action} by ${entry.who}: ${entry.reason ?? ''}`,
+    );
+    for (const line of [
+      'submitted 1',
+      'failed 1',
+      'replay by the-operator: She asked for it',
+      'submitted 2 by the-operator',
+      'pending 2',
+      'cancel by the-operator: A mistake',
+      'failed 2',
+    ]) {
+      expect(told).toContain(line);
+    }
+    expect(await seenBy('viewer', `/transactions/${id}`)).not.toMatch(/She asked|mistake/);
+  });
+
+  it('tells its progress as it happens', async () => {
+    const id = await stage.submit(stage.somebody());
+    const response = await stage.fetch(`/admin/api/transactions/${id}/events`, {
+      headers: { cookie: stage.cookies.viewer },
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let heard = '';
+    const hear = async (what: RegExp): Promise<void> => {
+      while (!what.test(heard)) {
+        const { value, done } = (await reader?.read()) ?? { done: true, value: undefined };
+        if (done) throw new Error('ended');
+        heard += value;
+      }
+    };
+    await hear(/"state":"(?:submitted|pending)"/);
+    await stage.answer(id, 1, 401);
+    await hear(/"state":"failed","attempt":1.*"code":401/);
+    expect(heard).not.toContain('4176');
+    await reader?.cancel();
+  });
+});
+
+describe('a bulk', () => {
+  it('replays 20 failed of 60 by filter with no prompt twice, and reports each', async () => {
+    const apId = 'http://bulk.example';
+    const others = Array.from({ length: 40 }, () =>
+      stage.product.post('/rest/service/sign', signRequest({ apId })),
+    );
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => stage.failed(208, stage.somebody(), apId)),
+    );
+    await Promise.all(others);
+    await stage.indexer.idle();
+    const filter = { apId, fault: [208] };
+    const plan = await stage.ask('operator', 'POST', '/admin/api/replays/plan', { filter });
+    expect(plan.body).toMatchObject({ found: 20, replayable: 20, numbers: 20, byFault: { 208: 20 } });
+    const reason = 'The transport was down';
+    const order = { filter, reason, perSecond: 500 };
+    const started = await stage.ask('operator', 'POST', '/admin/api/replays', order);
+    expect(started.status).toBe(202);
+    const at = `/admin/api/replays/${started.body.bulkId}`;
+    await Promise.all(ids.map((id) => stage.answer(id, 2, 401)));
+    await soon(async () => {
+      expect((await stage.ask('viewer', 'GET', `${at}/progress`)).body.state).toBe('done');
+    });
+    const report = (await stage.ask('operator', 'GET', at)).body;
+    expect(report).toMatchObject({ reason, total: 20, failed: { 401: 20 } });
+    expect(report.transactions.map(({ msspTransId }: { msspTransId: string }) => msspTransId).sort()).toEqual(
+      [...ids].sort(),
+    );
+    const second = stage
+      .asked()
+      .filter((line) => ids.some((id) => line.startsWith(id)) && line.endsWith(' 2'));
+    expect(second).toHaveLength(20);
+    expect(new Set(second).size).toBe(20);
+    expect(await seenBy('viewer', '/replays')).not.toContain(reason);
+    expect((await stage.ask('operator', 'POST', `${at}/stop`)).status).toBe(409);
+  });
+});
+
+describe('users', () => {
+  it('are added with a password shown once, changed and removed by an admin, not by themselves', async () => {
+    const added = await stage.ask('admin', 'POST', '/admin/api/users', { name: 'nina', role: 'viewer' });
+    expect(added.status).toBe(201);
+    const { password } = added.body;
+    expect(password).toMatch(/^[\w-]{20}$/);
+    const login = await stage.operators.logInByPassword({ name: 'nina', password, address: 'nina' });
+    expect(login.kind).toBe('in');
+    const list = await seenBy('admin', '/users');
+    expect(list).toContain('nina');
+    expect(list).not.toMatch(/scrypt|passwordHash|version/);
+    expect((await stage.ask('admin', 'PUT', '/admin/api/users/nina/role', { role: 'operator' })).status).toBe(
+      200,
+    );
+    expect((await stage.ask('admin', 'DELETE', '/admin/api/users/nina')).status).toBe(200);
+    expect((await stage.ask('admin', 'DELETE', '/admin/api/users/the-admin')).status).toBe(409);
+    expect(
+      (await stage.ask('admin', 'POST', '/admin/api/users', { name: 'Nina', role: 'viewer' })).status,
+    ).toBe(400);
+  });
+
+  it('have tokens for programs, which need no other proof and reach the API alone', async () => {
+    const issued = await stage.ask('operator', 'POST', '/admin/api/users/the-operator/tokens', {
+      label: 'CLI',
+    });
+    expect(issued.status).toBe(201);
+    const headers = { authorization: `Bearer ${issued.body.token}` };
+    expect((await stage.fetch('/admin/api/transactions', { headers })).status).toBe(200);
+    const plan = await stage.fetch('/admin/api/replays/plan', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ filter: {} }),
+    });
+    expect(plan.status).toBe(200);
+    expect((await stage.fetch('/admin/queues', { headers })).status).toBe(303);
+    await stage.ask('admin', 'DELETE', `/admin/api/tokens/${issued.body.id}`);
+    const after = await stage.fetch('/admin/api/transactions', {
+      headers: { ...headers, cookie: stage.cookies.admin },
+    });
+    expect(after.status).toBe(401);
+  });
+});
+
+describe('the service', () => {
+  it('shows how it does: overview, queues, application providers without what they prove themselves with', async () => {
+    expect(JSON.parse(await seenBy('viewer', '/overview?hours=24'))).toHaveProperty('series');
+    expect(JSON.parse(await seenBy('viewer', '/queues')).queues[0]).toMatchObject({
+      shard: 0,
+      name: 'signatures',
+      delayed: expect.any(Number),
+    });
+    expect(JSON.parse(await seenBy('viewer', '/aps')).aps[0].id).toBe('http://bank.example');
+  });
+
+  it('answers a body that is too large, and an address that there is not, in JSON', async () => {
+    const large = await stage.ask('admin', 'POST', '/admin/api/users', { name: 'x'.repeat(1_100_000) });
+    expect([large.status, large.body.error]).toEqual([413, 'too-large']);
+    const none = await stage.ask('admin', 'GET', '/admin/api/nothing');
+    expect([none.status, none.body.error]).toEqual([404, 'unknown']);
+  });
+});
+
+describe('a stop', () => {
+  it('ends the streams that are open, and opens no more', async () => {
+    const headers = { cookie: stage.cookies.admin };
+    const open = await stage.fetch('/admin/api/events', { headers });
+    stage.console.endWaiting();
+    expect(await open.text()).toBe('retry: 2000\n\n');
+    expect((await stage.fetch('/admin/api/events', { headers })).status).toBe(503);
+  });
+});

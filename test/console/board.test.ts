@@ -1,0 +1,145 @@
+/** The queue board: what it shows to whom, that nothing of it changes a job, and that it loads nothing from outside. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { soon } from '../operators/replay-stage.ts';
+import { testRedis } from '../support/redis.ts';
+import { receiptRequest, signRequest } from '../support/requests.ts';
+import { type ApiStage, roles, startApiStage } from './api-stage.ts';
+
+const redis = testRedis();
+let stage: ApiStage;
+
+beforeAll(async () => {
+  stage = await startApiStage(redis);
+});
+afterAll(async () => {
+  await stage.close();
+  expect(stage.troubles).toEqual([]);
+});
+
+const ours = { 'sec-fetch-site': 'same-origin' };
+const asks = (who: (typeof roles)[number], method: string, path: string, headers: object = ours) =>
+  stage.fetch(`/admin/queues${path}`, { method, headers: { cookie: stage.cookies[who], ...headers } });
+
+const require = createRequire(import.meta.url);
+const { appRoutes } = require('@bull-board/api/dist/routes.js') as {
+  appRoutes: { api: readonly { method: string; route: string }[] };
+};
+
+/** Every answer that the board gives to a reader, of every queue and of each of these jobs. */
+const everything = async (who: (typeof roles)[number], ids: readonly string[]): Promise<string> => {
+  const texts: string[] = [];
+  const read = async (path: string): Promise<void> => {
+    texts.push(await (await asks(who, 'GET', path)).text());
+  };
+  const { queues } = (await (await asks(who, 'GET', '/api/queues')).json()) as { queues: { name: string }[] };
+  for (const { name } of queues) {
+    for (const { method, route } of appRoutes.api) {
+      if (method !== 'get') continue;
+      for (const id of ids) {
+        await read(`${route.replace(':queueName', name).replace(':jobId', id)}?activeQueue=${name}`);
+      }
+    }
+    for (const status of ['latest', 'active', 'waiting', 'completed', 'failed', 'delayed']) {
+      await read(`/api/queues?activeQueue=${name}&status=${status}&page=1&jobsPerPage=50`);
+    }
+    await read(`/queue/${name}`);
+  }
+  return texts.join('\n');
+};
+
+describe('what the board shows', () => {
+  it('names jobs, and holds no number, text, signature or free text in any byte, for any role', async () => {
+    const text = 'Pay 4711 to Zacharias?';
+    const signed = await stage.product.post('/rest/service/sign', signRequest({ text }));
+    const { MSSP_TransID: id, AP_Info } = signed.body.MSS_SignatureResp;
+    await stage.product.post('/rest/service/receipt', receiptRequest(id));
+    const person = stage.somebody();
+    const failed = await stage.failed(401, person);
+    const open = await stage.submit(stage.somebody());
+    await soon(async () => expect((await stage.history.find(open))?.state).toBe('pending'));
+    for (const who of roles) {
+      const seen = await everything(who, [id, `${id}-receipt`, failed, open, 'meta', 'events', 'wait']);
+      expect(seen).toContain('http://test.example · …501');
+      expect(seen).toContain(AP_Info.AP_TransID);
+      expect(seen).toContain('_401 USER_CANCEL');
+      expect(seen).not.toMatch(/4711|Zacharias|Signed in to Example|Sign in to Example/);
+      expect(seen).not.toMatch(/41700092501|4176\d{7}/);
+      expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}|stacktrace":\["/);
+    }
+  });
+
+  it('is for those who are logged in', async () => {
+    const page = await stage.fetch('/admin/queues');
+    expect([page.status, page.headers.get('location')]).toEqual([303, '/admin/login?next=%2Fadmin%2Fqueues']);
+    expect((await stage.fetch('/admin/queues/api/queues')).status).toBe(401);
+  });
+
+  it('loads nothing from outside', async () => {
+    const page = await asks('viewer', 'GET', '');
+    expect(page.status).toBe(200);
+    const html = await page.text();
+    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self';/);
+    const files = [...html.matchAll(/(?:src|href)="(static\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(files.length).toBeGreaterThan(4);
+    for (const path of files) expect((await asks('viewer', 'GET', `/${path}`)).status, path).toBe(200);
+    const folder = join(require.resolve('@bull-board/ui/package.json'), '../dist/static/css');
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      if (!file.endsWith('.css')) continue;
+      expect(readFileSync(join(folder, file), 'utf8'), file).not.toMatch(
+        /(?:url\(|@import )["']?(?:https?:)?\/\//,
+      );
+    }
+  });
+
+  it('has no files but its own', async () => {
+    for (const path of ['/static/..%2f..%2fpackage.json', '/static/../../../package.json', '/package.json']) {
+      const answered = await asks('admin', 'GET', path);
+      expect(await answered.text(), path).not.toContain('"dependencies"');
+    }
+  });
+});
+
+describe('what the board does', () => {
+  const unsafe = appRoutes.api.flatMap(({ method, route }) => (method === 'get' ? [] : [[method, route]]));
+
+  it('changes nothing, whatever the route and the role', async () => {
+    expect(unsafe.length).toBeGreaterThan(20);
+    const id = await stage.failed(208);
+    const shard = stage.shards.find(({ index }) => id.startsWith(`H0${index}`));
+    const key = shard?.signatures.queue.toKey(id) ?? '';
+    const before = await stage.product.core.blocking.hgetall(key);
+    expect(before).toHaveProperty('data');
+    for (const who of roles) {
+      for (const [method = '', route = ''] of unsafe) {
+        if (route.endsWith('/:jobId/retry')) continue;
+        const path = route.replace(':queueName', `${shard?.index}-signatures`).replace(':jobId', id);
+        const answered = await asks(who, method.toUpperCase(), path.replace(':queueStatus', 'failed'));
+        expect(answered.status, `${who} ${method} ${route}`).toBe(403);
+      }
+    }
+    expect(await stage.product.core.blocking.hgetall(key)).toEqual(before);
+  });
+
+  it('replays by its retry button as the policy says, on behalf of who pressed it', async () => {
+    const id = await stage.failed(208);
+    const index = Number(id.slice(1, 3));
+    const retry = unsafe.find(([, route = '']) => route.endsWith('/:jobId/retry'));
+    expect(retry).toEqual(['put', '/api/queues/:queueName/:jobId/retry']);
+    const path = (of: string): string => `/api/queues/${index}-signatures/${of}/retry`;
+    expect((await asks('viewer', 'PUT', path(id))).status).toBe(403);
+    expect((await asks('operator', 'PUT', path(id), {})).status).toBe(403);
+    expect((await asks('operator', 'PUT', path(id), { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await asks('operator', 'PUT', path(id), { origin: 'http://evil.example' })).status).toBe(403);
+    expect((await asks('operator', 'PUT', path(id), { origin: 'http://test' })).status).toBe(204);
+    await soon(async () => expect((await stage.history.find(id))?.attempt).toBe(2));
+    const entries = (await stage.audit.read({ target: id }))?.entries;
+    expect(entries?.map(({ who, action }) => [who, action])).toEqual([['the-operator', 'replay']]);
+    const refused = await stage.failed(401);
+    expect((await asks('operator', 'PUT', path(refused))).status).toBe(422);
+    expect((await asks('operator', 'PUT', `/api/queues/0-receipts/${refused}/retry`)).status).toBe(403);
+  });
+});

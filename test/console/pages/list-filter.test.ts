@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { fieldTime, queryOf, readFilter } from '../../../src/console/pages/list-filter.ts';
+
+const read = (fields: Readonly<Record<string, string>>) => readFilter((name) => fields[name]);
+
+describe('the filter of the list', () => {
+  it('is what the form says', () => {
+    const { filter, problems } = read({
+      state: 'failed',
+      fault: '401, 208',
+      apId: ' mid://bank.example ',
+      msisdn: '+41 79 123-45 67',
+      profile: 'Any-LoA4',
+      attemptsAtMost: '3',
+      from: '2026-11-21T14:03',
+      to: '2026-11-21T14:03:09.120',
+      text: 'Order-7',
+    });
+    expect(problems).toEqual({});
+    expect(filter).toEqual({
+      states: ['failed'],
+      faults: [401, 208],
+      apId: 'mid://bank.example',
+      msisdn: '+41791234567',
+      profile: 'Any-LoA4',
+      attemptsAtMost: 3,
+      from: Date.UTC(2026, 10, 21, 14, 3),
+      to: Date.UTC(2026, 10, 21, 14, 3, 9, 120),
+      text: 'Order-7',
+    });
+  });
+
+  it('knows open as both states of an open transaction', () => {
+    expect(read({ state: 'open' }).filter).toEqual({ states: ['submitted', 'pending'] });
+  });
+
+  it.each([
+    ['state', 'done'],
+    ['fault', '499'],
+    ['fault', 'all'],
+    ['msisdn', 'me'],
+    ['profile', 'none'],
+    ['attemptsAtMost', '0'],
+    ['from', 'yesterday'],
+    ['to', '2026-02-31T25:00'],
+    ['text', 'x'.repeat(257)],
+  ])('says so when %s is %s, and does not narrow by it', (name, value) => {
+    const found = read({ [name]: value });
+    expect(Object.keys(found.problems)).toEqual([name]);
+    expect(found.filter).toEqual({});
+  });
+
+  it('goes into an address and comes back', () => {
+    const fields = { state: 'failed', text: 'a&b=c', to: fieldTime(1_790_000_000_123) };
+    const query = new URLSearchParams(queryOf(read(fields).form));
+    const again = readFilter((name) => query.get(name) ?? undefined);
+    expect(again.form).toEqual(fields);
+    expect(again.filter.to).toBe(1_790_000_000_123);
+  });
+
+  it('leaves empty fields out', () => {
+    expect(queryOf(read({ state: '', text: '  ' }).form)).toBe('');
+  });
+});

@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest';
+import type { TransactionDetail } from '../../../src/console/api/transaction-detail.ts';
+import type { ConsoleSession } from '../../../src/console/deps.ts';
+import { assets } from '../../../src/console/pages/assets.ts';
+import { auditPage } from '../../../src/console/pages/audit-page.ts';
+import { niceTop } from '../../../src/console/pages/charts.ts';
+import { readFilter } from '../../../src/console/pages/list-filter.ts';
+import { count, counted, duration } from '../../../src/console/pages/markup.ts';
+import { readNotice } from '../../../src/console/pages/notices.ts';
+import { overviewPage } from '../../../src/console/pages/overview-page.ts';
+import { planPage } from '../../../src/console/pages/replay-plan-page.ts';
+import { replayPage, replaysPage } from '../../../src/console/pages/replays-page.ts';
+import { linkPage, loginPage, messagePage } from '../../../src/console/pages/session-pages.ts';
+import { type ReplayOffer, transactionPage } from '../../../src/console/pages/transaction-page.ts';
+import { transactionsPage } from '../../../src/console/pages/transactions-page.ts';
+import { usersPage } from '../../../src/console/pages/users-page.ts';
+import type { Overview } from '../../../src/history/overview.ts';
+import type { Role } from '../../../src/operators/operator.ts';
+
+const evil = `<img src=x onerror=alert(1)>"'&`;
+const at = Date.UTC(2026, 10, 21, 14, 3, 9, 120);
+
+const session = (role: Role = 'admin'): ConsoleSession => ({
+  operator: { name: 'olga', role, via: 'password' },
+  csrf: 'the-csrf-token',
+  id: 'session',
+});
+
+const row = {
+  msspTransId: `H01${evil}`,
+  apId: evil,
+  apTransId: evil,
+  msisdn: '+41791234567',
+  profile: 'Any-LoA4' as const,
+  state: 'failed' as const,
+  fault: { code: 401, reason: 'USER_CANCEL', detail: evil },
+  attempt: 2,
+  submittedAt: at,
+  endedAt: at + 4200,
+  tookMs: 4200,
+};
+
+const detail: TransactionDetail = {
+  transaction: row,
+  deadline: undefined,
+  request: {
+    msisdn: '+41791234567',
+    messagingMode: 'asynch',
+    timeoutSeconds: 60,
+    instant: evil,
+    services: [evil],
+    language: evil,
+    data: { kind: 'transaction-approval', text: evil, dtbd: evil },
+  },
+  outcome: undefined,
+  timeline: [
+    { kind: 'state', at, attempt: 1, state: 'submitted' },
+    { kind: 'state', at: at + 9, attempt: 1, state: 'pending' },
+    {
+      kind: 'action',
+      at: at + 10,
+      action: 'replay',
+      who: evil,
+      via: 'password',
+      reason: evil,
+      outcome: evil,
+    },
+    { kind: 'state', at: at + 20, attempt: 2, state: 'submitted', by: { who: evil, order: `B${evil}` } },
+    { kind: 'state', at: at + 30, attempt: 2, state: 'failed', fault: row.fault },
+  ],
+};
+
+const overview: Overview = {
+  since: at - 3_600_000,
+  submitted: 120,
+  signed: 90,
+  failed: 30,
+  faults: [
+    { code: 401, reason: 'USER_CANCEL', count: 20 },
+    { code: 999, reason: undefined, count: 10 },
+  ],
+  timeToSignMs: { p50: 840, p90: 4200, p99: 61_000 },
+  queue: { waiting: 1, active: 2, delayed: 3 },
+  series: Array.from({ length: 60 }, (_, index) => ({
+    at: at - (60 - index) * 60_000,
+    submitted: index,
+    signed: index / 2,
+    failed: 1,
+  })),
+};
+
+const counts = { waiting: 1, inFlight: 2, signed: 3, failed: { 401: 4 }, changed: 0, gone: 0 };
+const bulk = {
+  id: 'B0123456789abcdef',
+  by: evil,
+  reason: evil,
+  perSecond: 5,
+  createdAt: at,
+  state: 'running' as const,
+  endedAt: undefined,
+  total: 10,
+  counts: undefined,
+  ...counts,
+};
+
+const plan = {
+  found: 12,
+  replayable: 10,
+  numbers: 7,
+  byFault: { 401: 10 },
+  byAp: { [evil]: 10 },
+  refused: { never: 2, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 },
+  truncated: false,
+};
+
+const listOf = (role: Role = 'admin', fields: Readonly<Record<string, string>> = {}): string =>
+  transactionsPage({
+    session: session(role),
+    read: readFilter((name) => fields[name]),
+    rows: [row],
+    total: 1,
+    next: 'a.b.c',
+    isFirst: true,
+    apIds: [evil],
+  });
+
+const detailWith = (offer: ReplayOffer, role: Role = 'operator'): string =>
+  transactionPage({ session: session(role), detail, offer, notice: undefined });
+
+const replayOf = (role: Role = 'operator'): string =>
+  replayPage({
+    session: session(role),
+    report: { ...bulk, transactions: [{ msspTransId: evil, result: 'failed', fault: 401 }] },
+    from: 0,
+    notice: undefined,
+  });
+
+const planOf = (problem?: 'reason' | 'more'): string =>
+  planPage({ session: session(), form: { apId: evil }, plan, problem, reason: evil, perSecond: '5' });
+
+const usersOf = (): string =>
+  usersPage({
+    session: session(),
+    users: [
+      { name: 'olga', role: 'admin', origin: 'stored', password: true, oidc: false },
+      { name: 'vera', role: 'viewer', origin: 'stored', password: true, oidc: true },
+      { name: 'conrad', role: 'viewer', origin: 'configuration', password: false, oidc: false },
+    ],
+    secret: { name: 'vera', password: 'shown-once' },
+  });
+
+const pages: readonly (readonly [string, string])[] = [
+  ['login', loginPage({ problem: 'wrong', next: `/admin/${evil}`, oidc: true })],
+  ['link', linkPage({ token: evil })],
+  ['message', messagePage({ title: evil, text: evil, status: 404 })],
+  ['overview', overviewPage({ session: session(), hour: overview, day: overview, now: at })],
+  ['list', listOf('admin', { text: evil, state: evil })],
+  ['list of rows', listOf('admin', { text: evil })],
+  ['transaction', detailWith('reason')],
+  ['plan', planOf()],
+  ['replays', replaysPage({ session: session(), bulks: [bulk] })],
+  ['replay', replayOf()],
+  [
+    'audit',
+    auditPage({
+      session: session(),
+      form: { who: evil, target: evil },
+      entries: [
+        {
+          id: '1-0',
+          at,
+          who: evil,
+          via: 'link',
+          action: 'replay',
+          target: evil,
+          reason: evil,
+          details: { [evil]: evil },
+        },
+      ],
+      next: '1-0',
+      isFirst: true,
+    }),
+  ],
+  ['users', usersOf()],
+];
+
+describe.each(pages)('the page %s', (_, page) => {
+  it('escapes whatever others have written', () => {
+    expect(page).not.toContain('<img');
+    expect(page).not.toMatch(/onerror=alert\(1\)>/);
+  });
+
+  it('has nothing that the strict policy would refuse', () => {
+    expect(page).not.toMatch(/<style|\sstyle=/);
+    expect(page.replaceAll(/&[a-z]+;|&#\d+;/g, '')).not.toMatch(/<[^>]*\son[a-z]+="/);
+    expect(page).not.toMatch(/<script(?! src="\/admin\/assets\/)/);
+    expect(page).not.toMatch(/(?:href|src|action)="(?!\/admin|#)/);
+  });
+
+  it('has a heading, a language, no id twice, and a label for each field', () => {
+    expect(page.match(/<h1/g)).toHaveLength(1);
+    expect(page).toContain('<html lang="en">');
+    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+    for (const [field] of page.matchAll(/<(?:input|select|textarea)\s[^>]*>/g)) {
+      if (field.includes('type="hidden"')) continue;
+      const id = /\sid="([^"]+)"/.exec(field)?.[1];
+      expect(page).toContain(`<label for="${id}"`);
+    }
+    for (const [, id] of page.matchAll(/aria-(?:describedby|labelledby)="([^"]+)"/g))
+      expect(ids).toContain(id);
+  });
+
+  it('sends no form that changes something without the token of the session', () => {
+    const forms = [...page.matchAll(/<form[^>]*method="post"[^>]*>([\s\S]*?)<\/form>/g)];
+    for (const [form, inside] of forms) {
+      if (/action="\/admin\/login/.test(form)) continue;
+      expect(inside).toContain('name="csrf" value="the-csrf-token"');
+    }
+  });
+});
+
+describe('the pages', () => {
+  it('lead where the role may go', () => {
+    const links = (role: Role) =>
+      [...listOf(role).matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href);
+    expect(links('viewer')).toEqual(['/admin', '/admin/transactions', '/admin/replays', '/admin/queues']);
+    expect(links('operator')).toContain('/admin/audit');
+    expect(links('operator')).not.toContain('/admin/users');
+    expect(links('admin')).toContain('/admin/users');
+  });
+
+  it('offer a viewer neither a replay nor a search by number', () => {
+    expect(listOf('viewer')).not.toContain('/admin/replays/plan');
+    expect(listOf('viewer')).not.toContain('name="msisdn"');
+    expect(listOf('operator')).toContain('/admin/replays/plan');
+    expect(listOf('operator')).toContain('name="msisdn"');
+    expect(detailWith('none', 'viewer')).not.toContain('/replay"');
+    expect(replayOf('viewer')).not.toContain('/stop"');
+    expect(replayOf('viewer')).not.toContain('Reason');
+  });
+
+  it('offer to replay only what may have failed', () => {
+    expect(listOf('operator', { state: 'failed', fault: '401' })).toContain('/admin/replays/plan?fault=401');
+    expect(listOf('operator', { state: 'signed' })).not.toContain('/admin/replays/plan');
+  });
+
+  it('ask for a reason where the policy wants one', () => {
+    expect(detailWith('reason')).toMatch(/<textarea[^>]*required/);
+    expect(detailWith('plain')).not.toMatch(/<textarea[^>]*required/);
+    expect(detailWith('never')).not.toContain('<textarea');
+    expect(detailWith('never')).toContain('never replayed');
+    expect(detailWith('role')).toContain('Your role does not allow');
+  });
+
+  it('say which field of a filter is wrong, and list nothing', () => {
+    const page = listOf('operator', { msisdn: 'me' });
+    expect(page).toContain('aria-invalid="true" aria-describedby="e-msisdn"');
+    expect(page).toContain('<title>Error: Transactions');
+    expect(page).not.toContain('<table');
+  });
+
+  it('show how many would be prompted before they are', () => {
+    expect(planOf()).toContain('Replay 10 transactions');
+    expect(planOf()).toContain('7 people');
+    expect(planOf()).toContain('name="expected" value="10"');
+    expect(planOf('more')).toContain('There are more now');
+  });
+
+  it('offer no change of oneself, nor of a user of the configuration file', () => {
+    const page = usersOf();
+    expect(page).toContain('action="/admin/users/vera/remove"');
+    expect(page).not.toContain('action="/admin/users/olga/');
+    expect(page).not.toContain('action="/admin/users/conrad/');
+    expect(page).toContain('shown-once');
+  });
+
+  it('take no words from the address', () => {
+    expect(readNotice('replayed')).toBe('replayed');
+    expect(readNotice('toString')).toBeUndefined();
+    expect(readNotice('You have been hacked')).toBeUndefined();
+  });
+
+  it('say for each chart what it shows', () => {
+    const page = overviewPage({ session: session('viewer'), hour: overview, day: overview, now: at });
+    const charts = page.match(/<svg class="chart"/g) ?? [];
+    expect(charts).toHaveLength(2);
+    expect(page.match(/The chart as a table/g)).toHaveLength(2);
+    expect(page).toContain('75.0 %');
+    expect(page).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('stand when nothing has happened', () => {
+    const empty: Overview = {
+      ...overview,
+      submitted: 0,
+      signed: 0,
+      failed: 0,
+      faults: [],
+      timeToSignMs: undefined,
+      series: [],
+    };
+    const page = overviewPage({ session: session(), hour: empty, day: empty, now: at });
+    expect(page).not.toMatch(/NaN|undefined|Infinity/);
+    expect(page).toContain('None signed.');
+  });
+
+  it('load assets whose addresses change with them', () => {
+    const [, page = ''] = pages[3] ?? [];
+    for (const [, name = ''] of page.matchAll(/"\/admin\/assets\/([a-z.]+)\?v=[\w-]{12}"/g)) {
+      expect(assets.has(name)).toBe(true);
+    }
+    expect(page.match(/\/admin\/assets\//g)).toHaveLength(3);
+  });
+});
+
+describe('numbers', () => {
+  it.each([
+    [0, 1],
+    [1, 1],
+    [3, 5],
+    [10, 10],
+    [11, 20],
+    [102, 200],
+    [5000, 5000],
+  ])('%d fit below a mark of %d', (most, top) => expect(niceTop(most)).toBe(top));
+
+  it('are written as they are read', () => {
+    expect([840, 4200, 61_000, 7_800_000].map(duration)).toEqual([
+      '840 ms',
+      '4.2 s',
+      '1 min 01 s',
+      '2 h 10 min',
+    ]);
+    expect(count(12_345)).toBe('12\u202f345');
+    expect(counted(1, 'person', 'people')).toBe('1 person');
+  });
+});

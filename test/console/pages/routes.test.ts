@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { soon } from '../../operators/replay-stage.ts';
+import { testRedis } from '../../support/redis.ts';
+import { type ConsoleStage, startConsoleStage } from './console-stage.ts';
+
+const redis = testRedis();
+const roles = ['viewer', 'operator', 'admin'] as const;
+type Role = (typeof roles)[number];
+
+let stage: ConsoleStage;
+let cookies: Readonly<Record<Role, string>>;
+
+beforeAll(async () => {
+  stage = await startConsoleStage(redis);
+  cookies = {
+    viewer: await stage.logIn('viewer'),
+    operator: await stage.logIn('operator'),
+    admin: await stage.logIn('admin'),
+  };
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+const get = async (role: Role | 'nobody', path: string) => {
+  const headers = role === 'nobody' ? {} : { cookie: `paraph_admin=${cookies[role]}` };
+  const response = await fetch(`${stage.url}${path}`, { headers, redirect: 'manual' });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+};
+
+/** Fills in a form of a page and sends it, hidden fields and all. */
+const send = async (role: Role, page: string, action: string, fields: Readonly<Record<string, string>>) => {
+  const { text } = await get(role, page);
+  const form = text.split('<form').find((part) => part.includes(`action="${action}"`));
+  if (form === undefined) throw new Error(`no form to ${action}`);
+  const body = new URLSearchParams();
+  for (const [, name = '', value = ''] of form
+    .split('</form>')[0]
+    ?.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g) ?? []) {
+    body.set(name, value);
+  }
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  return post(role, action, body);
+};
+
+const post = async (role: Role, path: string, body: URLSearchParams) => {
+  const response = await fetch(`${stage.url}${path}`, {
+    method: 'POST',
+    headers: { cookie: `paraph_admin=${cookies[role]}`, origin: stage.url },
+    body,
+    redirect: 'manual',
+  });
+  return { status: response.status, text: await response.text(), to: response.headers.get('location') ?? '' };
+};
+
+const csrfOf = async (role: Role): Promise<string> =>
+  /name="csrf" value="([^"]+)"/.exec((await get(role, '/admin')).text)?.[1] ?? '';
+
+const indexed = (id: string) =>
+  soon(async () => {
+    const page = await stage.history.search({}, { limit: 100 });
+    if (!page?.rows.some(({ msspTransId }) => msspTransId === id)) throw new Error('not indexed yet');
+  });
+
+describe('the pages of the console', () => {
+  it.each([
+    ['/admin', 'viewer'],
+    ['/admin/transactions', 'viewer'],
+    ['/admin/replays', 'viewer'],
+    ['/admin/audit', 'operator'],
+    ['/admin/replays/plan', 'operator'],
+    ['/admin/users', 'admin'],
+  ] as const)('%s is for %s and above', async (path, least) => {
+    for (const role of roles) {
+      const allowed = roles.indexOf(role) >= roles.indexOf(least);
+      expect((await get(role, path)).status).toBe(allowed ? 200 : 403);
+    }
+    const { status, headers } = await get('nobody', path);
+    expect(status).toBe(303);
+    expect(headers.get('location')).toMatch(/^\/admin\/login/);
+  });
+
+  it.each([
+    '/admin/transactions/none/replay',
+    '/admin/transactions/none/cancel',
+    '/admin/replays',
+    '/admin/replays/none/stop',
+    '/admin/users',
+    '/admin/users/vera/remove',
+    '/admin/users/vera/role',
+    '/admin/users/vera/password',
+  ])('a viewer may not POST to %s, and nobody without the token', async (path) => {
+    const body = new URLSearchParams({ csrf: await csrfOf('viewer') });
+    expect((await post('viewer', path, body)).status).toBe(403);
+    expect((await post('admin', path, new URLSearchParams())).status).toBe(403);
+  });
+
+  it('serve their assets to anybody, for ever, and nothing else', async () => {
+    const { text } = await get('admin', '/admin');
+    for (const [, path = ''] of text.matchAll(/"(\/admin\/assets\/[^"]+)"/g)) {
+      const asset = await get('nobody', path);
+      expect(asset.status).toBe(200);
+      expect(asset.headers.get('cache-control')).toContain('immutable');
+      expect(asset.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    expect((await get('nobody', '/admin/assets/../users')).status).not.toBe(200);
+    expect((await get('admin', '/admin')).headers.get('cache-control')).toBe('no-store');
+    expect((await get('admin', '/admin')).headers.get('content-security-policy')).toContain(
+      "script-src 'self'",
+    );
+  });
+
+  it('hide number, text and reason from a viewer, and show them to an operator', async () => {
+    const number = stage.somebody();
+    const id = await stage.failed(401, number);
+    await send('operator', `/admin/transactions/${id}`, `/admin/transactions/${id}/replay`, {
+      reason: 'Called and asked',
+    });
+    await indexed(id);
+    const secrets = [number.slice(1), 'Sign in to Example?', 'Called and asked'];
+    for (const path of ['/admin', '/admin/transactions', `/admin/transactions/${id}`]) {
+      const { status, text } = await get('viewer', path);
+      expect(status).toBe(200);
+      for (const secret of secrets) expect(text).not.toContain(secret);
+    }
+    const { text } = await get('operator', `/admin/transactions/${id}`);
+    for (const secret of secrets) expect(text).toContain(secret);
+    const { entries = [] } = (await stage.audit.read({ target: id, action: 'view-sensitive' })) ?? {};
+    expect(entries.map(({ who }) => who)).toEqual(['the-operator']);
+    expect((await get('viewer', `/admin/transactions?msisdn=${number.slice(1)}`)).status).toBe(422);
+  });
+
+  it('replay one, with a reason where a person has said no', async () => {
+    const id = await stage.failed(401);
+    const path = `/admin/transactions/${id}`;
+    expect((await send('operator', path, `${path}/replay`, { reason: ' ' })).to).toBe(
+      `${path}?notice=reason`,
+    );
+    expect(await stage.status(id)).toBe('401');
+    const sent = await send('operator', path, `${path}/replay`, { reason: 'Asked for it' });
+    expect([sent.status, sent.to]).toEqual([303, `${path}?notice=replayed`]);
+    expect((await get('operator', sent.to)).text).toContain('A new attempt has begun.');
+    expect(await stage.status(id)).toBe('504');
+    await soon(() => expect(stage.asked()).toContain(`${id} 2`));
+  });
+
+  it('cancel one that is open, with a reason', async () => {
+    const id = await stage.submit(stage.somebody());
+    const path = `/admin/transactions/${id}`;
+    const sent = await send('operator', path, `${path}/cancel`, { reason: 'By mistake' });
+    expect(sent.to).toBe(`${path}?notice=cancelled`);
+    await soon(async () => expect(await stage.status(id)).toBe('401'));
+    expect((await get('operator', path)).text).toContain('Cancel ordered');
+  });
+
+  it('replay many, after saying how many, and report on each', async () => {
+    const apId = 'http://bulk.example';
+    const ids = await Promise.all(Array.from({ length: 4 }, () => stage.failed(208, stage.somebody(), apId)));
+    for (const id of ids) await indexed(id);
+    const page = `/admin/replays/plan?apId=${encodeURIComponent(apId)}`;
+    expect((await get('operator', page)).text).toContain('Replay 4 transactions');
+    const wrong = await send('operator', page, '/admin/replays', { reason: '', perSecond: '50' });
+    expect([wrong.status, wrong.text.includes('A reason is needed')]).toEqual([422, true]);
+    const odd = await send('operator', page, '/admin/replays', { reason: 'x', perSecond: 'fast' });
+    expect(odd.text).toContain('The rate cannot be read');
+    const fewer = { reason: 'x', perSecond: '50', expected: '3' };
+    expect((await send('operator', page, '/admin/replays', fewer)).text).toContain('There are more now');
+    expect(await stage.replays.list()).toEqual([]);
+
+    const sent = await send('operator', page, '/admin/replays', {
+      reason: 'Phones were off',
+      perSecond: '50',
+    });
+    expect([sent.status, sent.to]).toEqual([303, expect.stringMatching(/^\/admin\/replays\/B[0-9a-f]{16}$/)]);
+    await soon(() => {
+      for (const id of ids) expect(stage.asked().filter((each) => each === `${id} 2`)).toHaveLength(1);
+    });
+    for (const id of ids) await stage.sign(id, 2);
+    await soon(async () => {
+      const { text } = await get('operator', sent.to);
+      expect(text).toContain('<span class="state done">done</span>');
+    });
+    const { text } = await get('operator', sent.to);
+    for (const id of ids) expect(text).toContain(id);
+    expect(text).not.toContain(`${sent.to}/stop`);
+    expect((await get('viewer', sent.to)).text).not.toContain('Phones were off');
+    expect((await get('operator', '/admin/audit?action=bulk-replay')).text).toContain('Phones were off');
+  });
+
+  it('add a user whose password is shown once, change the role, remove', async () => {
+    const added = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'operator' });
+    const password = /class="secret">([^<]+)</.exec(added.text)?.[1] ?? '';
+    expect(password).toMatch(/^([a-z0-9]{5}-){3}[a-z0-9]{5}$/);
+    expect((await get('admin', '/admin/users')).text).not.toContain(password);
+    const login = { name: 'nora', password, address: '192.0.2.9' };
+    expect((await stage.operators.logInByPassword(login)).kind).toBe('in');
+    const twice = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'viewer' });
+    expect([twice.status, twice.text.includes('There is a user of this name')]).toEqual([422, true]);
+    await send('admin', '/admin/users', '/admin/users/nora/role', { role: 'viewer' });
+    expect((await stage.operators.users.find('nora'))?.role).toBe('viewer');
+    const removed = await send('admin', '/admin/users', '/admin/users/nora/remove', {});
+    expect(removed.to).toBe('/admin/users?notice=user-removed');
+    expect(await stage.operators.users.find('nora')).toBeUndefined();
+  });
+
+  it('do not let an admin remove their own user', async () => {
+    const body = new URLSearchParams({ csrf: await csrfOf('admin') });
+    expect((await post('admin', '/admin/users/the-admin/remove', body)).to).toBe(
+      '/admin/users?notice=oneself',
+    );
+    expect(await stage.operators.users.find('the-admin')).toBeDefined();
+  });
+
+  it.each([
+    '/admin/transactions/H00unknown',
+    '/admin/transactions?cursor=none',
+    '/admin/replays/B0000000000000000',
+    '/admin/audit?cursor=none',
+    '/admin/nothing',
+  ])('answer 404 for %s', async (path) => {
+    expect((await get('admin', path)).status).toBe(404);
+  });
+
+  it('have met no trouble', () => {
+    expect(stage.troubles).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
+import { signatureMachine } from '../../../machines/signature.machine.ts';
+import { chartOf, pathOf, signatureChart } from '../../../src/console/pages/statechart.ts';
+import { layOutChart } from '../../../src/console/pages/statechart-layout.ts';
+import { statechartSvg, statechartTable } from '../../../src/console/pages/statechart-svg.ts';
+
+const texts = (markup: unknown): readonly string[] =>
+  [...String(markup).matchAll(/>([^<>]+)</g)].map(([, text = '']) => text);
+
+describe('the statechart of a transaction', () => {
+  it('has every state and every transition of the machine', () => {
+    const { states } = signatureMachine.config;
+    expect(signatureChart.states.map(({ name }) => name)).toEqual(Object.keys(states ?? {}));
+    const events = signatureChart.arrows.flatMap(({ from, events: names }) =>
+      names.map((name) => `${from} ${name}`),
+    );
+    const configured = Object.entries(states ?? {}).flatMap(([name, state]) =>
+      Object.keys(state.on ?? {}).map((event) => `${name} ${event}`),
+    );
+    expect(events.toSorted()).toEqual(configured.toSorted());
+    expect(signatureChart.states.filter(({ isFinal }) => isFinal)).toEqual([
+      { name: 'receipted', isFinal: true },
+    ]);
+  });
+
+  it('follows a machine that gains a state', () => {
+    const machine = setup({}).createMachine({
+      initial: 'a',
+      states: { a: { on: { GO: 'b', SKIP: 'c' } }, b: { on: { GO: 'c' } }, c: { on: { BACK: 'a' } } },
+    });
+    const { states, arrows } = layOutChart(chartOf(machine.root));
+    expect(states.map(({ name, row }) => [name, row])).toEqual([
+      ['a', 0],
+      ['b', 1],
+      ['c', 2],
+    ]);
+    expect(arrows).toHaveLength(4);
+  });
+
+  it('lays no state over another and keeps everything inside the drawing', () => {
+    const { states, arrows, box, width, height } = layOutChart(signatureChart);
+    expect(new Set(states.map(({ row, column }) => `${row} ${column}`)).size).toBe(states.length);
+    for (const { x, y } of states) {
+      expect(x + box.width).toBeLessThanOrEqual(width);
+      expect(y + box.height).toBeLessThanOrEqual(height);
+    }
+    expect(arrows).toHaveLength(signatureChart.arrows.length);
+    for (const { path, label } of arrows) {
+      expect(path).not.toMatch(/NaN|undefined|Infinity/);
+      expect(label.x).toBeLessThan(width);
+      expect(label.y).toBeLessThan(height);
+    }
+    expect(new Set(arrows.map(({ head }) => head)).size).toBe(arrows.length);
+  });
+
+  const twice = [
+    { state: 'submitted', attempt: 1 },
+    { state: 'pending', attempt: 1 },
+    { state: 'failed', attempt: 1 },
+    { state: 'submitted', attempt: 2 },
+    { state: 'pending', attempt: 2 },
+    { state: 'signed', attempt: 2 },
+  ];
+
+  it('says in which attempts a way was gone', () => {
+    const { ways, visits, here } = pathOf(twice);
+    expect(here).toBe('signed');
+    expect(visits.get('pending')).toBe(2);
+    expect(ways.get('submitted pending')).toEqual([1, 2]);
+    expect(ways.get('failed submitted')).toEqual([2]);
+    expect(ways.get('signed receipted')).toBeUndefined();
+  });
+
+  it('marks the way that was gone, where it is now, and says it in words as well', () => {
+    const path = pathOf(twice);
+    const svg = String(statechartSvg(signatureChart, path));
+    expect(svg.match(/class="edge taken"><path d="[^"]+"\/><polygon/g)).toHaveLength(4);
+    expect(svg.match(/class="node visited here"/g)).toHaveLength(1);
+    expect(texts(svg)).toContain('attempts 1, 2');
+    expect(svg).toContain('role="img"');
+    expect(texts(statechartTable(signatureChart, path))).toContain('2 times, attempts 1, 2');
+  });
+});

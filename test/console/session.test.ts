@@ -1,0 +1,129 @@
+/** Getting into the console and out of it, over HTTP. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nextPath } from '../../src/console/session/login.route.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ApiStage, startApiStage } from './api-stage.ts';
+
+const redis = testRedis();
+let stage: ApiStage;
+
+beforeAll(async () => {
+  stage = await startApiStage(redis);
+});
+afterAll(async () => {
+  await stage.close();
+  expect(stage.troubles).toEqual([]);
+});
+
+const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  stage.fetch(path, { method: 'POST', body: new URLSearchParams(fields), headers });
+
+const right = { name: 'the-operator', password: 'correct horse battery' };
+
+describe('a login by password', () => {
+  it('sets a cookie for the console alone and leads on', async () => {
+    const answer = await send('/admin/login', { ...right, next: '/admin/transactions?state=failed' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      '/admin/transactions?state=failed',
+    ]);
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/^paraph_admin=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict$/);
+    const session = await stage.fetch('/admin/api/session', {
+      headers: { cookie: cookie.split(';')[0] ?? '' },
+    });
+    expect(await session.json()).toMatchObject({ name: 'the-operator', role: 'operator', via: 'password' });
+  });
+
+  it('shows the form again for what is wrong, without saying what', async () => {
+    const wrong = await send('/admin/login', { ...right, password: 'wrong' });
+    const nobody = await send('/admin/login', { name: 'nobody-at-all', password: 'wrong' });
+    expect([wrong.status, nobody.status]).toEqual([401, 401]);
+    expect(await wrong.text()).toBe(await nobody.text());
+    expect(wrong.headers.get('set-cookie')).toBeNull();
+  });
+
+  it.each([
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ])('is not begun by pages of others (%o)', async (headers) => {
+    expect((await send('/admin/login', right, headers)).status).toBe(403);
+  });
+
+  it.each([
+    ['/admin', '/admin'],
+    ['/admin/replays/1?x=1', '/admin/replays/1?x=1'],
+    ['https://evil.example/admin', '/admin'],
+    ['//evil.example/admin', '/admin'],
+    ['/admin/../oidc', '/admin'],
+    ['/admin\\..\\..\\evil', '/admin'],
+    ['/administrator', '/admin'],
+    ['/admin@evil.example', '/admin'],
+    ['/admin/logout', '/admin'],
+    ['/admin/%0d%0aset-cookie:x', '/admin/%0d%0aset-cookie:x'],
+    ['/admin/\r\nx', '/admin'],
+    [undefined, '/admin'],
+  ])('leads from %j to %j', (wanted, path) => {
+    expect(nextPath(wanted)).toBe(path);
+  });
+});
+
+it('does not read much from people who are not logged in', async () => {
+  expect((await send('/admin/login', { ...right, password: 'x'.repeat(9000) })).status).toBe(413);
+});
+
+describe('a login by link', () => {
+  it('survives programs that look at the link, and is good once', async () => {
+    const { secret } = await stage.operators.issueLink();
+    for (let n = 0; n < 3; n += 1) {
+      const page = await stage.fetch(`/admin/login/link?token=${secret}`);
+      expect(page.status).toBe(200);
+      expect(await page.text()).toContain(secret);
+    }
+    const first = await send('/admin/login/link', { token: secret });
+    expect([first.status, first.headers.get('location')]).toEqual([303, '/admin']);
+    expect(first.headers.get('set-cookie')).toContain('paraph_admin=');
+    expect((await send('/admin/login/link', { token: secret })).status).toBe(401);
+  });
+
+  it('shows a token that is none as text', async () => {
+    const page = await stage.fetch('/admin/login/link?token=%22%3E%3Cscript%3E');
+    expect(await page.text()).not.toContain('"><script>');
+  });
+});
+
+describe('a session', () => {
+  it('is asked for by every page, which is where the login leads back', async () => {
+    const page = await stage.fetch('/admin/transactions?state=failed');
+    expect(page.status).toBe(303);
+    expect(page.headers.get('location')).toBe('/admin/login?next=%2Fadmin%2Ftransactions%3Fstate%3Dfailed');
+    expect((await stage.fetch('/admin')).headers.get('location')).toBe('/admin/login');
+  });
+
+  it('ends at logout, which needs its token', async () => {
+    const login = await stage.operators.logInByPassword({ ...right, address: 'logout' });
+    if (login.kind !== 'in') throw new Error(login.kind);
+    const headers = { cookie: `paraph_admin=${login.cookie}` };
+    expect((await send('/admin/logout', {}, headers)).status).toBe(403);
+    expect((await send('/admin/logout', { csrf: stage.csrf.admin }, headers)).status).toBe(403);
+    const csrf = stage.operators.csrfTokenOf(login.session);
+    const out = await send('/admin/logout', { csrf }, headers);
+    expect([out.status, out.headers.get('location')]).toEqual([303, '/admin/login']);
+    expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
+    expect((await stage.fetch('/admin/api/session', { headers })).status).toBe(401);
+  });
+
+  it.each(['/admin', '/admin/login', '/admin/nothing', '/admin/api/session', '/admin/queues'])(
+    'has strict headers on %s',
+    async (path) => {
+      const { headers } = await stage.fetch(path, { headers: { cookie: stage.cookies.admin } });
+      expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+    },
+  );
+});
