@@ -64,7 +64,9 @@ export const openConsole = (
     shards,
     cancel: async (msspTransId) => {
       const at = shardFor(shards, msspTransId)?.signatures;
-      return at === undefined ? 'unknown' : cancelTransaction(msspTransId, { at, redis, protocol, now });
+      return at === undefined
+        ? 'unknown'
+        : cancelTransaction(msspTransId, { at, redis, protocol, now, by: 'operator' });
     },
     audit,
     redis,

@@ -29,7 +29,8 @@ import { isOfThisRun, pendingAttempt, readStanding, type Standing } from './stan
  */
 export type CancelResult = 'cancelled' | 'too-late' | 'busy' | 'unknown';
 
-const cancelled: Fault = fault(401, 'The application cancelled the request');
+const faultOf = ({ by = 'application' }: Cancellation): Fault =>
+  fault(401, `The ${by} cancelled the request`);
 
 const patienceMs = 10_000;
 const pauseMs = (round: number): number => Math.min(5 * 2 ** round, 200);
@@ -48,10 +49,13 @@ export interface Cancellation {
   readonly redis: RedisClient;
   readonly protocol: Protocol;
   readonly now: () => number;
+  /** Who is told to have done it; the application by default. */
+  readonly by?: 'application' | 'operator';
 }
 
 /** What a worker would note of an attempt that ends like this; undefined for a job that no worker would begin. */
-const endedRecord = (standing: Standing, { protocol, now }: Cancellation): SignatureRecord | undefined => {
+const endedRecord = (standing: Standing, cancellation: Cancellation): SignatureRecord | undefined => {
+  const { protocol, now } = cancellation;
   const request = protocol.parseStoredSign(standing.data?.MSS_SignatureReq);
   if (!request.ok) return undefined;
   const { timeoutSeconds } = request.value;
@@ -65,7 +69,7 @@ const endedRecord = (standing: Standing, { protocol, now }: Cancellation): Signa
         { type: 'FAULTED', at, attempt: last.attempt, fault: fault(900) },
         { type: 'REPLAY', at, deadline: at + timeoutSeconds * 1000 },
       );
-  return advance(current, { type: 'FAULTED', at, attempt: current.attempt, fault: cancelled });
+  return advance(current, { type: 'FAULTED', at, attempt: current.attempt, fault: faultOf(cancellation) });
 };
 
 const withdraw = async (
@@ -93,7 +97,7 @@ const withdraw = async (
     standing.text,
     String(standing.endedRuns),
     data === undefined ? standing.text : JSON.stringify(data),
-    faultLine(cancelled),
+    faultLine(faultOf(cancellation)),
     id,
   );
   return result as 'withdrawn' | 'taken' | 'changed';
@@ -112,7 +116,7 @@ const tryOnce = async (id: string, cancellation: Cancellation): Promise<CancelRe
   }
   const asked = pendingAttempt(standing);
   if (asked !== undefined) {
-    const result = await at.home.answer(id, asked, { kind: 'fault', fault: cancelled });
+    const result = await at.home.answer(id, asked, { kind: 'fault', fault: faultOf(cancellation) });
     if (result === 'not-pending') return undefined;
     // An equal request that comes from now on is a new one.
     if (result === 'accepted') await (await at.queue.getJob(id))?.removeDeduplicationKey();

@@ -157,6 +157,18 @@ describe('the console in a browser', () => {
     });
   });
 
+  it('strikes out what does not fit the filter any more', async () => {
+    const [older, newer] = [await stage.failed(402), await stage.failed(402)];
+    await listed(older, newer);
+    await withPerson({}, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions?state=failed&fault=402`);
+      const operator = { name: 'olga', role: 'operator', via: 'cli' } as const;
+      expect(await stage.replays.replay(newer, operator)).toBe('replayed');
+      await page.locator(`tr.left[data-id="${newer}"]`).waitFor({ timeout: 15_000 });
+      expect(await page.locator(`tr.left[data-id="${older}"]`).count()).toBe(0);
+    });
+  });
+
   it('shows the end of an open transaction by itself, and keeps what is being typed', async () => {
     const id = await stage.submit(stage.somebody());
     await soon(() => expect(stage.asked()).toContain(`${id} 1`));

@@ -83,6 +83,8 @@ describe('the threat model', () => {
       'API and workers → Redis',
       'Other services → queue',
       'Workers → devices and text gateway',
+      "Operators' browsers → console",
+      'Service → receivers of callbacks',
       'Operator and command line → service',
       'Data at rest',
       'Build and dependencies',

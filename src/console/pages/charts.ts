@@ -14,7 +14,7 @@ export const niceTop = (most: number): number => {
 /** Short, since there is little room: `50k`. */
 const axisText = (mark: number): string => (mark >= 10_000 ? `${count(mark / 1000)}k` : count(mark));
 
-const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 26 } as const;
+const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
 
 /** `14:03`, or with the day where the hours alone do not tell. */
 const tickText = (at: number, spanMs: number): string =>

@@ -132,8 +132,12 @@ describe('the pages of the console', () => {
   });
 
   it('replay one, with a reason where a person has said no', async () => {
-    const id = await stage.failed(401);
+    const [id, other] = [await stage.failed(401), await stage.failed(208)];
     const path = `/admin/transactions/${id}`;
+    expect((await get('operator', path)).text).toMatch(/<textarea[^>]*required/);
+    expect((await get('operator', `/admin/transactions/${other}`)).text).not.toMatch(
+      /<textarea[^>]*required/,
+    );
     expect((await send('operator', path, `${path}/replay`, { reason: ' ' })).to).toBe(
       `${path}?notice=reason`,
     );
