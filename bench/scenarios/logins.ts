@@ -4,11 +4,11 @@
  * What they are held against is a synchronous signature over HTTP, which each of them contains: the ratio says how many
  * signatures a login costs.
  */
-import { usageOf } from '../harness/cpu.ts';
+import { roundsRow, withCpu } from '../harness/metered.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { ratioOf, roundRatios } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startLoginLoader } from '../load/login-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
@@ -42,16 +42,11 @@ export const logins: Scenario = {
     const loader = await startHttpLoader();
     atEnd(loader.stop);
 
-    const withCpu = async <T extends { count: number }>(run: () => Promise<T>) => {
-      const before = usageOf(api.pid).cpuSeconds;
-      const result = await run();
-      return { ...result, cpuMicros: ((usageOf(api.pid).cpuSeconds - before) / result.count) * 1e6 };
-    };
     const durationMs = small ? 1500 : 5000;
     const sides = await interleave(small ? 3 : 7, {
-      logins: () => withCpu(() => browsers.ask({ origin: api.url, inFlight, durationMs })),
+      logins: () => withCpu(api.pid, () => browsers.ask({ origin: api.url, inFlight, durationMs })),
       signatures: () =>
-        withCpu(() =>
+        withCpu(api.pid, () =>
           loader.run({
             url: `${api.url}/rest/service/sign`,
             template: signTemplate({ mode: 'synch' }),
@@ -60,13 +55,6 @@ export const logins: Scenario = {
           }),
         ),
     });
-    const row = (label: string, rounds: readonly (typeof sides.logins)[number][]): (string | number)[] => [
-      label,
-      median(rounds.map(({ perSecond }) => perSecond)),
-      median(rounds.map(({ p50Ms }) => p50Ms)),
-      median(rounds.map(({ p99Ms }) => p99Ms)),
-      median(rounds.map(({ cpuMicros }) => cpuMicros)),
-    ];
     return {
       ratios: [
         ratioOf(
@@ -84,7 +72,10 @@ export const logins: Scenario = {
         {
           title: `Logins and signatures with ${inFlight} in flight, one API and one worker process (medians of the rounds)`,
           columns: ['', 'per second', 'p50 ms', 'p99 ms', 'API CPU µs'],
-          rows: [row('complete logins', sides.logins), row('synchronous signatures', sides.signatures)],
+          rows: [
+            roundsRow('complete logins', sides.logins),
+            roundsRow('synchronous signatures', sides.signatures),
+          ],
         },
       ],
       plots: [],

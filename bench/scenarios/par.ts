@@ -7,12 +7,12 @@
 
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { parClient, parHeaders, parTemplate } from '../floors/par-request.ts';
-import { usageOf } from '../harness/cpu.ts';
+import { roundsRow, withCpu } from '../harness/metered.ts';
 import { startProgram } from '../harness/program.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { ratioOf, roundRatios } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 
 const inFlight = 64;
@@ -56,31 +56,23 @@ export const par: Scenario = {
     const loader = await startHttpLoader();
     atEnd(loader.stop);
 
-    const measure = async ({ pid }: { pid: number }, url: string, success: number) => {
-      const before = usageOf(pid).cpuSeconds;
-      const result = await loader.run({
-        url,
-        template: parTemplate,
-        headers: parHeaders,
-        success,
-        inFlight,
-        durationMs: small ? 700 : 3000,
-      });
-      return { ...result, cpuMicros: ((usageOf(pid).cpuSeconds - before) / result.count) * 1e6 };
-    };
+    const measure = ({ pid }: { pid: number }, url: string, success: number) =>
+      withCpu(pid, () =>
+        loader.run({
+          url,
+          template: parTemplate,
+          headers: parHeaders,
+          success,
+          inFlight,
+          durationMs: small ? 700 : 3000,
+        }),
+      );
     const sides = await interleave(small ? 5 : 11, {
       product: () => measure(api, `${api.url}/oidc/par`, 200),
       library: () => measure(library, `${library.url}/request`, 201),
       bare: () => measure(bare, `${bare.url}/par`, 200),
     });
     const rates = (rounds: typeof sides.product): number[] => rounds.map(({ perSecond }) => perSecond);
-    const row = (label: string, rounds: typeof sides.product): (string | number)[] => [
-      label,
-      median(rates(rounds)),
-      median(rounds.map(({ p50Ms }) => p50Ms)),
-      median(rounds.map(({ p99Ms }) => p99Ms)),
-      median(rounds.map(({ cpuMicros }) => cpuMicros)),
-    ];
     return {
       ratios: [
         ratioOf(
@@ -106,9 +98,9 @@ export const par: Scenario = {
           title: `Pushed requests with ${inFlight} in flight, one process (medians of the rounds)`,
           columns: ['', 'requests/s', 'p50 ms', 'p99 ms', 'process CPU µs'],
           rows: [
-            row('paraph api', sides.product),
-            row("the library's endpoint", sides.library),
-            row('bare route and SET', sides.bare),
+            roundsRow('paraph api', sides.product),
+            roundsRow("the library's endpoint", sides.library),
+            roundsRow('bare route and SET', sides.bare),
           ],
         },
       ],

@@ -6,7 +6,7 @@
  * job, and of the message that the receiver gets.
  */
 import type { CallbackJobData } from '../../workers/callback.worker.ts';
-import { jobFields, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
+import { fieldOf, member, parsed, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
 import { faultTable, parseFaultLine } from '../protocol/fault.ts';
 import { endRecordSchema, signatureRecordSchema } from '../transactions/contract.ts';
 
@@ -30,19 +30,6 @@ export const unrecordedId = (msspTransId: string, run: number): string => `${mss
 
 /** A record of this length is nobody's work but that of a program that writes anything. */
 const mostHistory = 1000;
-
-const parsed = (text: string | null | undefined): unknown => {
-  if (typeof text !== 'string') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
-const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
-
-const fieldOf = (fields: StoredFields, name: (typeof jobFields)[number]) => fields[jobFields.indexOf(name)];
 
 const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
   const { data } = endRecordSchema.safeParse(returnValue);

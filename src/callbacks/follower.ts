@@ -12,19 +12,18 @@
  *     {prefix-n}:callback-position   string  the last events that were read, of the two queues
  *     {prefix-n}:callback-lease      string  the process that follows, with an expiry
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { callbackBackoff, callbackJobName } from '../../workers/callback.worker.ts';
-import { latestEvents } from '../history/events.ts';
+import { createDuty } from '../history/duty.ts';
+import { latestEvents, untilRead } from '../history/events.ts';
+import { readJobs } from '../history/jobs.ts';
 import { shardKeys } from '../history/keys.ts';
-import { createLock } from '../history/lock.ts';
-import { isAtOrAfter, timeOf } from '../history/position.ts';
+import { type EventPosition, timeOf } from '../history/position.ts';
 import { walk } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
 import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { endsOf } from './ends.ts';
-import { type EventPosition, readEnded, readJobs } from './events.ts';
+import { readEnded } from './events.ts';
 
 export interface Follower {
   start(): void;
@@ -57,8 +56,6 @@ const toldForMs = 86_400_000;
 const clocksDifferMs = 600_000;
 /** Where there is no position yet: somebody may have ended a transaction while this process was starting. */
 const startLastsMs = 60_000;
-const afterErrorMs = 1000;
-const closePatienceMs = 2000;
 
 const readPosition = (text: string | null): EventPosition | undefined => {
   const [, signatures, receipts] = /^(\d+-\d+) (\d+-\d+)$/.exec(text ?? '') ?? [];
@@ -66,30 +63,13 @@ const readPosition = (text: string | null): EventPosition | undefined => {
 };
 
 export const createFollower = (options: FollowerOptions): Follower => {
-  const { redis, prefix, shards, apIds, now, onError, tries = 10, pollMs = 200, leaseMs = 5000 } = options;
+  const { redis, prefix, shards, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
-  const closing = new AbortController();
-  const { signal } = closing;
-  let running: Promise<unknown> | undefined;
-
-  const pause = async (ms: number): Promise<void> => {
-    await delay(ms, undefined, { signal }).catch(() => undefined);
-  };
 
   const openPlace = ({ index, prefix: at, callbacks }: Shard) => {
     const keys = shardKeys(prefix, index);
     const positionKey = `${at}:callback-position`;
-    const lease = createLock(redis, `${at}:callback-lease`, leaseMs);
-    let heldUntil = 0;
-    /** Renewed when a third of it has passed, not at every step. */
-    const mayGoOn = async (): Promise<boolean> => {
-      const time = performance.now();
-      if (signal.aborted) return false;
-      if (time < heldUntil - (leaseMs * 2) / 3) return true;
-      const held = await lease.hold();
-      heldUntil = held ? time + leaseMs : 0;
-      return held;
-    };
+    const duty = createDuty({ redis, key: `${at}:callback-lease`, leaseMs, onError });
 
     const position = async (): Promise<EventPosition | undefined> =>
       readPosition(await redis.get(positionKey));
@@ -119,7 +99,7 @@ export const createFollower = (options: FollowerOptions): Follower => {
     const lookThrough = async (since: number): Promise<boolean> => {
       const events = await latestEvents(redis, keys);
       for await (const ids of walk(redis, keys, since)) {
-        if (!(await mayGoOn())) return false;
+        if (!(await duty.mayGoOn())) return false;
         await addJobs(ids, since);
       }
       await keep(events);
@@ -142,52 +122,24 @@ export const createFollower = (options: FollowerOptions): Follower => {
       return more;
     };
 
-    const caughtUp = async (): Promise<void> => {
-      const until = await latestEvents(redis, keys);
-      for (;;) {
-        const at = await position();
-        if (
-          at !== undefined &&
-          isAtOrAfter(at.signatures, until.signatures) &&
-          isAtOrAfter(at.receipts, until.receipts)
-        )
-          return;
-        await delay(Math.min(pollMs, 20));
-      }
+    return {
+      start: () => duty.start(async () => ((await step()) ? 0 : pollMs)),
+      close: duty.close,
+      idle: () => untilRead(redis, keys, position, pollMs),
     };
-
-    return { lease, mayGoOn, step, caughtUp };
   };
 
   const places = shards.map(openPlace);
 
-  const follow = async ({ mayGoOn, step }: (typeof places)[number]): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        if (!(await mayGoOn())) {
-          await pause(leaseMs / 3);
-          continue;
-        }
-        if (!(await step())) await pause(pollMs);
-      } catch (error) {
-        onError(error instanceof Error ? error : new Error(String(error)));
-        await pause(afterErrorMs);
-      }
-    }
-  };
-
   return {
     start: () => {
-      running ??= Promise.all(places.map(follow));
+      for (const { start } of places) start();
     },
     close: async () => {
-      closing.abort();
-      if (running === undefined) return;
-      const lets = running.then(() => Promise.all(places.map(({ lease }) => lease.release())));
-      await settlesWithin(lets, closePatienceMs);
+      await Promise.all(places.map(({ close }) => close()));
     },
     idle: async () => {
-      await Promise.all(places.map(({ caughtUp }) => caughtUp()));
+      await Promise.all(places.map(({ idle }) => idle()));
     },
   };
 };

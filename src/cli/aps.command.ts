@@ -3,11 +3,11 @@
  * application's callbacks is, to whoever has the master key that it is made of.
  */
 import type { Command } from 'commander';
-import { loadConfiguration } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { existingMasterKey } from './operations-master-key.ts';
 import { type Column, table } from './operations-table.ts';
+import { usableConfiguration } from './usable-configuration.ts';
 
 type Registered = Configuration['applicationProviders'][number];
 
@@ -34,9 +34,8 @@ const columns: readonly Column<Registered>[] = [
 ];
 
 const ls = async (context: CliContext): Promise<Report> => {
-  const loaded = await loadConfiguration(environmentOf(context).configurationPath);
-  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
-  const { applicationProviders: providers, sandbox } = loaded.value;
+  const configuration = await usableConfiguration(environmentOf(context).configurationPath);
+  const { applicationProviders: providers, sandbox } = configuration;
   const others = sandbox ? 'This is a sandbox: any other AP_ID is accepted, too.\n' : '';
   return {
     outcome: 'ok',
@@ -57,9 +56,8 @@ const ls = async (context: CliContext): Promise<Report> => {
 };
 
 const secretOf = async (id: string, context: CliContext): Promise<Report> => {
-  const loaded = await loadConfiguration(environmentOf(context).configurationPath);
-  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
-  const callback = loaded.value.applicationProviders.find((provider) => provider.id === id)?.callback;
+  const configuration = await usableConfiguration(environmentOf(context).configurationPath);
+  const callback = configuration.applicationProviders.find((provider) => provider.id === id)?.callback;
   if (callback === undefined) throw new UsageProblem('No application of that id has a callback.');
   const { callbackSecret } = await import('../callbacks/secret.ts');
   const secret = callbackSecret(await existingMasterKey(context), id, callback.secretVersion);

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { loadConfiguration } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
@@ -10,6 +9,7 @@ import { hashPassword } from '../registry/passwords.ts';
 import { changeConfigurationFile, isJsonObject, type JsonObject } from './configuration-file.ts';
 import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
 import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
+import { usableConfiguration } from './usable-configuration.ts';
 
 interface AddOptions {
   readonly config?: string;
@@ -190,9 +190,8 @@ const clientsOf = ({ oidc }: Configuration): readonly Listed[] => {
 };
 
 const list = async (context: CliContext, options: { readonly config?: string }): Promise<Report> => {
-  const loaded = await loadConfiguration(options.config ?? variable(context, 'PARAPH_CONFIG'));
-  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
-  const clients = clientsOf(loaded.value);
+  const file = options.config ?? variable(context, 'PARAPH_CONFIG');
+  const clients = clientsOf(await usableConfiguration(file));
   const wide = (of: (client: Listed) => string): number =>
     Math.max(0, ...clients.map((client) => of(client).length));
   const [ids, tenants, methods] = [

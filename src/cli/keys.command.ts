@@ -4,15 +4,14 @@
  *
  * Nothing is made here where nothing is: a first key under a master key that is not the service's would lock the service out.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfiguration } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { SigningKey, SigningKeys } from '../oauth/signing-keys.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { embeddedRedisUrl } from './embedded-redis.ts';
+import { existingMasterKey } from './operations-master-key.ts';
 import { paletteFor } from './screen.ts';
+import { withServiceRedis } from './service-redis.ts';
+import { usableConfiguration } from './usable-configuration.ts';
 
 interface Options {
   readonly tenant?: string;
@@ -23,8 +22,6 @@ interface TenantKeys {
   readonly tenant: string;
   readonly keys: readonly SigningKey[];
 }
-
-const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
 
 const maxPublishSeconds = 30 * 86_400;
 
@@ -40,24 +37,6 @@ const tenantsOf = ({ oidc }: Configuration, wanted: string | undefined): readonl
   const ids = oidc.tenants.map(({ id }) => id).filter((id) => wanted === undefined || id === wanted);
   if (ids.length === 0) throw new UsageProblem('The configuration has no tenant of the id in --tenant.');
   return ids;
-};
-
-/** The service's master key, and never a new one. */
-const masterKeyOf = async (context: CliContext): Promise<Uint8Array> => {
-  const { masterKey, dataDirectory } = environmentOf(context);
-  const filePath = join(dataDirectory, 'master.key');
-  if (masterKey === undefined && !existsSync(filePath)) {
-    throw new UsageProblem(
-      `There is no master key in ${dataDirectory}: set PARAPH_MASTER_KEY or PARAPH_DATA as the service has them.`,
-    );
-  }
-  const { masterKeyFrom } = await import('../pki/master-key.ts');
-  try {
-    return await masterKeyFrom({ environmentValue: masterKey, filePath });
-  } catch (error) {
-    // Its sentences are written for the operator and hold no key.
-    throw new UsageProblem(`${error instanceof Error ? error.message : 'the master key is not usable'}.`);
-  }
 };
 
 /** Redis is a dependency that may fail as well; the sealer says whether it was the key. */
@@ -114,31 +93,12 @@ const presentKeys = async (keys: SigningKeys): Promise<readonly SigningKey[]> =>
 };
 
 const run = async (context: CliContext, action: keyof typeof actions, options: Options): Promise<Report> => {
-  const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
-  const loaded = await loadConfiguration(configurationPath);
-  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
-  const { oidc, queue } = loaded.value;
-  const ids = tenantsOf(loaded.value, options.tenant);
-  const masterKey = await masterKeyOf(context);
-  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
-  if (url === undefined) {
-    return unreachable(
-      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
-    );
-  }
-  // Loaded here because few commands need a Redis client.
-  const [{ connectForCommands, whenReady }, { settlesWithin }, { createSigningKeys }] = await Promise.all([
-    import('../redis/connect.ts'),
-    import('../redis/patience.ts'),
-    import('../oauth/signing-keys.ts'),
-  ]);
-  const redis = connectForCommands({ url });
-  // Without a listener ioredis prints; that it is not ready is told below.
-  redis.on('error', () => undefined);
-  try {
-    if (!(await settlesWithin(whenReady(redis), 3000))) {
-      return unreachable('Redis does not answer at the address in REDIS_URL.');
-    }
+  const configuration = await usableConfiguration(environmentOf(context).configurationPath);
+  const { oidc, queue } = configuration;
+  const ids = tenantsOf(configuration, options.tenant);
+  const masterKey = await existingMasterKey(context);
+  return withServiceRedis(context, async (redis) => {
+    const { createSigningKeys } = await import('../oauth/signing-keys.ts');
     const tenants: TenantKeys[] = [];
     for (const tenant of ids) {
       const { now } = context;
@@ -148,9 +108,7 @@ const run = async (context: CliContext, action: keyof typeof actions, options: O
       tenants.push({ tenant, keys: await actions[action](keys, present, options) });
     }
     return { outcome: 'ok', document: { tenants: tenants.map(shown) }, text: tableOf(tenants, context) };
-  } finally {
-    redis.disconnect();
-  }
+  });
 };
 
 export const addKeys = (program: Command, context: CliContext, done: (report: Report) => void): void => {

@@ -5,13 +5,12 @@
  * them anyway.
  */
 import type { Command } from 'commander';
-import { loadConfiguration } from '../configuration/load.ts';
 import { readOutbox, type TextMessage } from '../sscd/text-gateway.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { embeddedRedisUrl } from './embedded-redis.ts';
 import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
-
-const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
+import { noServiceIn, silent } from './service-redis.ts';
+import { usableConfiguration } from './usable-configuration.ts';
 
 const read = async (
   url: string,
@@ -19,7 +18,7 @@ const read = async (
   number: string,
   now: number,
 ): Promise<readonly TextMessage[] | undefined> => {
-  // Loaded here because no other command of this kind needs a Redis client.
+  // Loaded here because few commands need a Redis client.
   const { connectForCommands } = await import('../redis/connect.ts');
   const redis = connectForCommands({ url });
   // Without a listener ioredis prints; the failure is that of the command below.
@@ -37,20 +36,14 @@ const messages = async (context: CliContext, msisdn: string): Promise<Report> =>
   const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
   if (number === undefined) throw new UsageProblem('The number must be in E.164, such as +41700092501.');
   const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
-  const loaded = await loadConfiguration(configurationPath);
-  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
-  const { otp, queue } = loaded.value;
+  const { otp, queue } = await usableConfiguration(configurationPath);
   if (otp.gateway.kind !== 'outbox') {
     throw new UsageProblem('This configuration sends messages by a webhook: they are not kept here.');
   }
   const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
-  if (url === undefined) {
-    return unreachable(
-      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
-    );
-  }
+  if (url === undefined) return noServiceIn(dataDirectory);
   const found = await read(url, queue.prefix, number, context.now());
-  if (found === undefined) return unreachable('Redis does not answer at the address in REDIS_URL.');
+  if (found === undefined) return silent;
   const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
   const palette = paletteFor(context.stdout, context);
   return {

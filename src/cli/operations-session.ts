@@ -5,18 +5,16 @@
  * under the name that the operating system has for them. The audit log has it with `via: cli`.
  */
 import { userInfo } from 'node:os';
-import { loadConfiguration } from '../configuration/load.ts';
 import type { Operator } from '../operators/operator.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { embeddedRedisUrl } from './embedded-redis.ts';
 import type { OperationsService } from './operations-service.ts';
+import { silent, withServiceRedis } from './service-redis.ts';
+import { usableConfiguration } from './usable-configuration.ts';
 
 /** For one command. */
 export interface OperationsSession extends OperationsService {
   readonly operator: Operator;
 }
-
-const connectPatienceMs = 3000;
 
 /** A user without an entry in the system's list of users, as containers have them, has only a number. */
 const systemUser = (): string => {
@@ -28,9 +26,6 @@ const systemUser = (): string => {
 };
 
 const commandLineOperator = (): Operator => ({ name: systemUser(), role: 'admin', via: 'cli' });
-
-const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
-const silent = unreachable('Redis does not answer at the address in REDIS_URL.');
 
 /** The connection gives up on a command that is not answered in time, with these words. */
 const isOfConnection = (error: unknown): boolean =>
@@ -48,33 +43,19 @@ export const withOperations = async (
   context: CliContext,
   work: (session: OperationsSession) => Promise<Report>,
 ): Promise<Report> => {
-  const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
-  const loaded = await loadConfiguration(configurationPath);
-  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
-  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
-  if (url === undefined) {
-    return unreachable(
-      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
-    );
-  }
-  const [{ connectForCommands, whenReady }, { settlesWithin }, { openOperationsService }] = await Promise.all(
-    [import('../redis/connect.ts'), import('../redis/patience.ts'), import('./operations-service.ts')],
-  );
-  const redis = connectForCommands({ url });
-  // Without a listener ioredis prints; that it is not ready is told below.
-  redis.on('error', () => undefined);
-  try {
-    if (!(await settlesWithin(whenReady(redis), connectPatienceMs))) return silent;
-    const service = openOperationsService({ configuration: loaded.value, redis, now: context.now });
+  const configuration = await usableConfiguration(environmentOf(context).configurationPath);
+  return withServiceRedis(context, async (redis) => {
+    const { openOperationsService } = await import('./operations-service.ts');
     try {
-      return await work({ ...service, operator: commandLineOperator() });
-    } finally {
-      await service.close();
+      const service = openOperationsService({ configuration, redis, now: context.now });
+      try {
+        return await work({ ...service, operator: commandLineOperator() });
+      } finally {
+        await service.close();
+      }
+    } catch (error) {
+      if (isOfConnection(error)) return silent;
+      throw error;
     }
-  } catch (error) {
-    if (isOfConnection(error)) return silent;
-    throw error;
-  } finally {
-    redis.disconnect();
-  }
+  });
 };

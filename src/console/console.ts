@@ -19,6 +19,7 @@ import { createPages } from './pages/pages.route.ts';
 import { messagePage } from './pages/session-pages.ts';
 import { consoleHeaders } from './session/headers.ts';
 import { createLoginRoutes } from './session/login.route.ts';
+import { isApi } from './session/paths.ts';
 import { createSessionCheck } from './session/session.ts';
 
 export interface Console {
@@ -31,9 +32,6 @@ export interface Console {
 const mostBodyBytes = 1_048_576;
 /** Anybody may send one. */
 const mostLoginBytes = 8192;
-
-const isApi = (path: string): boolean =>
-  path.startsWith('/admin/api/') || path.startsWith('/admin/queues/api/');
 
 export const createConsole = (deps: ConsoleDeps): Console => {
   const streams = createEventStreams();
@@ -80,7 +78,7 @@ export const createConsole = (deps: ConsoleDeps): Console => {
     routes.route('/admin/api', api);
   }
   routes.route('/admin/queues', createBoardRoutes(deps));
-  routes.route('/', createPages(deps));
+  routes.route('/', createPages(deps, details));
   routes.all(everywhere, (c) => failed(c.req.path, 404));
   return { routes, endWaiting: streams.close };
 };

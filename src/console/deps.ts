@@ -23,8 +23,6 @@ export interface ProviderView {
   readonly services: readonly string[] | undefined;
   readonly dtbsPrefix: string | undefined;
   readonly requestsPerSecond?: number | undefined;
-  /** Host of its callback, where it has one. */
-  readonly callbackHost?: string | undefined;
 }
 
 export interface ConsoleDeps {

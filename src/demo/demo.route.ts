@@ -18,7 +18,7 @@ import { isFromOwnPage, pageHeaders } from './headers.ts';
 import { createLoginStates, type LoginState, loginStateSeconds } from './login-state.ts';
 import { icon } from './mark.ts';
 import type { Html } from './markup.ts';
-import { type Answered, createProviderCalls } from './provider-calls.ts';
+import { type Answered, createProviderCalls, textOf } from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
   type Begun,
@@ -48,8 +48,6 @@ export interface DemoOptions {
 const cookieName = 'paraph_demo_login';
 const mostFormBytes = 8192;
 const assetSeconds = 86_400;
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Nothing is believed of it here: it is shown beside what the checks say. */
 const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
@@ -162,7 +160,6 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
       }
       const secrets = newSecrets();
       const fields = authorisationRequest(choices, secrets, redirectUri());
-      // The id goes along for the public client only: the others' is in their credentials.
       const pushed = await provider.push(choices.clientId, fields);
       const requestUri = textOf(pushed.body.request_uri);
       if (requestUri === '') return answer(c, refusedPage(pushed), 400);

@@ -39,17 +39,16 @@ const value = (json: unknown, depth: number): unknown => {
 /** JSON with names and values in different colours; nothing depends on seeing them. */
 export const jsonBlock = (json: unknown): Html => html`<pre><code>${value(json, 0)}</code></pre>`;
 
+const fieldLines = (fields: Exchange['fields']): readonly Html[] =>
+  Object.entries(fields).map(([name, text]) => html`<span class="name">${name}</span>=${text}\n`);
+
 /** Name and value on a line of their own, as they are before they are encoded for the way. */
-export const fieldsBlock = (fields: Iterable<readonly [name: string, value: string]>): Html => {
-  const lines = [...fields].map(([name, text]) => html`<span class="name">${name}</span>=${text}\n`);
-  return html`<pre><code>${lines}</code></pre>`;
-};
+export const fieldsBlock = (fields: Exchange['fields']): Html =>
+  html`<pre><code>${fieldLines(fields)}</code></pre>`;
 
 const requestText = ({ method, url, headers, fields }: Exchange): Html => {
   const shownHeaders = headers.map(([name, text]) => html`<span class="name">${name}</span>: ${text}\n`);
-  const shownFields = Object.entries(fields).map(
-    ([name, text]) => html`<span class="name">${name}</span>=${text}\n`,
-  );
+  const shownFields = fieldLines(fields);
   return html`<pre><code>${method} ${url}
 ${shownHeaders}${shownFields.length === 0 ? '' : '\n'}${shownFields}</code></pre>`;
 };

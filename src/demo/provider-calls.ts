@@ -25,6 +25,9 @@ export interface Answered {
   readonly exchange: Exchange;
 }
 
+/** A member of an answer; empty when it is no text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 export interface ProviderCalls {
   push(clientId: DemoClientId, fields: Fields): Promise<Answered>;
   redeem(clientId: DemoClientId, fields: Fields): Promise<Answered>;

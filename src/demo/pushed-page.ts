@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { explainError } from './error-meanings.ts';
 import { layout } from './layout.ts';
 import { banner, exchangeBlocks, type Html, step } from './markup.ts';
-import type { Answered, Exchange } from './provider-calls.ts';
+import { type Answered, type Exchange, textOf } from './provider-calls.ts';
 
 const pushStep = (exchange: Exchange): Html =>
   step(
@@ -22,8 +22,6 @@ export const errorSentences = (error: string, description: string): readonly unk
     html`<code>${error}</code>${code === undefined ? '' : html`, code <code>${code}</code>`}: ${description || 'no description'}`,
   ];
 };
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The provider did not take the request. */
 export const refusedPage = ({ body, exchange }: Answered): Html =>

@@ -30,17 +30,12 @@ export interface LoggedIn {
 
 const begunDetails = ({ parUrl, fields, authorisationUrl }: Begun): Html =>
   html`<details><summary>Steps 1 and 2: the pushed request and the redirect</summary><div class="inside">
-<h3>POST ${parUrl}</h3>${fieldsBlock(Object.entries(fields))}
+<h3>POST ${parUrl}</h3>${fieldsBlock(fields)}
 <h3>Then the browser</h3><pre><code>GET ${authorisationUrl}</code></pre>
 </div></details>`;
 
 const returnStep = (parameters: Fields, sentence: string): Html =>
-  step(
-    3,
-    'return',
-    'The browser comes back',
-    html`<p>${words(sentence)}</p>${fieldsBlock(Object.entries(parameters))}`,
-  );
+  step(3, 'return', 'The browser comes back', html`<p>${words(sentence)}</p>${fieldsBlock(parameters)}`);
 
 const believed =
   '`state` is the one of this browser’s request, and `iss` is this provider: the answer belongs to this login.';

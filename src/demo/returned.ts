@@ -3,7 +3,7 @@
  *
  * Sources: RFC 6749 section 10.12 (state), RFC 9207 (iss), RFC 6749 section 4.1.2.1 (errors).
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { isSameText } from '../relying-party/constant-time.ts';
 
 /**
  * code     To be exchanged for tokens.
@@ -15,17 +15,13 @@ export type Returned =
   | { readonly kind: 'error'; readonly error: string; readonly description: string }
   | { readonly kind: 'refused'; readonly why: 'state' | 'issuer' | 'malformed' };
 
-const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
-
-const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
-
 export const readReturned = (
   query: URLSearchParams,
   expected: { readonly state: string; readonly issuer: string },
 ): Returned => {
   const names = [...query.keys()];
   if (new Set(names).size !== names.length) return { kind: 'refused', why: 'malformed' };
-  if (!isSame(query.get('state') ?? '', expected.state)) return { kind: 'refused', why: 'state' };
+  if (!isSameText(query.get('state') ?? '', expected.state)) return { kind: 'refused', why: 'state' };
   if (query.get('iss') !== expected.issuer) return { kind: 'refused', why: 'issuer' };
   const error = query.get('error');
   if (error !== null) {

@@ -6,36 +6,40 @@
  *
  * Events are read where they lie, because most of what they carry is not needed: a completed one repeats the signature.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
 import { jobScript } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
-import { beginning, type Position, positionText } from './position.ts';
-import { rowOf, type TransactionRow } from './row.ts';
+import { beginning, type EventPosition, isAtOrAfter, type Position, positionText } from './position.ts';
+import { rowOf, type StoredFields, type TransactionRow } from './row.ts';
 
-export interface Changes {
-  /** Each once; without a row where the job is gone. */
-  readonly changed: readonly { readonly id: string; readonly row: TransactionRow | undefined }[];
-  readonly position: Position;
+/** What was read from the two streams. */
+export interface Read {
+  readonly position: EventPosition;
   /** There may have been more than is still told. */
   readonly gap: boolean;
   /** There is more to be read. */
   readonly more: boolean;
 }
 
+export interface Changes extends Read {
+  /** Each once; without a row where the job is gone. */
+  readonly changed: readonly { readonly id: string; readonly row: TransactionRow | undefined }[];
+  readonly position: Position;
+}
+
 /** A transaction is some four events, so Redis is busy with this for a millisecond or two. */
 const eventsAtOnce = 600;
 
 /**
- * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, what the jobs' keys begin
- * with, the position by which all this is so.
+ * Lua: reads the two streams, KEYS 1 and 2, from ARGV 1 and 2 on, ARGV 3 events of each at once; leaves the transactions
+ * that they tell of in `ids`, each once, and begins the answer in `found`. Of a receipt only its end is told to the
+ * signature.
  *
- * Of the signatures' events, those count that say that something began, fell asleep, ended, went, or is run again; the
- * others say where a job went inside the queue, which is not shown. Of a receipt only its end is told to the signature.
+ * @param told Body of a function of `event`, `id` and `fields` of a signature's event: the id when it counts.
  */
-const changesScript = `${jobScript}
-if redis.call('HGET', KEYS[3], 'position') ~= ARGV[5] then return false end
+export const eventsScript = (told: string): string => `
 local most = tonumber(ARGV[3])
-local telling = { added = true, delayed = true, completed = true, failed = true, removed = true }
 local gap, more = 0, 0
 local ids, known = {}, {}
 local function field(fields, name)
@@ -66,15 +70,43 @@ local function read(key, since, told)
   return last
 end
 local signatures = read(KEYS[1], ARGV[1], function(event, id, fields)
-  if telling[event] then return id end
-  if event ~= 'waiting' then return nil end
-  local before = field(fields, 'prev')
-  return (before == 'failed' or before == 'completed') and id
+${told}
 end)
 local receipts = read(KEYS[2], ARGV[2], function(event, id)
   return event == 'completed' and string.match(id or '', '^(.+)%-receipt$')
 end)
-local found = { gap, more, signatures, receipts }
+local found = { gap, more, signatures, receipts }`;
+
+/** @returns What {@link eventsScript} wants to be given. */
+export const eventsArguments = (
+  keys: ShardKeys,
+  { signatures, receipts }: EventPosition,
+): readonly [keys: readonly string[], values: readonly (string | number)[]] => [
+  [keys.signatures('events'), keys.receipts('events')],
+  [signatures, receipts, eventsAtOnce],
+];
+
+/** The answer of a script that begins with {@link eventsScript}: what it began, and what followed. */
+export const readAnswer = (found: unknown): Read & { readonly rest: readonly unknown[] } => {
+  const [gap, more, signatures, receipts, ...rest] = found as [number, number, string, string, ...unknown[]];
+  return { position: { signatures, receipts }, gap: gap === 1, more: more === 1, rest };
+};
+
+/**
+ * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, what the jobs' keys begin
+ * with, the position by which all this is so.
+ *
+ * Of the signatures' events, those count that say that something began, fell asleep, ended, went, or is run again; the
+ * others say where a job went inside the queue, which is not shown.
+ */
+const changesScript = `${jobScript}
+if redis.call('HGET', KEYS[3], 'position') ~= ARGV[5] then return false end
+local telling = { added = true, delayed = true, completed = true, failed = true, removed = true }
+${eventsScript(`
+  if telling[event] then return id end
+  if event ~= 'waiting' then return nil end
+  local before = field(fields, 'prev')
+  return (before == 'failed' or before == 'completed') and id`)}
 if gap == 0 then
   for _, id in ipairs(ids) do
     found[#found + 1] = id
@@ -89,37 +121,28 @@ export const readChanges = async (
   keys: ShardKeys,
   since: Position,
 ): Promise<Changes | undefined> => {
-  const given = [keys.signatures('events'), keys.receipts('events'), keys.state] as const;
-  const read = [since.signatures, since.receipts] as const;
+  const [streams, from] = eventsArguments(keys, since);
   const found = await redis.eval(
     changesScript,
     3,
-    ...given,
-    ...read,
-    eventsAtOnce,
+    ...streams,
+    keys.state,
+    ...from,
     keys.signatures(''),
     positionText(since),
   );
   if (found === null) return undefined;
-  const [gap, more, signatures, receipts, ...jobs] = found as [number, number, string, string, ...unknown[]];
+  const { rest, position, gap, more } = readAnswer(found);
   const changed: { id: string; row: TransactionRow | undefined }[] = [];
-  for (let index = 0; index < jobs.length; index += 2) {
-    const id = String(jobs[index]);
-    changed.push({ id, row: rowOf(id, jobs[index + 1] as readonly (string | null)[]) });
+  for (let index = 0; index < rest.length; index += 2) {
+    const id = String(rest[index]);
+    changed.push({ id, row: rowOf(id, rest[index + 1] as StoredFields) });
   }
-  return {
-    changed,
-    position: { ...since, signatures, receipts },
-    gap: gap === 1,
-    more: more === 1,
-  };
+  return { changed, position: { ...since, ...position }, gap, more };
 };
 
 /** The ends of the streams as they are now: what is read from the jobs after this contains all that they tell. */
-export const latestEvents = async (
-  redis: RedisClient,
-  keys: ShardKeys,
-): Promise<Pick<Position, 'signatures' | 'receipts'>> => {
+export const latestEvents = async (redis: RedisClient, keys: ShardKeys): Promise<EventPosition> => {
   const last = async (key: string): Promise<string> => {
     const [entry] = await redis.xrevrange(key, '+', '-', 'COUNT', 1);
     return entry?.[0] ?? beginning;
@@ -129,4 +152,24 @@ export const latestEvents = async (
     last(keys.receipts('events')),
   ]);
   return { signatures, receipts };
+};
+
+/** Resolves when `position` has come to where the streams end now. */
+export const untilRead = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  position: () => Promise<EventPosition | undefined>,
+  pollMs: number,
+): Promise<void> => {
+  const until = await latestEvents(redis, keys);
+  for (;;) {
+    const at = await position();
+    if (
+      at !== undefined &&
+      isAtOrAfter(at.signatures, until.signatures) &&
+      isAtOrAfter(at.receipts, until.receipts)
+    )
+      return;
+    await delay(Math.min(pollMs, 20));
+  }
 };

@@ -7,7 +7,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import { type EntryArguments, entryOf } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
-import { jobFields, rowOf, type TransactionRow } from './row.ts';
+import { jobFields, rowOf, type StoredFields, type TransactionRow } from './row.ts';
 
 const quoted = jobFields.map((field) => `'${field}'`).join(', ');
 
@@ -35,21 +35,29 @@ return found`;
 
 const readAtOnce = 250;
 
+/** @returns The fields of each job, in the same order; none where there is no such job. */
+export const readJobs = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  ids: readonly string[],
+): Promise<readonly StoredFields[]> => {
+  const jobs: StoredFields[] = [];
+  for (let first = 0; first < ids.length; first += readAtOnce) {
+    const some = ids.slice(first, first + readAtOnce);
+    const found = await redis.eval(readScript, 1, keys.state, keys.signatures(''), ...some);
+    jobs.push(...(found as readonly StoredFields[]));
+  }
+  return jobs;
+};
+
 /** @returns One for each id, in the same order; undefined where there is no such job. */
 export const readRows = async (
   redis: RedisClient,
   keys: ShardKeys,
   ids: readonly string[],
 ): Promise<readonly (TransactionRow | undefined)[]> => {
-  const rows: (TransactionRow | undefined)[] = [];
-  for (let first = 0; first < ids.length; first += readAtOnce) {
-    const some = ids.slice(first, first + readAtOnce);
-    const found = await redis.eval(readScript, 1, keys.state, keys.signatures(''), ...some);
-    rows.push(
-      ...(found as readonly (string | null)[][]).map((fields, index) => rowOf(some[index] ?? '', fields)),
-    );
-  }
-  return rows;
+  const jobs = await readJobs(redis, keys, ids);
+  return ids.map((id, index) => rowOf(id, jobs[index] ?? []));
 };
 
 /** What is to be written of these transactions, oldest first. */

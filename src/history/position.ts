@@ -4,12 +4,15 @@
  * One text, so that it is compared and replaced in one step: whoever writes rows says from where he went on, and writes
  * nothing when somebody else has written since. The count of writes tells two apart that leave the rest as it is.
  */
-export interface Position {
+export interface Position extends EventPosition {
   readonly generation: number;
-  /** Ids in the event streams; `0-0` before the first. */
+  readonly writes: number;
+}
+
+/** Ids in the event streams of the two queues; `0-0` before the first. */
+export interface EventPosition {
   readonly signatures: string;
   readonly receipts: string;
-  readonly writes: number;
 }
 
 export const beginning = '0-0';

@@ -35,7 +35,11 @@ export const jobFields = ['data', 'timestamp', 'finishedOn', 'failedReason', 're
 /** As HMGET gives them. */
 export type StoredFields = readonly (string | null | undefined)[];
 
-const parsed = (text: string | null | undefined): Record<string, unknown> => {
+export const fieldOf = (fields: StoredFields, name: (typeof jobFields)[number]): string | null | undefined =>
+  fields[jobFields.indexOf(name)];
+
+/** Of JSON that may be anything; without members where it cannot be read. */
+export const parsed = (text: string | null | undefined): Record<string, unknown> => {
   if (typeof text !== 'string') return {};
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;
@@ -44,7 +48,8 @@ const parsed = (text: string | null | undefined): Record<string, unknown> => {
   }
 };
 
-const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
+export const member = (from: unknown, name: string): unknown =>
+  (Object(from) as Record<string, unknown>)[name];
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** Whole milliseconds, as they are compared and written down. */
 const time = (value: unknown): number => {

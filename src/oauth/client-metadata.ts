@@ -21,7 +21,7 @@ export const keySetAt = (url: string, clients: Iterable<OauthClient>): Response 
 /**
  * A client in the words of OpenID Connect Registration, which is what the library wants.
  *
- * The stored form of the secret stands where the library expects the secret; the comparison is ours (`provider.ts`), and
+ * The stored form of the secret stands where the library expects the secret; the comparison is ours (`library-patches.ts`), and
  * algorithms that would use it as a key are off.
  */
 export const clientMetadata = (client: OauthClient): ClientMetadata =>

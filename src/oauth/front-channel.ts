@@ -9,9 +9,8 @@
  */
 import { decodeJwt } from 'jose';
 import { parseLoginHint } from './login-hint.ts';
+import { handlePrefix } from './par/keep-request.ts';
 import type { Tenant } from './tenant.ts';
-
-const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
 /**
  * library  Goes on, with these parameters only.

@@ -26,6 +26,9 @@ export interface Limits {
   readonly retryAfterSeconds: number;
 }
 
+/** As long for whoever is turned away at the front. */
+export const retryAfterSeconds = 10;
+
 export const createLimits = ({
   limiter,
   limits,
@@ -60,7 +63,7 @@ export const createLimits = ({
   };
 
   return {
-    retryAfterSeconds: 10,
+    retryAfterSeconds,
     mayPush: (tenant, clientId, address) =>
       inTurn(
         async () => address === undefined || take('push-address', hashed(address), limits.pushedPerAddress),

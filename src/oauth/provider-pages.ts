@@ -10,9 +10,8 @@ import type { PageFrame } from './pages/frame.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
 import type { ProviderPages } from './provider.ts';
+import { textIn } from './text-in.ts';
 import { newTrace } from './trace.ts';
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export const createProviderPages = (
   tenant: OauthTenant,
@@ -23,7 +22,7 @@ export const createProviderPages = (
   const frameOf = (ctx: KoaContextWithOIDC): PageFrame => {
     const client = clients.get(ctx.oidc?.client?.clientId ?? '');
     return {
-      language: chooseLanguage(textOf(ctx.query.ui_locales), textOf(ctx.headers['accept-language'])),
+      language: chooseLanguage(textIn(ctx.query.ui_locales), textIn(ctx.headers['accept-language'])),
       tenantName: tenant.name,
       branding: tenant.branding,
       path,
@@ -41,7 +40,7 @@ export const createProviderPages = (
       return noticePage(frameOf(ctx), { kind: 'error', cause, reference: `${group}_${number}_${trace}` });
     },
     // The library has compared the address with the registered ones by now.
-    logOutHeaders: (ctx) => pageHeadersLeadingTo(textOf(ctx.oidc.params?.post_logout_redirect_uri) ?? ''),
+    logOutHeaders: (ctx) => pageHeadersLeadingTo(textIn(ctx.oidc.params?.post_logout_redirect_uri) ?? ''),
     logOut: (ctx, form) => noticePage(frameOf(ctx), { kind: 'log-out', form }),
     loggedOut: (ctx) => noticePage(frameOf(ctx), { kind: 'logged-out' }),
   };

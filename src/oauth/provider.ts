@@ -26,11 +26,17 @@ import {
 } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import { acrValuesIn } from './authentication-context.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
+import { clockToleranceSeconds } from './client-authentication.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
 import type { LoginEvidence } from './evidence.ts';
-import { errors, interactionPolicy, Provider } from './library.ts';
+import { existingGrantWith } from './existing-grant.ts';
+import { policyWith } from './interaction-policy.ts';
+import { errors, Provider } from './library.ts';
+import { patchLibrary } from './library-patches.ts';
+import { mayRead } from './par/cross-origin.ts';
+import { dpopAlgorithms } from './par/dpop-proof.ts';
+import { providerCookies } from './provider-cookies.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 /** The pages that the library asks for; the language is chosen from the request. */
@@ -62,52 +68,13 @@ export interface ProviderOptions {
   readonly now: () => number;
 }
 
-/** Cookies of different tenants reach each other's paths, so their names differ. */
-const cookieNames = (tenantId: string) => ({
-  session: `paraph_${tenantId}_session`,
-  interaction: `paraph_${tenantId}_login`,
-  resume: `paraph_${tenantId}_resume`,
-});
-
-/**
- * Every login asks the phone, unless the last one of this browser is recent enough to count (`singleSignOnSeconds`) and was of
- * a kind that this client accepts.
- */
-const policyWith = (singleSignOnSeconds: number) => {
-  const { base, Check, Prompt } = interactionPolicy;
-  const policy = base();
-  policy.remove('consent');
-  policy.add(new Prompt({ name: 'consent', requestable: true }));
-  const isNew = (ctx: KoaContextWithOIDC): boolean => Boolean(ctx.oidc.result?.login);
-  policy.get('login')?.checks.add(
-    new Check('phone', 'End-User authentication is required', 'login_required', (ctx) => {
-      const { session } = ctx.oidc;
-      return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
-    }),
-  );
-  policy.get('login')?.checks.add(
-    new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
-      const wanted: readonly string[] = acrValuesIn(ctx.oidc.params?.acr_values);
-      const acr = ctx.oidc.session?.acr ?? '';
-      // Who asks for nothing gets what a phone signs, never a password by text message.
-      return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
-    }),
-  );
-  return policy;
-};
-
-type IdToken = InstanceType<Library['IdToken']>;
-
 export const createProvider = (options: ProviderOptions): Library => {
-  const { tenantId, issuer, path, clients, settings, store, pages, subscribers, pairwise, passwords, now } =
-    options;
+  const { issuer, path, clients, settings, store, pages, subscribers, pairwise } = options;
   const clientOf = (id: string): OauthClient => {
     const client = clients.get(id);
     if (client === undefined) throw new errors.InvalidClient('client is invalid', 'client not found');
     return client;
   };
-
-  const cookie = { httpOnly: true, sameSite: 'lax', secure: issuer.startsWith('https:') } as const;
 
   const findAccount = async (
     _ctx: KoaContextWithOIDC,
@@ -123,24 +90,6 @@ export const createProvider = (options: ProviderOptions): Library => {
         return { ...claimsAbout(accountId, subscriber, evidence as LoginEvidence | undefined) };
       },
     };
-  };
-
-  /** A login that counts for another client too: the grant is made when that client asks. */
-  const loadExistingGrant = async (ctx: KoaContextWithOIDC) => {
-    const { client, session, provider, result } = ctx.oidc;
-    if (client === undefined || session === undefined) return undefined;
-    const grantId = result?.consent?.grantId ?? session.grantIdFor(client.clientId);
-    const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    if (session.accountId === undefined) return undefined;
-    const mayReuse =
-      found !== undefined && (result?.consent !== undefined || settings.singleSignOnSeconds > 0);
-    const grant = mayReuse
-      ? found
-      : new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-    const before = grant.getOIDCScope();
-    grant.addOIDCScope([...ctx.oidc.requestParamOIDCScopes].join(' '));
-    if (grant.jti === undefined || grant.getOIDCScope() !== before) await grant.save();
-    return grant;
   };
 
   const render = (
@@ -168,18 +117,10 @@ export const createProvider = (options: ProviderOptions): Library => {
       ...claimsOfScopes,
     },
     clients: [...clients.values()].map(clientMetadata) as ClientMetadata[],
-    clientBasedCORS: (_ctx, origin, client) =>
-      client.clientAuthMethod === 'none' &&
-      origin !== 'null' &&
-      (client.redirectUris ?? []).some((uri) => URL.canParse(uri) && new URL(uri).origin === origin),
+    clientBasedCORS: (_ctx, origin, client) => mayRead(origin, clientOf(client.clientId)),
     clientAuthMethods: [...clientAuthentications],
-    clockTolerance: 15,
-    cookies: {
-      names: cookieNames(tenantId),
-      keys: [...options.cookieKeys],
-      long: { ...cookie, path: `${path}/`, signed: true },
-      short: { ...cookie, signed: true },
-    },
+    clockTolerance: clockToleranceSeconds,
+    cookies: providerCookies(options),
     discovery: { ui_locales_supported: [...loginLanguages], service_documentation: undefined },
     enabledJWA: {
       clientAuthSigningAlgValues: algorithms,
@@ -188,7 +129,7 @@ export const createProvider = (options: ProviderOptions): Library => {
       authorizationSigningAlgValues: algorithms,
       userinfoSigningAlgValues: algorithms,
       introspectionSigningAlgValues: algorithms,
-      dPoPSigningAlgValues: ['ES256', 'EdDSA', 'Ed25519'],
+      dPoPSigningAlgValues: [...dpopAlgorithms],
     } as Configuration['enabledJWA'],
     expiresWithSession: (_ctx, source) => !source.scopes.has('offline_access'),
     extraParams: ['dtbd'],
@@ -235,7 +176,7 @@ export const createProvider = (options: ProviderOptions): Library => {
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
-    loadExistingGrant,
+    loadExistingGrant: existingGrantWith(settings.singleSignOnSeconds),
     pairwiseIdentifier: async (_ctx, accountId, client) => pairwise(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
     renderError: (ctx, out) => {
@@ -285,28 +226,6 @@ export const createProvider = (options: ProviderOptions): Library => {
   const provider = new Provider(issuer, configuration);
   // Only ever sees what `mount.ts` has written.
   provider.proxy = true;
-  // The library would compare with what is stored, which is a hash.
-  Object.assign(provider.Client.prototype, {
-    async compareClientSecret(this: { readonly clientSecret: string }, actual: string): Promise<boolean> {
-      const verdict = await passwords.verify(this.clientSecret, actual);
-      if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
-      return verdict === 'right';
-    },
-  });
-  // The library looks for a jti and then writes it down, so all of several requests at the same time would be the first.
-  Object.assign(provider.ReplayDetection, {
-    unique: (iss: string, jti: string, exp: number): Promise<boolean> =>
-      store.putOnce('ReplayDetection', `${iss} ${jti}`, 1, exp - now() / 1000),
-  });
-  // The library binds ID tokens of the authorisation endpoint only to their access token (OpenID Connect Core 3.1.3.6).
-  const { issue } = provider.IdToken.prototype;
-  Object.assign(provider.IdToken.prototype, {
-    issue(this: IdToken, context: Parameters<typeof issue>[0]): Promise<string> {
-      // An opaque token is its own identifier; the library hashes what stands here.
-      const accessToken = this.ctx?.oidc.entities.AccessToken?.jti;
-      if (context.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
-      return issue.call(this, context);
-    },
-  });
+  patchLibrary(provider, options);
   return provider;
 };

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { describeError } from './error-codes.ts';
+import { retryAfterSeconds } from './limits.ts';
 import type { OauthLog } from './log.ts';
 import { pageHeaders } from './page-headers.ts';
 import { chooseLanguage } from './pages/language.ts';
@@ -12,8 +13,6 @@ export interface FrontRefusal {
   readonly text: string;
 }
 
-const tryAgainSeconds = 10;
-
 /** A refusal that goes nowhere: a page for people, JSON for programs. */
 export const refuseAtFront = (
   c: Context,
@@ -24,7 +23,7 @@ export const refuseAtFront = (
   const internal = error === 'server_error';
   const { description, code, trace } = describeError(internal ? 'internal' : 'otherRequest', text);
   log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
-  const later = status === 429 ? { 'retry-after': String(tryAgainSeconds) } : {};
+  const later = status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
   if (!(c.req.header('accept') ?? '').includes('text/html')) {
     return new Response(JSON.stringify({ error, error_description: description, iss: tenant.issuer }), {
       status,

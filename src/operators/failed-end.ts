@@ -2,7 +2,7 @@
  * A transaction as a replay sees it: the row that a list shows, and how often it has been run to an end. The two together
  * name one end of one transaction, which is what a replay follows.
  */
-import { jobFields, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
+import { fieldOf, jobFields, rowOf, type TransactionRow } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -12,8 +12,6 @@ export interface Standing {
   /** BullMQ's count: grows by one with each end. */
   readonly endedRuns: number;
 }
-
-const endedRunsIn = (fields: StoredFields): number => Number(fields[jobFields.indexOf('atm')] ?? 0);
 
 /** @returns One for each id, in the same order; undefined for a transaction that there is not. */
 export const readStandings = (
@@ -27,6 +25,6 @@ export const readStandings = (
       if (shard === undefined) return undefined;
       const fields = await redis.hmget(shard.signatures.queue.toKey(id), ...jobFields);
       const row = rowOf(id, fields);
-      return row && { row, endedRuns: endedRunsIn(fields) };
+      return row && { row, endedRuns: Number(fieldOf(fields, 'atm') ?? 0) };
     }),
   );

@@ -3,10 +3,8 @@
  * when it dies another goes on within the length of a lease. That the lease may lapse unnoticed does no harm: see
  * bulk-store.ts and replay-once.ts.
  */
-import { setTimeout as delay } from 'node:timers/promises';
-import { createLock } from '../history/lock.ts';
+import { createDuty } from '../history/duty.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
@@ -39,38 +37,19 @@ export interface ReplayRunnerOptions {
 const stepEveryMs = 20;
 const lookForBulksMs = 300;
 const automaticEveryMs = 1000;
-const afterErrorMs = 1000;
 const closePatienceMs = 3000;
 
 export const createReplayRunner = (options: ReplayRunnerOptions): ReplayRunner => {
-  const { redis, prefix, shards, audit, limiter, now, onError, leaseMs = 5000 } = options;
+  const { redis, prefix, shards, audit, limiter, now, onError, leaseMs } = options;
   const store = createBulkStore(redis, prefix);
   const replayOnce = createReplayOnce(redis, shards);
-  const lease = createLock(redis, replayKey(prefix, 'lease'), leaseMs);
-  const closing = new AbortController();
-  const { signal } = closing;
-  let heldUntil = 0;
-  let running: Promise<void> | undefined;
+  const duty = createDuty({ redis, key: replayKey(prefix, 'lease'), leaseMs, onError, closePatienceMs });
 
-  /** Renewed when a third of it has passed, not at every step. */
-  const mayGoOn = async (): Promise<boolean> => {
-    if (signal.aborted) return false;
-    const time = performance.now();
-    if (time < heldUntil - (leaseMs * 2) / 3) return true;
-    const held = await lease.hold();
-    heldUntil = held ? time + leaseMs : 0;
-    return held;
-  };
-
-  const common = { redis, shards, audit, limiter, replayOnce, now, mayGoOn };
+  const common = { redis, shards, audit, limiter, replayOnce, now, mayGoOn: duty.mayGoOn };
   const automatic = createAutomaticReplays({ ...common, prefix, rules: options.automatic });
   const runs = new Map<string, BulkRun>();
   let bulksLookedAt = Number.NEGATIVE_INFINITY;
   let automaticAt = Number.NEGATIVE_INFINITY;
-
-  const pause = async (ms: number): Promise<void> => {
-    await delay(ms, undefined, { signal }).catch(() => undefined);
-  };
 
   const lookForBulks = async (): Promise<void> => {
     const open = await store.open();
@@ -82,11 +61,6 @@ export const createReplayRunner = (options: ReplayRunnerOptions): ReplayRunner =
   };
 
   const step = async (): Promise<number> => {
-    if (!(await mayGoOn())) {
-      // What another process does meanwhile is not known here.
-      runs.clear();
-      return leaseMs / 3;
-    }
     const time = performance.now();
     if (time >= bulksLookedAt + lookForBulksMs) {
       bulksLookedAt = time;
@@ -100,26 +74,9 @@ export const createReplayRunner = (options: ReplayRunnerOptions): ReplayRunner =
     return runs.size > 0 ? stepEveryMs : lookForBulksMs;
   };
 
-  const work = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await pause(await step());
-      } catch (error) {
-        // Whatever was half done is taken up from what is stored.
-        runs.clear();
-        onError(error instanceof Error ? error : new Error(String(error)));
-        await pause(afterErrorMs);
-      }
-    }
-  };
-
   return {
-    start: () => {
-      running ??= work();
-    },
-    close: async () => {
-      closing.abort();
-      if (running !== undefined) await settlesWithin(running.then(lease.release), closePatienceMs);
-    },
+    // What another process does meanwhile is not known here, and what was half done is taken up from what is stored.
+    start: () => duty.start(step, () => runs.clear()),
+    close: duty.close,
   };
 };

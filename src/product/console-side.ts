@@ -1,18 +1,9 @@
 import { type Console, createConsole } from '../console/console.ts';
 import type { ConsoleDeps, ProviderView } from '../console/deps.ts';
-import { createHistory } from '../history/history.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
-import { createAudit } from '../operators/audit.ts';
-import { createOperators } from '../operators/operators.ts';
-import { replayPolicy } from '../operators/replay-policy.ts';
-import { createReplays } from '../operators/replays.ts';
-import { cancelTransaction } from '../queue/cancellation.ts';
 import type { RegisteredProvider } from '../registry/application-provider.ts';
-import { createPasswordVerifier } from '../registry/password-verifier.ts';
-import { createRateLimiter } from '../registry/rate-limiter.ts';
-import { shardFor } from '../transactions/answers.ts';
-import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
+import { openOperatorsRooms } from './operators-rooms.ts';
 
 export interface ConsoleSide extends Console {
   /** The secret of a login link that works once. */
@@ -40,41 +31,13 @@ export const openConsole = (
     transactions,
     publicUrl,
     addressOf,
-  }: Pick<ConsoleDeps, 'shards' | 'transactions' | 'publicUrl' | 'addressOf'> & {
-    readonly shards: readonly Shard[];
-  },
+  }: Pick<ConsoleDeps, 'shards' | 'transactions' | 'publicUrl' | 'addressOf'>,
 ): ConsoleSide => {
-  const { configuration, commands: redis, protocol, retention, masterKey, now, logger, onError } = core;
-  const { prefix } = configuration.queue;
-  const limiter = createRateLimiter({ redis, prefix });
-  const audit = createAudit({ redis, prefix, log: createAuditLog(logger) });
-  const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
-  const operators = createOperators({
-    redis,
-    prefix,
-    masterKey,
-    now,
-    settings: configuration.operations,
-    limiter,
-    passwords: createPasswordVerifier(),
-    audit,
-  });
-  const replays = createReplays({
-    history,
-    shards,
-    cancel: async (msspTransId) => {
-      const at = shardFor(shards, msspTransId)?.signatures;
-      return at === undefined
-        ? 'unknown'
-        : cancelTransaction(msspTransId, { at, redis, protocol, now, by: 'operator' });
-    },
-    audit,
-    redis,
-    prefix,
-    now,
-    limiter,
-    policy: replayPolicy(configuration.operations.replay.policy),
-  });
+  const { configuration, commands: redis, protocol, masterKey, now, logger, onError } = core;
+  const log = createAuditLog(logger);
+  const rooms = openOperatorsRooms({ configuration, redis, shards, protocol, log, now, onError });
+  const { history, audit, replays } = rooms;
+  const operators = rooms.operatorsWith(masterKey);
   const console = createConsole({
     operators,
     audit,
@@ -95,7 +58,7 @@ export const openConsole = (
     issueLink: async () => (await operators.issueLink()).secret,
     close: async () => {
       console.endWaiting();
-      await history.close();
+      history.close();
     },
   };
 };

@@ -25,6 +25,7 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createCustodyStore } from './custody-store.ts';
+import { retentionOf } from './retention.ts';
 
 export interface CoreOptions {
   readonly configuration: Configuration;
@@ -52,11 +53,9 @@ export interface Core extends CoreOptions {
   close(): Promise<void>;
 }
 
-const dayMs = 86_400_000;
-
 export const openCore = (options: CoreOptions): Core => {
   const { configuration, redisUrl, masterKey, now } = options;
-  const { sandbox, queue, retention, operations } = configuration;
+  const { sandbox, queue, operations } = configuration;
   const commands = connectForCommands({ url: redisUrl });
   const blocking = connectForBlocking({ url: redisUrl });
   const internal = internalProviders(configuration.oidc.tenants);
@@ -80,7 +79,7 @@ export const openCore = (options: CoreOptions): Core => {
     subscribers: createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox }),
     commands,
     blocking,
-    retention: { signedMs: retention.signedDays * dayMs, failedMs: retention.failedDays * dayMs },
+    retention: retentionOf(configuration),
     providersOver: (redis) =>
       createApplicationProviders({
         providers: [...configuration.applicationProviders, ...internal],

@@ -15,7 +15,7 @@ export type Input<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly response: Response };
 
-const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
+export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
 
 const listOf = <T extends z.ZodType>(entry: T) =>
   z.preprocess(

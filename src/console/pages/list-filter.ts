@@ -5,6 +5,7 @@
 import type { HistoryFilter } from '../../history/filter.ts';
 import { faultCodes } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
+import { states } from '../api/input.ts';
 
 export const filterFields = [
   'state',
@@ -20,8 +21,6 @@ export const filterFields = [
 export type FilterField = (typeof filterFields)[number];
 /** As it was written, without empty ones. */
 export type FilterForm = Readonly<Partial<Record<FilterField, string>>>;
-
-export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
 
 export interface ReadFilter {
   readonly form: FilterForm;

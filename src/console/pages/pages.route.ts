@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import { auditActions } from '../../operators/audit.ts';
-import { createDetails } from '../api/transaction-detail.ts';
+import type { Details } from '../api/transaction-detail.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { assets } from './assets.ts';
@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const entriesOnPage = 100;
 const mostText = 256;
 
-export const createPages = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createPages = (deps: ConsoleDeps, details: Details): Hono<ConsoleEnvironment> => {
   const { history, audit, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 
@@ -62,7 +62,7 @@ export const createPages = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
     );
   });
 
-  routes.route('/', createTransactionPages(deps, createDetails(deps)));
+  routes.route('/', createTransactionPages(deps, details));
   routes.route('/', createReplayPages(deps));
   routes.route('/', createUserPages(deps));
   return routes;

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { readForm } from './form.ts';
-import { type FilterForm, fieldTime, type ReadFilter, readFilter } from './list-filter.ts';
+import { fieldTime, type ReadFilter, readFilter } from './list-filter.ts';
 import { type Notice, readNotice } from './notices.ts';
 import { type PlanProblem, planPage } from './replay-plan-page.ts';
 import { replayPage, replaysPage } from './replays-page.ts';
@@ -59,8 +59,8 @@ export const createReplayPages = ({ replays, now }: ConsoleDeps): Hono<ConsoleEn
     const perSecond = (field('perSecond') ?? '').trim();
     const rate = perSecond === '' ? Number.NaN : Number(perSecond);
     const plan = await replays.plan({ filter }, operator, 'plan');
-    const askAgain = (problem: PlanProblem, asked: FilterForm = form) =>
-      c.html(planPage({ session, form: asked, plan, problem, reason: written, perSecond }), 422);
+    const askAgain = (problem: PlanProblem) =>
+      c.html(planPage({ session, form, plan, problem, reason: written, perSecond }), 422);
     if (reason === '' || reason.length > mostReason) return askAgain('reason');
     if (!(rate > 0 && rate <= mostPerSecond)) return askAgain('rate');
     // Nobody prompts more people than they have been shown.

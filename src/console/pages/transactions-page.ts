@@ -3,10 +3,11 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { faultCodes, faultTable } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
+import { states } from '../api/input.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
-import { type FilterField, queryOf, type ReadFilter, states } from './list-filter.ts';
+import { type FilterField, queryOf, type ReadFilter } from './list-filter.ts';
 import { banner, count, counted, duration, type Html, nothing, options, timeOf } from './markup.ts';
 
 export interface TransactionsModel {

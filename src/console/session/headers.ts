@@ -5,12 +5,11 @@
 import type { MiddlewareHandler } from 'hono';
 import { pageHeaders } from '../../oauth/page-headers.ts';
 import type { ConsoleEnvironment } from '../deps.ts';
+import { isBoard } from './paths.ts';
 
 /** No script but its own files, nothing from outside. Its colouring of JSON runs in a worker from the same place. */
 const boardPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'self'";
-
-const isBoard = (path: string): boolean => path === '/admin/queues' || path.startsWith('/admin/queues/');
 
 export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, next) => {
   await next();

@@ -8,6 +8,7 @@ import { type Context, Hono } from 'hono';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../operators/cookie.ts';
 import type { LoginResult } from '../../operators/operators.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import { readForm } from '../pages/form.ts';
 import { linkPage, loginPage, messagePage } from '../pages/session-pages.ts';
 import { originOf } from './same-origin.ts';
 
@@ -70,11 +71,11 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   routes.post('/admin/login', async (c) => {
     const refused = foreign(c);
     if (refused !== undefined) return refused;
-    const form = await c.req.parseBody();
-    const field = (name: string): string => (typeof form[name] === 'string' ? form[name] : '');
+    const field = await readForm(c);
     const next = nextPath(field('next'));
     const address = addressOf(c.env?.incoming);
-    const login = { name: field('name').trim().toLowerCase(), password: field('password'), address };
+    const name = (field('name') ?? '').trim().toLowerCase();
+    const login = { name, password: field('password') ?? '', address };
     const entered = enter(c, await operators.logInByPassword(login), next);
     return typeof entered === 'string' ? showLogin(c, next, entered) : entered;
   });
@@ -84,8 +85,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   routes.post('/admin/login/link', async (c) => {
     const refused = foreign(c);
     if (refused !== undefined) return refused;
-    const form = await c.req.parseBody();
-    const token = typeof form.token === 'string' ? form.token : '';
+    const field = await readForm(c);
+    const token = field('token') ?? '';
     const entered = enter(c, await operators.logInByLink(token, addressOf(c.env?.incoming)), home);
     if (typeof entered !== 'string') return entered;
     return showLogin(c, home, entered === 'wrong' ? 'expired' : entered);

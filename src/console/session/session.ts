@@ -12,16 +12,13 @@ import { includesRole, type Role } from '../../operators/operator.ts';
 import { refuse } from '../api/answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { messagePage } from '../pages/session-pages.ts';
+import { isApi, isBoard } from './paths.ts';
 import { originOf } from './same-origin.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 
 const isPublic = (path: string): boolean =>
   path === '/admin/login' || path.startsWith('/admin/login/') || path.startsWith('/admin/assets/');
-const isBoard = (path: string): boolean => path === '/admin/queues' || path.startsWith('/admin/queues/');
-/** Asked by a program, not by a person. */
-const isApi = (path: string): boolean =>
-  path.startsWith('/admin/api/') || path.startsWith('/admin/queues/api/');
 
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD';
 

@@ -18,6 +18,7 @@ import type { OauthLog } from '../log.ts';
 import type { LoginStart, Logins, StartedLogin } from '../logins.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import type { Tenant } from '../tenant.ts';
+import { textIn } from '../text-in.ts';
 import type { Pings } from './pings.ts';
 import { pollEverySeconds } from './polling.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
@@ -33,8 +34,6 @@ export interface BeginOptions {
   readonly now: () => number;
   readonly log: OauthLog;
 }
-
-const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
   const loginOf = (

@@ -10,20 +10,18 @@ import { dtbsLimit } from '../../protocol/gsm.ts';
 import type { AcrValue, OauthClient } from '../../registry/oauth-client.ts';
 import { acrValuesIn } from '../authentication-context.ts';
 import { parseLoginHint } from '../login-hint.ts';
+import { unshowable } from '../par/parameters.ts';
+import { textIn } from '../text-in.ts';
 import { refusal } from './refusal.ts';
 
 /** The message stands in the text of the phone beside what the operator has written there. */
 const longestBindingMessage = 60;
 
-const controlCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
-
-const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
 /** @throws The error for the client when a phone could not show the message. */
 export const checkBindingMessage = (message: unknown): void => {
   const text = textIn(message);
   if (text === undefined) return;
-  const readable = text.trim() === text && text !== '' && !controlCharacter.test(text);
+  const readable = text.trim() === text && text !== '' && !unshowable.test(text);
   if (!readable || text.length > longestBindingMessage) {
     throw refusal(
       'invalid_binding_message',
@@ -82,7 +80,7 @@ export const readDtbd = (value: unknown, { dtbdAllowed }: OauthClient): string |
   if (!dtbdAllowed) {
     throw refusal('invalid_request', 'parameterNotAllowed', 'dtbd is not allowed for this client');
   }
-  if (text.length > dtbsLimit(text) || controlCharacter.test(text.replaceAll('\n', ''))) {
+  if (text.length > dtbsLimit(text) || unshowable.test(text.replaceAll('\n', ''))) {
     throw refusal('invalid_request', 'otherRequest', 'dtbd must be a text that a phone can show');
   }
   return text;

@@ -23,7 +23,6 @@ export interface ViewContext {
   /** What the person has just typed, and what is wrong with it. */
   readonly entered?: string | undefined;
   readonly problem?: NumberProblem | undefined;
-  readonly wrongCode?: boolean;
 }
 
 /** Enough to recognise a number, and not enough to learn it from a screen. */
@@ -134,7 +133,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
         phone: shortened(msisdn),
         triesLeft: mostGuesses - wrongGuesses,
         cancelAction,
-        ...((context.wrongCode === true || wrongGuesses > 0) && { problem: 'wrong' as const }),
+        ...(wrongGuesses > 0 && { problem: 'wrong' as const }),
       };
     }
     case 'failed':

@@ -11,6 +11,7 @@ import { errors } from '../library.ts';
 import { pinToIssuer } from '../mount.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import type { Tenant } from '../tenant.ts';
+import { textIn } from '../text-in.ts';
 import { createLoginFacts, type LoginFacts } from './facts.ts';
 import { type Offer, offerOf } from './numbers.ts';
 import { progressOf } from './progress.ts';
@@ -49,8 +50,6 @@ export type Opened =
 
 /** Facts may be read a little longer than the interaction lives: by whoever comes late. */
 const afterwardsSeconds = 60;
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Pushed requests only: a link to the authorisation endpoint can be written by anybody. */
 const wasPushed = (interaction: Interaction): boolean =>
@@ -96,7 +95,7 @@ export const openVisit = async (
     return { kind: 'refused', cause: hasCookie ? 'login-expired' : 'cookie-missing' };
   }
   const { params } = interaction;
-  const client = tenant.clients.get(textOf(params.client_id) ?? '');
+  const client = tenant.clients.get(textIn(params.client_id) ?? '');
   // The configuration has changed meanwhile.
   if (client === undefined) return { kind: 'refused', cause: 'login-expired' };
   const pushed = wasPushed(interaction);
@@ -110,11 +109,11 @@ export const openVisit = async (
       client,
       uid,
       pagePath: `${tenant.path}/interaction/${uid}`,
-      language: chooseLanguage(textOf(params.ui_locales), acceptLanguage),
+      language: chooseLanguage(textIn(params.ui_locales), acceptLanguage),
       acrValues: acrValuesIn(params.acr_values),
-      scopes: (textOf(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
-      dtbd: client.dtbdAllowed && pushed ? textOf(params.dtbd) : undefined,
-      offer: offerOf(textOf(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+      scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
+      dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
+      offer: offerOf(textIn(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
       address,
       facts,
       ttlSeconds: secondsLeft + afterwardsSeconds,

@@ -14,7 +14,8 @@ import type { Tenant } from '../tenant.ts';
 const originOf = (uri: string): string | undefined =>
   /^https?:/.test(uri) && URL.canParse(uri) ? new URL(uri).origin : undefined;
 
-const mayRead = (origin: string, client: OauthClient): boolean =>
+/** Of answers of all endpoints, the library's too. */
+export const mayRead = (origin: string, client: OauthClient): boolean =>
   client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
 
 const exposed = 'WWW-Authenticate, Retry-After';

@@ -20,8 +20,8 @@ export interface DpopProof {
 
 export type ReadProof = DpopProof | { readonly ok: false; readonly problem: ProofProblem };
 
-/** The same ones as at the library's endpoints. */
-const algorithms = ['ES256', 'EdDSA', 'Ed25519'];
+/** At the library's endpoints, too. */
+export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
 /** Clients are slow, and their clocks are wrong. */
 const oldestSeconds = 300;
 const mostAheadSeconds = 60;
@@ -40,7 +40,7 @@ const isSameAddress = (given: string, url: string): boolean => {
 const verified = async (proof: string, nowMs: number) => {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
-      algorithms,
+      algorithms: [...dpopAlgorithms],
       typ: 'dpop+jwt',
       currentDate: new Date(nowMs),
     });

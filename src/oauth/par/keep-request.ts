@@ -6,7 +6,7 @@ import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Tenant } from '../tenant.ts';
 
-const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
+export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
 /** Two times 128 bits, as the interface draws it; either half would be enough. */
 const newHandle = (): string => {

@@ -73,7 +73,8 @@ const localeList = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*(?: [A-Za-z]{1,8}(?:-[A-
 /** A SHA-256 in base64url: of a verifier or of a key. */
 const sha256Text = /^[A-Za-z0-9_-]{43}$/;
 const seconds = /^\d{1,15}$/;
-const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
+/** What no phone can show. */
+export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** What makes no sense without an ID token, as the library sees it. */
 const neededForIdTokens = ['acr_values', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;

@@ -1,0 +1,62 @@
+/** What the library does otherwise than we need it, and has no setting for. */
+import type { Provider } from 'oidc-provider';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import { errors } from './library.ts';
+import type { SealedStore } from './sealed-store.ts';
+
+/** The library would compare with what is stored, which is a hash. */
+const compareHashes = ({ Client }: Provider, passwords: PasswordVerifier): void => {
+  Object.assign(Client.prototype, {
+    async compareClientSecret(this: { readonly clientSecret: string }, actual: string): Promise<boolean> {
+      const verdict = await passwords.verify(this.clientSecret, actual);
+      if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
+      return verdict === 'right';
+    },
+  });
+};
+
+/**
+ * The library looks for a jti and then writes it down, so all of several requests at the same time would be the first.
+ */
+const detectReplaysAtOnce = (
+  { ReplayDetection }: Provider,
+  store: Pick<SealedStore, 'putOnce'>,
+  now: () => number,
+): void => {
+  Object.assign(ReplayDetection, {
+    unique: (iss: string, jti: string, exp: number): Promise<boolean> =>
+      store.putOnce('ReplayDetection', `${iss} ${jti}`, 1, exp - now() / 1000),
+  });
+};
+
+/**
+ * The library binds ID tokens of the authorisation endpoint only to their access token (OpenID Connect Core 3.1.3.6).
+ */
+const bindToAccessToken = ({ IdToken }: Provider): void => {
+  const { issue } = IdToken.prototype;
+  Object.assign(IdToken.prototype, {
+    issue(this: InstanceType<Provider['IdToken']>, context: Parameters<typeof issue>[0]): Promise<string> {
+      // An opaque token is its own identifier; the library hashes what stands here.
+      const accessToken = this.ctx?.oidc.entities.AccessToken?.jti;
+      if (context.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
+      return issue.call(this, context);
+    },
+  });
+};
+
+export const patchLibrary = (
+  provider: Provider,
+  {
+    passwords,
+    store,
+    now,
+  }: {
+    readonly passwords: PasswordVerifier;
+    readonly store: Pick<SealedStore, 'putOnce'>;
+    readonly now: () => number;
+  },
+): void => {
+  compareHashes(provider, passwords);
+  detectReplaysAtOnce(provider, store, now);
+  bindToAccessToken(provider);
+};

@@ -1,0 +1,72 @@
+/** What the people who run the service work with: the same in the console and on the command line. */
+import type { Configuration } from '../configuration/schema.ts';
+import { createHistory, type History } from '../history/history.ts';
+import { type Audit, type AuditLog, createAudit } from '../operators/audit.ts';
+import { createOperators, type Operators } from '../operators/operators.ts';
+import { replayPolicy } from '../operators/replay-policy.ts';
+import { createReplays, type Replays } from '../operators/replays.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import { cancelTransaction } from '../queue/cancellation.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { createPasswordVerifier } from '../registry/password-verifier.ts';
+import { createRateLimiter } from '../registry/rate-limiter.ts';
+import { shardFor } from '../transactions/answers.ts';
+import type { Shard } from '../transactions/shards.ts';
+import { retentionOf } from './retention.ts';
+
+export interface OperatorsRooms {
+  readonly history: History;
+  readonly audit: Audit;
+  readonly replays: Replays;
+  /** Users and tokens are sealed, so this needs the key. */
+  operatorsWith(masterKey: Uint8Array): Operators;
+}
+
+export const openOperatorsRooms = (options: {
+  readonly configuration: Configuration;
+  readonly redis: RedisClient;
+  readonly shards: readonly Shard[];
+  readonly protocol: Protocol;
+  readonly log: AuditLog;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}): OperatorsRooms => {
+  const { configuration, redis, shards, protocol, now, onError } = options;
+  const { operations, queue } = configuration;
+  const { prefix } = queue;
+  const limiter = createRateLimiter({ redis, prefix });
+  const audit = createAudit({ redis, prefix, log: options.log });
+  const retention = retentionOf(configuration);
+  const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
+  return {
+    history,
+    audit,
+    replays: createReplays({
+      history,
+      shards,
+      cancel: async (msspTransId) => {
+        const at = shardFor(shards, msspTransId)?.signatures;
+        return at === undefined
+          ? 'unknown'
+          : cancelTransaction(msspTransId, { at, redis, protocol, now, by: 'operator' });
+      },
+      audit,
+      redis,
+      prefix,
+      now,
+      limiter,
+      policy: replayPolicy(operations.replay.policy),
+    }),
+    operatorsWith: (masterKey) =>
+      createOperators({
+        redis,
+        prefix,
+        masterKey,
+        now,
+        settings: operations,
+        limiter,
+        passwords: createPasswordVerifier(),
+        audit,
+      }),
+  };
+};

@@ -1,0 +1,11 @@
+import type { Configuration } from '../configuration/schema.ts';
+
+const dayMs = 86_400_000;
+
+/** How long ended transactions are kept. */
+export const retentionOf = ({
+  retention: { signedDays, failedDays },
+}: Pick<Configuration, 'retention'>): { readonly signedMs: number; readonly failedMs: number } => ({
+  signedMs: signedDays * dayMs,
+  failedMs: failedDays * dayMs,
+});
