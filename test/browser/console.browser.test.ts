@@ -1,28 +1,12 @@
 /** The console in a real browser, as the people who run the service use it. */
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsoleStage, startConsoleStage } from '../console/pages/console-stage.ts';
 import { soon } from '../operators/replay-stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { launchChromium, withContext } from './chromium.ts';
 import { brokenLinks, poorContrasts, repeatedIds, widths } from './in-page.mjs';
-
-const browserArguments = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const redis = testRedis();
 let stage: ConsoleStage;
@@ -37,10 +21,7 @@ beforeAll(async () => {
   }
   cancelled = await stage.failed(401);
   await listed(cancelled, await stage.submit(stage.somebody()));
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '',
-    args: browserArguments,
-  });
+  browser = await launchChromium();
 });
 
 afterAll(async () => {
@@ -60,15 +41,14 @@ const withPerson = async (
   options: BrowserContextOptions,
   use: (page: Page, context: BrowserContext) => Promise<void>,
 ): Promise<void> => {
-  const context = await browser.newContext({ locale: 'en-GB', ...options });
-  const complaints: string[] = [];
-  context.on('console', (message) => complaints.push(message.text()));
-  context.on('weberror', (error) => complaints.push(error.error().message));
-  const outside: string[] = [];
-  context.on('request', (request) => {
-    if (!request.url().startsWith(stage.url)) outside.push(request.url());
-  });
-  try {
+  await withContext(browser, { locale: 'en-GB', ...options }, async (context) => {
+    const complaints: string[] = [];
+    context.on('console', (message) => complaints.push(message.text()));
+    context.on('weberror', (error) => complaints.push(error.error().message));
+    const outside: string[] = [];
+    context.on('request', (request) => {
+      if (!request.url().startsWith(stage.url)) outside.push(request.url());
+    });
     const page = await context.newPage();
     await page.goto(`${stage.url}${await stage.newLink()}`);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -76,9 +56,7 @@ const withPerson = async (
     await use(page, context);
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-  } finally {
-    await context.close();
-  }
+  });
 };
 
 const go = (page: Page, name: string): Promise<void> =>

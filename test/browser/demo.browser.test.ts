@@ -3,30 +3,14 @@
  * it can end otherwise.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultCodes } from '../../src/protocol/fault.ts';
 import { manyPrompts } from '../demo/visitor.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { launchChromium, withContext } from './chromium.ts';
 import { poorContrasts, repeatedIds, widths } from './in-page.mjs';
-
-const browserArguments = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const robot = '+41700092501';
 const sleeper = '+41700092507';
@@ -42,10 +26,7 @@ beforeAll(async () => {
     masterKey,
     listen: true,
   });
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '',
-    args: browserArguments,
-  });
+  browser = await launchChromium();
 });
 
 afterAll(async () => {
@@ -71,22 +52,19 @@ const withVisitor = async (
   use: (page: Page) => Promise<void>,
   service = product,
 ): Promise<void> => {
-  const context = await browser.newContext({ locale: 'en-GB', ...options });
-  const complaints = complaintsIn(context);
-  const outside: string[] = [];
-  context.on('request', (request) => {
-    const { port } = new URL(service.url);
-    if (new URL(request.url()).port !== port) outside.push(request.url());
-  });
-  try {
+  await withContext(browser, { locale: 'en-GB', ...options }, async (context) => {
+    const complaints = complaintsIn(context);
+    const outside: string[] = [];
+    context.on('request', (request) => {
+      const { port } = new URL(service.url);
+      if (new URL(request.url()).port !== port) outside.push(request.url());
+    });
     const page = await context.newPage();
     await page.goto(`${service.url}/demo`);
     await use(page);
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-  } finally {
-    await context.close();
-  }
+  });
 };
 
 /** From the first page to the login page. */

@@ -1,21 +1,11 @@
 /** The reference in a real browser: it stands alone, fits a phone, can be read in the dark and without a mouse. */
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { launchChromium, withContext } from './chromium.ts';
 import { background, brokenLinks, focused, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
-
-const browserArguments = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const redis = testRedis();
 let product: TestProduct;
@@ -32,10 +22,7 @@ beforeAll(async () => {
     headersTimeoutMs: 5000,
     tls: undefined,
   });
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '',
-    args: browserArguments,
-  });
+  browser = await launchChromium();
 });
 
 afterAll(async () => {
@@ -50,13 +37,10 @@ const withPage = async (
   options: BrowserContextOptions,
   use: (page: Page) => Promise<void>,
 ): Promise<void> => {
-  const context = await browser.newContext(options);
-  try {
+  await withContext(browser, options, async (context) => {
     const page = await context.newPage();
     await use(page);
-  } finally {
-    await context.close();
-  }
+  });
 };
 
 const open = (page: Page) => page.goto(`${server.url}/docs`);

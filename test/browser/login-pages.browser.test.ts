@@ -1,12 +1,13 @@
 /** The login's pages in a real browser, behind the policy that they are served with. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pageHeaders } from '../../src/oauth/page-headers.ts';
 import { icon, script, stylesheet } from '../../src/oauth/pages/assets.ts';
 import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
 import { everyPage, frameOf } from '../oauth/pages/every-page.ts';
+import { launchChromium, withContext } from './chromium.ts';
 import { background, focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 
 const branding = {
@@ -78,10 +79,7 @@ beforeAll(async () => {
   server = createServer((request, response) => serve(new URL(request.url ?? '', 'http://here'), response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '',
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  });
+  browser = await launchChromium();
 });
 
 afterEach(() => {
@@ -103,12 +101,9 @@ const withPage = async (
   options: BrowserContextOptions,
   use: (page: Page) => Promise<void>,
 ): Promise<void> => {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
-  try {
+  await withContext(browser, { reducedMotion: 'reduce', ...options }, async (context) => {
     await use(await context.newPage());
-  } finally {
-    await context.close();
-  }
+  });
 };
 
 const open = (page: Page, name: string, language: LoginLanguage = 'en') =>
