@@ -6,10 +6,30 @@
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { findChromium } from './scripts/chromium.mjs';
 import { createSummaryReporter } from './test/support/summary-reporter.ts';
 
 const chromium = findChromium();
+
+/** They start and kill whole services. Begun last, each of them would be waited for alone. */
+const longest = [
+  'faults/mutants',
+  'product/process',
+  'oauth/rotation',
+  'product/rolling-upgrade',
+  'oauth/restart',
+].map((name) => `/test/${name}.test.ts`);
+
+/** On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      longest.some((name) => moduleId.endsWith(name));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const unit = {
   test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/browser/**'], testTimeout: 15_000 },
@@ -31,6 +51,7 @@ export default defineConfig({
     pool: 'forks',
     // By itself vitest leaves a core to its watcher, and half of this run is waiting anyway.
     maxWorkers: Math.max(2, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
     projects: chromium ? [unit, browser] : [unit],
