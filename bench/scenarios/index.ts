@@ -1,12 +1,12 @@
 /**
  * The search index: what it costs those who accept and sign, what it takes of Redis's memory, and how long a page takes.
  *
- * Pages are asked of an index over 100 000 finished transactions, copies of real ones (fill/retained.ts). A filter that
- * nothing matches is the hardest, because all rows are gone through before that is known. The index is kept by a process of
- * its own on the same two cores, and the service takes turns with and without it.
+ * Pages are asked of the console's API over HTTP, by somebody who has logged in, with an index over 100 000 finished transactions,
+ * copies of real ones (fill/retained.ts). A filter that nothing matches is the hardest, because all rows are gone through before that
+ * is known. What it costs is measured with the index kept by a process of its own on the same two cores, and without it, in turn.
  */
 
-import { createHistory, type History, type PageOptions } from '../../src/history/history.ts';
+import { createHistory } from '../../src/history/history.ts';
 import { connectForCommands, disconnect, whenReady } from '../../src/redis/connect.ts';
 import { indexedService, startIndexerProgram } from '../fill/indexer-load-client.ts';
 import { makeOriginal } from '../fill/originals.ts';
@@ -16,6 +16,7 @@ import { interleave } from '../harness/rounds.ts';
 import type { BenchContext, Ratio, Scenario, Table } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { logInAt, withOnlooker } from '../load/console-client.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
 import { signBody, signTemplate } from '../load/requests.ts';
@@ -24,23 +25,26 @@ const inFlight = 64;
 const failedPart = 0.1;
 const pageRows = 50;
 const pageGoalMs = 50;
-type Filter = Parameters<History['search']>[0];
+type Query = Readonly<Record<string, string>>;
 
 const raise = (error: Error): void => {
   throw error;
 };
 
 /** Every copy has the same AP, number and AP_TransID: the last three match none of them. */
-const filters = (now: number): readonly (readonly [string, Filter])[] => [
+const filters = (now: number): readonly (readonly [string, Query])[] => [
   ['newest', {}],
-  ['failed', { states: ['failed'] }],
-  ['fault 401 of an AP', { faults: [401], apId: 'http://bench.example' }],
-  ['signed of a number, ten minutes', { msisdn: '+41700092501', from: now - 2_400_000, to: now - 1_800_000 }],
+  ['failed', { state: 'failed' }],
+  ['fault 401 of an AP', { fault: '401', apId: 'http://bench.example' }],
+  [
+    'signed of a number, ten minutes',
+    { state: 'signed', msisdn: '+41700092501', from: `${now - 2_400_000}`, to: `${now - 1_800_000}` },
+  ],
   ['profile and AP', { profile: 'Any-LoA4', apId: 'http://bench.example' }],
   ['part of an MSSP_TransID that one has', { text: retainedId('signed', 7).slice(3) }],
   ['a number that nobody has', { msisdn: '+41799999999' }],
   ['a text that nobody sent', { text: 'no such order' }],
-  ['a fault that did not happen', { faults: [402], profile: 'Any-LoA4' }],
+  ['a fault that did not happen', { fault: '402', profile: 'Any-LoA4' }],
 ];
 
 const percentile = (sorted: readonly number[], part: number): number =>
@@ -64,8 +68,8 @@ const pages = async (
   await api.stop();
   const client = connectForCommands({ url: redis.url });
   await whenReady(client);
-  const history = createHistory({ ...indexedService, redis: client, now: Date.now, onError: raise });
   atEnd(() => disconnect(client));
+  const history = createHistory({ ...indexedService, redis: client, now: Date.now, onError: raise });
 
   const before = (await redis.info()).usedMemoryBytes;
   const begin = performance.now();
@@ -74,44 +78,42 @@ const pages = async (
   const bytes = ((await redis.info()).usedMemoryBytes - before) / indexed;
   say(`${indexed} indexed in ${seconds.toFixed(1)} s`);
 
+  const { url } = await side.start('api', await withOnlooker());
+  const get = await logInAt(url);
   const rounds = small ? 20 : 100;
   const times = new Map<string, number[]>();
-  const all: number[] = [];
-  const ask = async (name: string, filter: Filter, page: PageOptions): Promise<string | undefined> => {
+  const timed = async (name: string, path: string): Promise<unknown> => {
     const asked = performance.now();
-    const found = await history.search(filter, page);
-    const took = performance.now() - asked;
-    times.set(name, [...(times.get(name) ?? []), took]);
-    all.push(took);
-    return found?.cursor;
+    const found = await get(path);
+    times.set(name, [...(times.get(name) ?? []), performance.now() - asked]);
+    return found;
+  };
+  const askPage = async (name: string, query: Query): Promise<string | undefined> => {
+    const asked = new URLSearchParams({ ...query, limit: String(pageRows) });
+    const page = await timed(name, `/admin/api/transactions?${asked}`);
+    return (page as { readonly cursor?: string }).cursor;
   };
   for (let round = -2; round < rounds; round += 1) {
-    if (round === 0) {
-      times.clear();
-      all.length = 0;
-    }
-    for (const [name, filter] of filters(Date.now())) {
-      const cursor = await ask(name, filter, { limit: pageRows });
-      if (cursor !== undefined) await ask(`${name}, second page`, filter, { limit: pageRows, cursor });
+    if (round === 0) times.clear();
+    for (const [name, query] of filters(Date.now())) {
+      const cursor = await askPage(name, query);
+      if (cursor !== undefined) await askPage(`${name}, second page`, { ...query, cursor });
     }
   }
-  const overviews: number[] = [];
+  const all = [...times.values()].flat();
   for (let round = 0; round < rounds; round += 1) {
-    const asked = performance.now();
-    await history.overview(Date.now() - 86_400_000);
-    overviews.push(performance.now() - asked);
+    await timed('overview of a day', '/admin/api/overview?hours=24');
   }
-  times.set('overview of a day', overviews);
   const sorted = all.toSorted((a, b) => a - b);
   const p95 = percentile(sorted, 0.95);
   return {
     ratios: [
       {
-        name: 'indexPageP95',
+        name: 'consolePageP95',
         value: p95,
         least: sorted[0] ?? Number.NaN,
         most: sorted.at(-1) ?? Number.NaN,
-        divides: `milliseconds, p95 of pages of ${pageRows} by ${filters(0).length} filters, of ${indexed} transactions`,
+        divides: `milliseconds over HTTP, p95 of pages of ${pageRows} by ${filters(0).length} filters, of ${indexed} transactions`,
         goal: { atMost: pageGoalMs },
       },
       {
