@@ -2,11 +2,19 @@
  * The library's events as audit entries: what was handed out, what was refused. Nothing of a token but its kind.
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { codeOfRefusal } from './coded-errors.ts';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 
 interface LibraryError {
   readonly error?: string;
+  readonly error_description?: string | undefined;
 }
+
+/** Ours has its own in its words. */
+const codeIn = (words: string | undefined): { readonly code: string; readonly trace: string } | undefined => {
+  const [, code, trace] = /^mid_([a-z]+_\d+)_([\w-]{8}) - /.exec(words ?? '') ?? [];
+  return code === undefined || trace === undefined ? undefined : { code, trace };
+};
 
 /**
  * Whether somebody may be guessing. A client that has proven who it is may bring a bad code because somebody has put one into
@@ -28,11 +36,16 @@ export const listenTo = (
     readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
   },
 ): void => {
+  const refusalOf = (ctx: KoaContextWithOIDC, { error, error_description }: LibraryError) => {
+    const { code, trace } = codeIn(error_description) ?? codeOfRefusal(ctx, error);
+    return { code, trace };
+  };
   const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => ({
     event,
     tenant,
     clientId: ctx.oidc.client?.clientId,
     error: error?.error,
+    ...(error !== undefined && refusalOf(ctx, error)),
   });
   const grantTypeOf = (ctx: KoaContextWithOIDC): string | undefined => {
     const grantType = ctx.oidc.params?.grant_type;

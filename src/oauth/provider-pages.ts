@@ -4,14 +4,13 @@
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
-import { errorCodes } from './error-codes.ts';
+import { codeOfRefusal } from './coded-errors.ts';
 import { pageHeaders, pageHeadersLeadingTo } from './page-headers.ts';
 import type { PageFrame } from './pages/frame.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
 import type { ProviderPages } from './provider.ts';
 import { textIn } from './text-in.ts';
-import { newTrace } from './trace.ts';
 
 export const createProviderPages = (
   tenant: OauthTenant,
@@ -32,12 +31,10 @@ export const createProviderPages = (
   return {
     headers: pageHeaders,
     error: (ctx, { error }) => {
-      const trace = newTrace();
-      const internal = error === 'server_error';
-      const [group, number] = errorCodes[internal ? 'internal' : 'otherRequest'];
-      onError(`${group}_${number}`, trace);
-      const cause = internal ? 'internal' : 'request-unusable';
-      return noticePage(frameOf(ctx), { kind: 'error', cause, reference: `${group}_${number}_${trace}` });
+      const { code, trace } = codeOfRefusal(ctx, error);
+      onError(code, trace);
+      const cause = error === 'server_error' ? 'internal' : 'request-unusable';
+      return noticePage(frameOf(ctx), { kind: 'error', cause, reference: `${code}_${trace}` });
     },
     // The library has compared the address with the registered ones by now.
     logOutHeaders: (ctx) => pageHeadersLeadingTo(textIn(ctx.oidc.params?.post_logout_redirect_uri) ?? ''),

@@ -29,6 +29,7 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-authentication.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
+import { codeErrors } from './coded-errors.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { existingGrantWith } from './existing-grant.ts';
 import { policyWith } from './interaction-policy.ts';
@@ -226,6 +227,7 @@ export const createProvider = (options: ProviderOptions): Library => {
   const provider = new Provider(issuer, configuration);
   // Only ever sees what `mount.ts` has written.
   provider.proxy = true;
+  codeErrors(provider);
   patchLibrary(provider, options);
   return provider;
 };

@@ -154,6 +154,32 @@ describe('tokens', () => {
     }
   });
 
+  it('that are refused are told and logged under the same code', async () => {
+    const shop = client('shop');
+    const { code, ...login } = await shop.logIn();
+    const refusals = [
+      await shop.redeem({ ...login, code: `${code}x` }),
+      await shop.send('/token', { grant_type: 'password' }),
+      await relyingParty(product, { id: 'shop', secret: 'wrong' }).refresh('none'),
+      await shop.userinfo('none'),
+    ];
+    const codes = refusals.map(
+      ({ body }) =>
+        /^mid_(req_1900)_([\w-]{8}) - [\x20\x21\x23-\x5b\x5d-\x7e]+$/.exec(body.error_description) ?? [],
+    );
+    expect(codes.map(([, stable]) => stable)).toEqual(Array(refusals.length).fill('req_1900'));
+    for (const [, stable, trace] of codes.slice(0, 3)) {
+      const entries = product.logged.map((line) => JSON.parse(line));
+      expect(entries).toContainEqual(expect.objectContaining({ msg: 'token refused', code: stable, trace }));
+    }
+  });
+
+  it('that nobody may be asked for are refused back at the client, under a code as well', async () => {
+    const { left } = (await client('shop').visit({ prompt: 'none' })).page;
+    expect(left?.searchParams.get('error')).toBe('login_required');
+    expect(left?.searchParams.get('error_description')).toMatch(/^mid_req_1900_[\w-]{8} - /);
+  });
+
   it('end when their code comes a second time: somebody has a copy of it', async () => {
     const shop = client('shop');
     const login = await shop.logIn(robot, offline);

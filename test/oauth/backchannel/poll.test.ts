@@ -257,11 +257,16 @@ describe('when processes come and go', () => {
     const authReqId = await begin();
     await answered(one, authReqId);
     const { store } = one.api.oauth.tenants.main;
-    const error = { error: 'access_denied', description: 'decided', code: 'auth_3010', trace: 'x' };
-    await store.putOnce('backchannel-end', authReqId, { how: 'failed', ...error }, 60);
+    const error = { error: 'access_denied', description: 'mid_auth_3010_abcdefgh - decided' };
+    await store.putOnce(
+      'backchannel-end',
+      authReqId,
+      { how: 'failed', ...error, code: 'auth_3010', trace: 'abcdefgh' },
+      60,
+    );
     expect((await till.poll(other, authReqId)).body).toEqual({
-      error: 'access_denied',
-      error_description: 'decided',
+      error: error.error,
+      error_description: error.description,
     });
   });
 });
