@@ -61,6 +61,8 @@ const cases = [
   ['src/telemetry', '../product/core.ts', '../http/log.ts'],
   ['src/transactions', '../history/history.ts', '../redis/connect.ts'],
   ['src/console', '../http/app.ts', '../history/history.ts'],
+  ['src/console-login', '../operators/users.ts', '../relying-party/index.ts'],
+  ['src/oauth', '../console-login/subjects.ts', '../registry/console-client.ts'],
   ['src/callbacks', '../console/deps.ts', '../transactions/contract.ts'],
   ['src/demo', '../oauth/tenant.ts', '../relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],

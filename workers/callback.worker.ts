@@ -6,13 +6,15 @@
  * under the same id.
  *
  * A receiver that hangs holds its connection for as long as it is given. So that it does not keep others waiting, an
- * application has a part of the places only; what is beyond is put off, which costs none of its tries.
+ * application has a part of the places only; what is beyond is put off (places.ts), which costs none of its tries.
  */
+import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, type Telemetry, UnrecoverableError, Worker } from 'bullmq';
 import { z } from 'zod';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { settlesWithin } from '../src/redis/patience.ts';
 import { callbackQueueName, type Shard } from '../src/transactions/shards.ts';
+import { createPlaces } from './places.ts';
 
 export const callbackJobName = 'callback';
 /** The name under which a job asks for {@link backoffMs}. */
@@ -26,6 +28,8 @@ export const callbackJobSchema = z.object({
   attempt: z.number().int().min(1),
   /** When it ended, milliseconds since the epoch. */
   at: z.number(),
+  /** Of one that was replayed among many: not delivered earlier, milliseconds since the epoch. */
+  notBefore: z.number().optional(),
   end: z.discriminatedUnion('state', [
     z.object({ state: z.literal('signed'), statusCode: z.enum(['100', '500', '502']) }),
     z.object({ state: z.literal('failed'), code: z.number().int(), reason: z.string() }),
@@ -37,7 +41,7 @@ export type CallbackJobData = Readonly<z.infer<typeof callbackJobSchema>>;
 /**
  * answered      The receiver's HTTP status; `retryAfterMs` when it says when it wants to be asked again.
  * refused       Nothing was sent, and nothing will be until the configuration changes.
- * not-sent      Nothing was sent to the address that the name stands for now.
+ * not-sent      Nothing was sent: not to the address that the name stands for now, or not by this process, which knows no address.
  * unreachable   `cause` is a code, such as ECONNREFUSED.
  */
 export type DeliveryResult =
@@ -94,7 +98,6 @@ export interface CallbackWorkers {
  * is still there is what keeps it from being told twice.
  */
 const deliveredMs = 2 * 86_400_000;
-const putOffMs = 2000;
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
 /** What is then still being delivered is cut off, and put off until another worker takes it. */
@@ -124,6 +127,9 @@ export const backoffMs = (tries: number, { firstMs, factor, mostMs }: Backoff, r
 
 const isDelivered = (status: number): boolean => status >= 200 && status < 300;
 
+/** The id is a header of the message. */
+const isSendable = /^[\w-]+$/;
+
 /** 410 Gone: Standard Webhooks lets a receiver say that it wants no more. It is believed for this message. */
 const gone = 410;
 const saysWhen: readonly number[] = [429, 503];
@@ -150,30 +156,14 @@ const failureOf = (result: DeliveryResult): TryFailed | UnrecoverableError | und
   return new TryFailed(problem, saysWhen.includes(result.status) ? result.retryAfterMs : 0);
 };
 
-/** How many of each application are being delivered, in this process. */
-const createPlaces = (most: number) => {
-  const taken = new Map<string, number>();
-  return {
-    take: (apId: string): boolean => {
-      const before = taken.get(apId) ?? 0;
-      if (before >= most) return false;
-      taken.set(apId, before + 1);
-      return true;
-    },
-    free: (apId: string): void => {
-      const left = (taken.get(apId) ?? 1) - 1;
-      if (left === 0) taken.delete(apId);
-      else taken.set(apId, left);
-    },
-  };
-};
-
 export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackWorkers => {
   const { shards, blocking, deliver, retention, now, log, onError } = options;
   const { random = Math.random, concurrency = 100, lockMs = 20_000, backoff = usualBackoff } = options;
   const places = createPlaces(Math.max(1, Math.floor((concurrency * shards.length) / 4)));
 
   const stopping = new AbortController();
+  // Each delivery listens; that many are no leak.
+  setMaxListeners(0, stopping.signal);
 
   const putOff = async (job: Job, token: string | undefined, ms: number): Promise<never> => {
     await job.moveToDelayed(now() + ms, token);
@@ -205,12 +195,16 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
     const read = callbackJobSchema.safeParse(job.data);
     // Other programs may add jobs here, too.
     if (!read.success) throw giveUp('The job data is not that of a callback');
-    const { apId } = read.data;
-    if (!places.take(apId)) return putOff(job, token, Math.round(putOffMs * (1 + random())));
+    if (!isSendable.test(job.id ?? '')) throw giveUp('The job id is not that of a callback');
+    const { apId, notBefore = 0 } = read.data;
+    const early = notBefore - now();
+    if (early > 0) return putOff(job, token, early);
+    const free = places.take(apId);
+    if (free === undefined) return putOff(job, token, places.turnIn(apId));
     try {
       return await deliverOnce(job, read.data, token);
     } finally {
-      places.free(apId);
+      free();
     }
   };
 

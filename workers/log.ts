@@ -20,3 +20,15 @@ export interface StepLog {
   /** Something that should not happen: a lost lock, Redis away, a bug. */
   trouble(error: Error): void;
 }
+
+/**
+ * How transactions go, each told once by the worker that the queue has confirmed it to (ends.ts). The AP_ID is what the job
+ * says, which nobody may have checked; undefined where it says none.
+ */
+export interface TransactionLog {
+  /** A worker has it for the first time. A replay is another attempt and no other transaction. */
+  submitted(apId: string | undefined): void;
+  /** @param record As it was stored: its history says when the attempt began and when it was signed. */
+  signed(apId: string | undefined, record: SignatureRecord): void;
+  failed(apId: string | undefined, code: number): void;
+}

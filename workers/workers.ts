@@ -18,9 +18,11 @@ import { createAnswer } from '../src/transactions/answers.ts';
 import type { ReceiptJobData, ReceiptJobResult, SignatureJobData } from '../src/transactions/contract.ts';
 import { createScreens } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import type { StepLog } from './log.ts';
+import { tellOfTransactions } from './ends.ts';
+import type { StepLog, TransactionLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
 import { createSignatureStep } from './signature.worker.ts';
+import { failUnreadable } from './unreadable.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -38,12 +40,15 @@ export interface WorkersOptions {
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly now: () => number;
   readonly log: StepLog;
+  readonly transactionLog: TransactionLog;
   /** Takes up the trace that came with a job. Without it there are no traces. */
   readonly telemetry?: Telemetry | undefined;
 }
 
 export interface Workers {
   ready(): Promise<void>;
+  /** Whether every one of them takes jobs. */
+  areRunning(): boolean;
   /** Takes no more jobs, lets those in hand finish, and leaves the connection open. */
   close(): Promise<void>;
 }
@@ -109,6 +114,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
           { ...workerOptions(shard), concurrency, skipStalledCheck: index > 0 },
         ),
     );
+    for (const worker of signatureWorkers) tellOfTransactions(worker, options);
     const receiptWorker = new Worker<ReceiptJobData, ReceiptJobResult>(
       shard.receipts.queue.name,
       (job, token) => receiptStep(job, tokenOf(token)),
@@ -116,7 +122,10 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     );
     return [...signatureWorkers, receiptWorker];
   });
-  for (const worker of workers) worker.on('error', (error) => log.trouble(error));
+  for (const worker of workers) {
+    worker.on('error', (error) => log.trouble(error));
+    failUnreadable(worker, { redis: blocking, log });
+  }
 
   const clean = async (queue: Queue): Promise<void> => {
     await queue.clean(retention.signedMs, cleanAtMost, 'completed');
@@ -133,6 +142,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     ready: async () => {
       await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     },
+    areRunning: () => workers.every((worker) => worker.isRunning()),
     close: async () => {
       clearInterval(cleaning);
       const closed = await Promise.all(

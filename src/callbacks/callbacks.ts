@@ -1,26 +1,13 @@
 /** What people see of callbacks, and the one thing that they do with them. */
 import type { Job } from 'bullmq';
-import { type CallbackJobData, callbackJobSchema } from '../../workers/callback.worker.ts';
+import { callbackJobSchema } from '../../workers/callback.worker.ts';
+import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
+import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from './dead.ts';
 import { callbackId, unrecordedId } from './ends.ts';
-
-/**
- * waiting    It will be tried, or is being tried.
- * delivered  The receiver has answered 2xx. Kept for two days.
- * dead       It will not be tried again by itself.
- */
-export type CallbackState = 'waiting' | 'delivered' | 'dead';
-
-export interface CallbackRow {
-  /** The receiver's `webhook-id`. */
-  readonly id: string;
-  readonly data: CallbackJobData;
-  readonly state: CallbackState;
-  readonly tries: number;
-  /** Of the last try that failed: `HTTP 500`. */
-  readonly problem?: string;
-}
+import { readCallbacks } from './rows.ts';
 
 /** dead callbacks alone are replayed; the others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
@@ -28,64 +15,120 @@ export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
 export interface Callbacks {
   /** @param attempts How many the transaction has had. */
   of(msspTransId: string, attempts: number): Promise<readonly CallbackRow[]>;
-  /** Begins with the first of all tries again. */
-  replay(id: string): Promise<CallbackReplayResult>;
+  find(id: string): Promise<CallbackRow | undefined>;
+  /**
+   * Dead ones, newest first. A page may have fewer rows than its limit, even none, and yet a cursor.
+   *
+   * @returns Undefined when the cursor is none.
+   */
+  dead(
+    filter: CallbackFilter,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<CallbackPage | undefined>;
+  /**
+   * Begins with the first of all tries again.
+   *
+   * @param notBefore When to, milliseconds since the epoch; without it at once.
+   */
+  replay(id: string, notBefore?: number): Promise<CallbackReplayResult>;
 }
 
 const mostAttempts = 100;
+/** Callbacks that one page looks at, whether they fit the filter or not. */
+const lookAtMost = 2000;
+const readAtOnce = 250;
 
-const stateOf = ({ finishedOn, failedReason, returnvalue }: Job): CallbackState => {
-  if (finishedOn === undefined) return 'waiting';
-  return failedReason !== undefined && (returnvalue === null || returnvalue === undefined)
-    ? 'dead'
-    : 'delivered';
-};
+/** Of Redis's own refusals: it is no longer failed (-3), or gone (-1). */
+const wasQuicker = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1);
 
-const rowOf = (job: Job | undefined): readonly CallbackRow[] => {
-  const data = callbackJobSchema.safeParse(job?.data).data;
-  if (job?.id === undefined || data === undefined) return [];
-  const state = stateOf(job);
-  return [
-    {
-      id: job.id,
-      data,
-      state,
-      tries: job.attemptsMade,
-      ...(state !== 'delivered' && job.failedReason !== undefined && { problem: job.failedReason }),
-    },
-  ];
-};
+export const createCallbacks = ({
+  redis,
+  shards,
+}: {
+  readonly redis: RedisClient;
+  readonly shards: readonly Shard[];
+}): Callbacks => {
+  const shardOfCallback = (id: string): Shard | undefined =>
+    shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');
 
-export const createCallbacks = ({ shards }: { readonly shards: readonly Shard[] }): Callbacks => ({
-  of: async (msspTransId, attempts) => {
-    const queue = shardFor(shards, msspTransId)?.callbacks.queue;
-    if (queue === undefined) return [];
-    const ids = Array.from({ length: Math.min(attempts, mostAttempts) }, (_, index) => index + 1).flatMap(
-      (attempt) => [
-        callbackId(msspTransId, attempt, 'failed'),
-        unrecordedId(msspTransId, attempt),
-        callbackId(msspTransId, attempt, 'signed'),
-        callbackId(msspTransId, attempt, 'receipted'),
-      ],
+  /** A dead one of each place; undefined where somebody was quicker, or where it is no callback. */
+  const readDead = async (places: readonly DeadPlace[]): Promise<readonly (CallbackRow | undefined)[]> => {
+    const found = new Map<string, CallbackRow>();
+    await Promise.all(
+      shards.map(async (shard) => {
+        const own = places.filter(({ id }) => shardOfCallback(id) === shard).map(({ id }) => id);
+        for (const row of await readCallbacks(redis, shard, own)) {
+          if (row?.state === 'dead') found.set(row.id, row);
+        }
+      }),
     );
-    const jobs: readonly (Job | undefined)[] = await Promise.all(ids.map((id) => queue.getJob(id)));
-    return jobs.flatMap(rowOf);
-  },
+    return places.map(({ id }) => found.get(id));
+  };
 
-  replay: async (id) => {
-    const msspTransId = /^([^-]+)-/.exec(id)?.[1] ?? '';
-    const job: Job | undefined = await shardFor(shards, msspTransId)?.callbacks.queue.getJob(id);
-    if (job === undefined) return 'unknown';
-    if (!(await job.isFailed())) return 'not-dead';
-    try {
-      await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
-    } catch (error) {
-      // Somebody else was quicker: it is no longer failed (-3), or gone (-1).
-      if (error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1)) {
-        return 'not-dead';
+  async function* deadFrom(from: DeadPlace | undefined) {
+    for await (const places of walkDead(redis, shards, from)) {
+      for (let first = 0; first < places.length; first += readAtOnce) {
+        const some = places.slice(first, first + readAtOnce);
+        const rows = await readDead(some);
+        for (const [index, place] of some.entries()) yield { place, row: rows[index] };
       }
-      throw error;
     }
-    return 'replayed';
-  },
-});
+  }
+
+  return {
+    of: async (msspTransId, attempts) => {
+      const shard = shardFor(shards, msspTransId);
+      if (shard === undefined) return [];
+      const ids = Array.from({ length: Math.min(attempts, mostAttempts) }, (_, index) => index + 1).flatMap(
+        (attempt) => [
+          callbackId(msspTransId, attempt, 'failed'),
+          unrecordedId(msspTransId, attempt),
+          callbackId(msspTransId, attempt, 'signed'),
+          callbackId(msspTransId, attempt, 'receipted'),
+        ],
+      );
+      return (await readCallbacks(redis, shard, ids)).filter((row) => row !== undefined);
+    },
+
+    find: async (id) => {
+      const shard = shardOfCallback(id);
+      return shard && (await readCallbacks(redis, shard, [id]))[0];
+    },
+
+    dead: async ({ apId, to }, { limit, cursor }) => {
+      const newest = to === undefined ? undefined : diedBefore(to);
+      const from = cursor === undefined ? newest : readCursor(cursor);
+      if (cursor !== undefined && from === undefined) return undefined;
+      const rows: CallbackRow[] = [];
+      let last: DeadPlace | undefined;
+      let looked = 0;
+      for await (const { place, row } of deadFrom(from)) {
+        const fits = row !== undefined && (apId === undefined || row.apId === apId);
+        // One more than asked for is known by now, or it is time to stop.
+        if (last !== undefined && ((fits && rows.length === limit) || looked === lookAtMost)) {
+          return { rows, cursor: cursorText(last) };
+        }
+        if (fits) rows.push(row);
+        last = place;
+        looked += 1;
+      }
+      return { rows };
+    },
+
+    replay: async (id, notBefore) => {
+      const job: Job | undefined = await shardOfCallback(id)?.callbacks.queue.getJob(id);
+      const data = callbackJobSchema.safeParse(job?.data).data;
+      if (job === undefined || data === undefined) return 'unknown';
+      if (!(await job.isFailed())) return 'not-dead';
+      try {
+        if (notBefore !== data.notBefore) await job.updateData({ ...data, notBefore });
+        await job.retry('failed', { resetAttemptsMade: true });
+      } catch (error) {
+        if (wasQuicker(error)) return 'not-dead';
+        throw error;
+      }
+      return 'replayed';
+    },
+  };
+};

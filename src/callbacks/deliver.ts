@@ -50,7 +50,9 @@ export const createDeliver = (options: {
   }
   return async (id, data, stop) => {
     const target = targets.get(data.apId);
-    if (target === undefined) return { kind: 'refused', why: 'the application has no callback any more' };
+    // While an application is being registered, some processes know it already and the others take its messages, too.
+    if (target === undefined)
+      return { kind: 'not-sent', why: 'this process knows no callback of the application' };
     const body = messageOf(data);
     const time = new Date(now());
     return post(

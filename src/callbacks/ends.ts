@@ -23,8 +23,8 @@ export const callbackId = (msspTransId: string, attempt: number, state: EndState
   `${msspTransId}-${attempt}-${state}`;
 
 /**
- * Of a failure that no worker wrote down in the record, because it could not read the job: the number of the attempt says
- * nothing then, so BullMQ's count of ended runs stands for it.
+ * Of a failure in a run that no worker made an attempt, because it could not read the job: the number of the attempt says nothing
+ * then, so BullMQ's count of ended runs stands for it.
  */
 export const unrecordedId = (msspTransId: string, run: number): string => `${msspTransId}-run${run}-failed`;
 
@@ -89,12 +89,13 @@ export const endsOf = (
   if (end !== undefined && row.endedAt !== undefined) {
     const { attempt, endedAt: at } = row;
     const runs = Number(fieldOf(fields, 'atm') ?? 0);
-    const isRecorded =
-      end.state !== 'failed' ||
-      (record?.state === 'failed' &&
-        member(data, 'endedRuns') === runs - 1 &&
-        parseFaultLine(fieldOf(fields, 'failedReason') ?? '')?.code === record.fault?.code);
-    const id = isRecorded ? callbackId(msspTransId, attempt, end.state) : unrecordedId(msspTransId, runs);
+    // The first run of an attempt ends it. Where the record does not say so yet, the worker that takes a replay will make it.
+    const endsAttempt = Number(member(data, 'endedRuns') ?? 0) === runs - 1;
+    const isOther =
+      record?.state === 'failed' &&
+      parseFaultLine(fieldOf(fields, 'failedReason') ?? '')?.code !== record.fault?.code;
+    const isOfAttempt = end.state !== 'failed' || (endsAttempt && !isOther);
+    const id = isOfAttempt ? callbackId(msspTransId, attempt, end.state) : unrecordedId(msspTransId, runs);
     if (!ends.has(id)) ends.set(id, { ...about, attempt, at, end });
   }
   return [...ends].filter(([, told]) => told.at >= since).map(([id, told]) => ({ id, data: told }));

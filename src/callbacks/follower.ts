@@ -9,21 +9,26 @@
  * What has ended more than a day ago when it is found is not told any more: the job that would keep it from being told
  * twice is kept for two.
  *
+ * Whoever follows does so for the applications of all processes that run (told-applications.ts): in a roll-out that registers
+ * one, a process that does not know it yet may be the one in charge.
+ *
  *     {prefix-n}:callback-position   string  the last events that were read, of the two queues
  *     {prefix-n}:callback-lease      string  the process that follows, with an expiry
  */
 import { callbackBackoff, callbackJobName } from '../../workers/callback.worker.ts';
+import { catchUp, sinceGap } from '../history/catch-up.ts';
 import { createDuty } from '../history/duty.ts';
-import { latestEvents, untilRead } from '../history/events.ts';
+import { untilRead } from '../history/events.ts';
 import { readJobs } from '../history/jobs.ts';
 import { shardKeys } from '../history/keys.ts';
-import { type EventPosition, timeOf } from '../history/position.ts';
-import { walk } from '../history/walk.ts';
+import { beginning, type EventPosition } from '../history/position.ts';
+import type { Since } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { endsOf } from './ends.ts';
 import { readEnded } from './events.ts';
+import { createToldApplications } from './told-applications.ts';
 
 export interface Follower {
   start(): void;
@@ -38,7 +43,7 @@ export interface FollowerOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: readonly Shard[];
-  /** Applications that want to hear of the ends of their transactions. */
+  /** Applications that want to hear of the ends of their transactions, as far as this process knows. */
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -52,8 +57,6 @@ export interface FollowerOptions {
 
 /** See deliveredMs in workers/callback.worker.ts. */
 const toldForMs = 86_400_000;
-/** Jobs end by the clocks of workers, events are stamped by that of Redis. */
-const clocksDifferMs = 600_000;
 /** Where there is no position yet: somebody may have ended a transaction while this process was starting. */
 const startLastsMs = 60_000;
 
@@ -65,6 +68,7 @@ const readPosition = (text: string | null): EventPosition | undefined => {
 export const createFollower = (options: FollowerOptions): Follower => {
   const { redis, prefix, shards, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
+  const told = createToldApplications({ redis, prefix, apIds, onError });
 
   const openPlace = ({ index, prefix: at, callbacks }: Shard) => {
     const keys = shardKeys(prefix, index);
@@ -81,9 +85,11 @@ export const createFollower = (options: FollowerOptions): Follower => {
     const addJobs = async (ids: readonly string[], since: number): Promise<void> => {
       // Whatever else lies in the queue ends as a fault and is nobody's transaction.
       const own = ids.filter((id) => shardOf(id, shards.length) === index);
+      if (own.length === 0) return;
       const jobs = await readJobs(redis, keys, own);
+      const all = await told.all();
       const ends = own.flatMap((id, number) =>
-        endsOf(id, jobs[number] ?? [], (apId) => apIds.has(apId), since),
+        endsOf(id, jobs[number] ?? [], (apId) => all.has(apId), since),
       );
       if (ends.length === 0) return;
       await callbacks.queue.addBulk(
@@ -95,14 +101,26 @@ export const createFollower = (options: FollowerOptions): Follower => {
       );
     };
 
-    /** Without the events: what the queues hold that has ended since. @returns Whether it was done to the end. */
-    const lookThrough = async (since: number): Promise<boolean> => {
-      const events = await latestEvents(redis, keys);
-      for await (const ids of walk(redis, keys, since)) {
-        if (!(await duty.mayGoOn())) return false;
-        await addJobs(ids, since);
-      }
-      await keep(events);
+    /** @returns Whether it was done to the end. */
+    const lookThrough = async (from: EventPosition, since: Since, earliest: number): Promise<boolean> => {
+      const read = await catchUp({
+        redis,
+        keys,
+        from,
+        since,
+        see: async (ids) => {
+          if (!(await duty.mayGoOn())) return false;
+          await addJobs(ids, earliest);
+          return true;
+        },
+        follow: async (at) => {
+          const ended = await readEnded(redis, keys, at);
+          if (ended.gaps.length === 0) await addJobs(ended.ids, earliest);
+          return ended;
+        },
+      });
+      if (read === undefined) return false;
+      await keep(read);
       return true;
     };
 
@@ -110,14 +128,14 @@ export const createFollower = (options: FollowerOptions): Follower => {
     const step = async (): Promise<boolean> => {
       const oldest = now() - toldForMs;
       const from = await position();
-      if (from === undefined) return lookThrough(beganAt - startLastsMs);
-      const { ids, position: to, gap, more } = await readEnded(redis, keys, from);
-      if (gap) {
-        const times = [from.signatures, from.receipts].map(timeOf).filter((time) => time > 0);
-        const readTo = times.length === 0 ? 0 : Math.min(...times);
-        return lookThrough(Math.max(oldest, readTo - clocksDifferMs));
+      if (from === undefined) {
+        const since = beganAt - startLastsMs;
+        const nowhere = { signatures: beginning, receipts: beginning };
+        return lookThrough(nowhere, { signatures: since, receipts: since }, since);
       }
-      if (ids.length > 0) await addJobs(ids, oldest);
+      const { ids, position: to, gaps, more } = await readEnded(redis, keys, from);
+      if (gaps.length > 0) return lookThrough(from, sinceGap(from, gaps, oldest), oldest);
+      await addJobs(ids, oldest);
       if (to.signatures !== from.signatures || to.receipts !== from.receipts) await keep(to);
       return more;
     };
@@ -133,9 +151,11 @@ export const createFollower = (options: FollowerOptions): Follower => {
 
   return {
     start: () => {
+      told.start();
       for (const { start } of places) start();
     },
     close: async () => {
+      told.close();
       await Promise.all(places.map(({ close }) => close()));
     },
     idle: async () => {

@@ -1,11 +1,14 @@
 /**
  * `paraph aps`: the applications that may call, as the configuration has them. No password, in no form, is shown. The secret of an
- * application's callbacks is, to whoever has the master key that it is made of.
+ * application's callbacks is, to whoever has the master key that it is made of, and that is in the audit log.
  */
 import type { Command } from 'commander';
 import type { Configuration } from '../configuration/schema.ts';
+import { doneBy } from '../operators/audit.ts';
+import { callbackHostOf } from '../registry/application-provider.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { existingMasterKey } from './operations-master-key.ts';
+import { withOperations } from './operations-session.ts';
 import { type Column, table } from './operations-table.ts';
 import { usableConfiguration } from './usable-configuration.ts';
 
@@ -28,6 +31,7 @@ const columns: readonly Column<Registered>[] = [
     right: true,
   },
   { title: 'RATE', cell: rateOf },
+  { title: 'CALLBACK', cell: (provider) => callbackHostOf(provider) ?? 'no' },
   { title: 'PREFIX', cell: ({ dtbsPrefix = '' }) => dtbsPrefix },
   { title: 'PROFILES', cell: ({ profiles }) => allowed(profiles) },
   { title: 'SERVICES', cell: ({ services }) => allowed(services) },
@@ -46,6 +50,7 @@ const ls = async (context: CliContext): Promise<Report> => {
         password: provider.passwordHash !== undefined,
         clientCertificateFingerprints: provider.clientCertificateFingerprints ?? null,
         rateLimit: provider.rateLimit ?? null,
+        callbackHost: callbackHostOf(provider) ?? null,
         dtbsPrefix: provider.dtbsPrefix ?? null,
         profiles: provider.profiles ?? null,
         services: provider.services ?? null,
@@ -59,20 +64,27 @@ const secretOf = async (id: string, context: CliContext): Promise<Report> => {
   const configuration = await usableConfiguration(environmentOf(context).configurationPath);
   const callback = configuration.applicationProviders.find((provider) => provider.id === id)?.callback;
   if (callback === undefined) throw new UsageProblem('No application of that id has a callback.');
-  const { callbackSecret } = await import('../callbacks/secret.ts');
-  const secret = callbackSecret(await existingMasterKey(context), id, callback.secretVersion);
-  return {
-    outcome: 'ok',
-    document: { apId: id, secretVersion: callback.secretVersion, secret },
-    text: `${secret}\n`,
-  };
+  const masterKey = await existingMasterKey(context);
+  return withOperations(context, async ({ audit, operator }) => {
+    // Before it is shown: what cannot be recorded is not.
+    await audit.record({ ...doneBy(operator), action: 'callback-secret', target: id });
+    const { callbackSecret } = await import('../callbacks/secret.ts');
+    const secret = callbackSecret(masterKey, id, callback.secretVersion);
+    return {
+      outcome: 'ok',
+      document: { apId: id, secretVersion: callback.secretVersion, secret },
+      text: `${secret}\n`,
+    };
+  });
 };
 
 export const addAps = (program: Command, context: CliContext, done: (report: Report) => void): void => {
   const aps = program.command('aps').description('the applications that may call');
   aps
     .command('secret <id>')
-    .description('print the secret that an application verifies its callbacks with')
+    .description(
+      'print the secret that an application verifies its callbacks with; recorded in the audit log',
+    )
     .option('--json', 'print one JSON document')
     .action(async (id: string) => done(await secretOf(id, context)));
   aps

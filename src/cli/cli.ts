@@ -9,6 +9,7 @@ import { Command, CommanderError } from 'commander';
 import { patientFetch } from '../client/patient-fetch.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
+import { addCallbacks } from './callbacks.command.ts';
 import { addCancel } from './cancel.command.ts';
 import { addClients } from './clients.command.ts';
 import { addConfig } from './config-check.command.ts';
@@ -83,6 +84,7 @@ export const createProgram = (context: CliContext, { report, stopped }: Finish):
   addWatch(program, context, report);
   addReplay(program, context, report);
   addCancel(program, context, report);
+  addCallbacks(program, context, report);
   addAudit(program, context, report);
   addStats(program, context, report);
   addUsers(program, context, report);

@@ -1,5 +1,6 @@
 /** `paraph index rebuild`: makes the search index anew from the jobs. It is searched meanwhile as it was. */
 import type { Command } from 'commander';
+import { doneBy } from '../operators/audit.ts';
 import type { CliContext, Report } from './context.ts';
 import { whileShowing } from './operations-progress.ts';
 import { needsIndex, withOperations } from './operations-session.ts';
@@ -9,7 +10,7 @@ const rebuild = (context: CliContext): Promise<Report> =>
     needsIndex(session);
     const { history, audit, operator } = session;
     const { signal } = context;
-    await audit.record({ who: operator.name, via: operator.via, action: 'history-rebuild' });
+    await audit.record({ ...doneBy(operator), action: 'history-rebuild' });
     try {
       const { indexed } = await whileShowing(context, (show) =>
         history.rebuild(

@@ -8,7 +8,7 @@ import type { ReplayPlan, Replays } from '../operators/replays.ts';
 import type { CliContext, Report } from './context.ts';
 import { whileShowing } from './operations-progress.ts';
 import { refusal } from './operations-refusal.ts';
-import { iso, isoOrNull, timeCell } from './operations-row.ts';
+import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './operations-row.ts';
 import { type Column, table } from './operations-table.ts';
 import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
 
@@ -19,7 +19,8 @@ const isOver = ({ state }: BulkStanding): boolean => state === 'done' || state =
 const failedIn = ({ failed }: BulkStanding): number =>
   Object.values(failed).reduce((sum, count) => sum + count, 0);
 
-const endedIn = (bulk: BulkStanding): number => bulk.signed + failedIn(bulk) + bulk.changed + bulk.gone;
+const endedIn = (bulk: BulkStanding): number =>
+  bulk.signed + failedIn(bulk) + bulk.changed + bulk.gone + bulk.refused;
 
 export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkStanding) => ({
   ...rest,
@@ -48,6 +49,21 @@ export const planText = (plan: ReplayPlan, context: Pick<CliContext, 'stdout' | 
   return formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
 };
 
+/** Its numbers are shortened, as they are in every list of the command line. */
+export const planDocument = ({ first, ...plan }: ReplayPlan) => ({ ...plan, first: first.map(rowDocument) });
+
+/** With whom it would prompt. */
+export const reportDryRun = (plan: ReplayPlan, context: CliContext): Report => {
+  const { first, replayable } = plan;
+  const more = replayable - first.length;
+  const whom = first.length === 0 ? '' : `\n${table(rowColumns(context), first, context)}`;
+  return {
+    outcome: 'ok',
+    document: { plan: planDocument(plan) },
+    text: `${planText(plan, context)}${whom}${more > 0 ? `… and ${more} more\n` : ''}`,
+  };
+};
+
 const standingText = (bulk: BulkStanding, context: CliContext): string => {
   const fields: readonly Field[] = [
     ['bulk', bulk.id],
@@ -63,6 +79,7 @@ const standingText = (bulk: BulkStanding, context: CliContext): string => {
     ['not replayed', bulk.waiting > 0 ? String(bulk.waiting) : undefined],
     ['by others', bulk.changed > 0 ? String(bulk.changed) : undefined],
     ['gone', bulk.gone > 0 ? String(bulk.gone) : undefined],
+    ['logins, refused', bulk.refused > 0 ? String(bulk.refused) : undefined],
   ];
   return formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
 };

@@ -1,9 +1,9 @@
 /** What was asked for, and what came of it, as far as an operator is shown it. Signatures are never: they are the application's. */
 import { z } from 'zod';
-import { shortNumber } from '../console/redaction.ts';
-import type { TransactionRow } from '../history/row.ts';
+import { isSecretText, shortNumber } from '../console/redaction.ts';
+import { parsed, type TransactionRow } from '../history/row.ts';
+import type { JobFields } from '../operators/states.ts';
 import { endRecordSchema } from '../transactions/contract.ts';
-import { type JobFields, parsedJson } from './operations-timeline.ts';
 
 const requestSchema = z.object({
   MSS_SignatureReq: z.object({
@@ -18,9 +18,9 @@ const requestSchema = z.object({
 /** Of what is hidden only the size is told. */
 const hidden = (text: string): string => `hidden, ${[...text].length} characters`;
 
-/** @param reveal Number and text as they are; the caller has recorded that somebody looks. */
+/** @param reveal Number and text as they are, but for a one-time password; the caller has recorded that somebody looks. */
 export const shownRequest = (job: JobFields, row: TransactionRow, reveal: boolean) => {
-  const request = requestSchema.safeParse(parsedJson(job.data)).data?.MSS_SignatureReq;
+  const request = requestSchema.safeParse(parsed(job.data)).data?.MSS_SignatureReq;
   const text = request?.DataToBeSigned?.Data;
   return {
     msisdn: reveal ? (request?.MobileUser?.MSISDN ?? row.msisdn) : shortNumber(row.msisdn),
@@ -29,7 +29,7 @@ export const shownRequest = (job: JobFields, row: TransactionRow, reveal: boolea
     timeoutSeconds: request?.TimeOut === undefined ? null : Number(request.TimeOut),
     services: request?.AdditionalServices?.map(({ Description }) => Description) ?? [],
     mimeType: request?.DataToBeSigned?.MimeType ?? null,
-    text: text === undefined ? null : reveal ? text : hidden(text),
+    text: text === undefined ? null : reveal && !isSecretText(row.profile) ? text : hidden(text),
   };
 };
 
@@ -37,7 +37,7 @@ const receiptSchema = z.object({ receipt: z.string() });
 
 /** Null while there is none. */
 export const shownOutcome = (job: JobFields, reveal: boolean) => {
-  const end = parsedJson(job.returnvalue);
+  const end = parsed(job.returnvalue);
   const outcome = endRecordSchema.safeParse(end).data?.outcome;
   if (outcome === undefined) return null;
   const { kind, profile, sscdId, validated, geofencing, subscriberNetwork } = outcome;
@@ -49,6 +49,6 @@ export const shownOutcome = (job: JobFields, reveal: boolean) => {
     receipt: receiptSchema.safeParse(end).data?.receipt ?? null,
     // Where somebody was is nobody's business either.
     ...(geofencing !== undefined && { geofencing: reveal ? geofencing : 'hidden' }),
-    ...(subscriberNetwork !== undefined && { subscriberNetwork }),
+    ...(subscriberNetwork !== undefined && { subscriberNetwork: reveal ? subscriberNetwork : 'hidden' }),
   };
 };

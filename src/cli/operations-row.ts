@@ -1,11 +1,16 @@
 /** A transaction in a list: as JSON, and as columns. Its number is shortened: whoever needs it uses `show --reveal`. */
 import { shortNumber } from '../console/redaction.ts';
 import type { TransactionRow } from '../history/row.ts';
+import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { CliContext } from './context.ts';
 import type { Cell, Column } from './operations-table.ts';
 import { isCapable } from './screen.ts';
 
-export const iso = (ms: number): string => new Date(ms).toISOString();
+/** Empty for what is no time: other programs write jobs too. */
+export const iso = (ms: number): string => {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
+};
 export const isoOrNull = (ms: number | undefined): string | null => (ms ? iso(ms) : null);
 
 /** `40 ms`, `1.4 s`, `12 s`, `3 min`. */
@@ -30,6 +35,16 @@ export const rowDocument = (row: TransactionRow) => ({
   endedAt: isoOrNull(row.endedAt),
   tookMs: row.tookMs ?? null,
 });
+
+/** Our own words say nothing about anybody; a detail in others may quote what somebody wrote. */
+export const shownFault = <Fault extends { readonly code: number; readonly detail: string }>(
+  fault: Fault,
+  reveal: boolean,
+): Fault => {
+  const { code, detail } = fault;
+  const isOurs = isFaultCode(code) && detail === faultTable[code].detail;
+  return reveal || isOurs ? fault : { ...fault, detail: 'hidden' };
+};
 
 export const stateCell = ({ state, fault }: Pick<TransactionRow, 'state' | 'fault'>): Cell => {
   switch (state) {

@@ -2,7 +2,8 @@
  * How the operators' commands reach a service: not over HTTP but at its Redis, with its configuration.
  *
  * Whoever may open that Redis may read and write everything in it, so there is nothing to log in to: they are an admin,
- * under the name that the operating system has for them. The audit log has it with `via: cli`.
+ * called `os:` and the name that the operating system has for them, which is nobody's name at the service. The audit log has it
+ * with `via: cli`.
  */
 import { userInfo } from 'node:os';
 import type { Operator } from '../operators/operator.ts';
@@ -19,13 +20,13 @@ export interface OperationsSession extends OperationsService {
 /** A user without an entry in the system's list of users, as containers have them, has only a number. */
 const systemUser = (): string => {
   try {
-    return userInfo().username.slice(0, 64);
+    return userInfo().username.slice(0, 60);
   } catch {
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 };
 
-const commandLineOperator = (): Operator => ({ name: systemUser(), role: 'admin', via: 'cli' });
+const commandLineOperator = (): Operator => ({ name: `os:${systemUser()}`, role: 'admin', via: 'cli' });
 
 /** The connection gives up on a command that is not answered in time, with these words. */
 const isOfConnection = (error: unknown): boolean =>

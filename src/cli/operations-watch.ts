@@ -8,8 +8,6 @@ import type { CliContext } from './context.ts';
 import type { OperationsService } from './operations-service.ts';
 
 const tickMs = 250;
-/** The first look of the index finds where to begin. */
-const settlingMs = 1500;
 const newest = 100;
 
 /** Two rows of a transaction with equal stamps say the same. */
@@ -26,14 +24,12 @@ export interface Watched {
 /** @param onTick Four times a second, whether something has changed or not. @returns After Ctrl-C. */
 export const watchTransactions = async (
   { history }: Pick<OperationsService, 'history'>,
-  { signal, now }: Pick<CliContext, 'signal' | 'now'>,
+  { signal }: Pick<CliContext, 'signal'>,
   onTick: (watched: Watched) => Promise<void> | void,
 ): Promise<void> => {
   const seen = new Map<string, string>();
   const ids = new Set<string>();
-  let isIncomplete = false;
-  let listed = Number.NEGATIVE_INFINITY;
-  const began = now();
+  let isIncomplete = true;
 
   const freshOf = (rows: readonly (TransactionRow | undefined)[]): readonly TransactionRow[] => {
     const fresh: TransactionRow[] = [];
@@ -55,12 +51,14 @@ export const watchTransactions = async (
     (await history.search({}, { limit: newest }))?.rows.toReversed() ?? [];
 
   const look = async (): Promise<readonly TransactionRow[]> => {
-    const isSettling = now() < began + settlingMs || listed < began + settlingMs;
-    if (isIncomplete || (isSettling && now() >= listed + settlingMs)) {
-      const rows = await newestRows();
+    if (isIncomplete) {
       isIncomplete = false;
-      listed = now();
-      return freshOf(rows);
+      try {
+        return freshOf(await newestRows());
+      } catch (error) {
+        isIncomplete = true;
+        throw error;
+      }
     }
     const wanted = [...ids];
     ids.clear();

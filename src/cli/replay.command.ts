@@ -5,7 +5,14 @@
 import type { Command } from 'commander';
 import type { ReplaySelection } from '../operators/replays.ts';
 import { type CliContext, type Report, UsageProblem } from './context.ts';
-import { bulkDocument, bulkTable, followBulk, planText } from './operations-bulk.ts';
+import {
+  bulkDocument,
+  bulkTable,
+  followBulk,
+  planDocument,
+  planText,
+  reportDryRun,
+} from './operations-bulk.ts';
 import { confirm } from './operations-confirm.ts';
 import { addFilterOptions, type FilterFlags, filterOf, parseCount } from './operations-filter.ts';
 import { refusal } from './operations-refusal.ts';
@@ -39,10 +46,7 @@ const replayOne = async (
   msspTransId: string,
   { reason, dryRun }: Flags,
 ): Promise<Report> => {
-  if (dryRun) {
-    const plan = await replays.plan({ ids: [msspTransId] }, operator, reason);
-    return { outcome: 'ok', document: { plan }, text: planText(plan, context) };
-  }
+  if (dryRun) return reportDryRun(await replays.plan({ ids: [msspTransId] }, operator, reason), context);
   const result = await replays.replay(msspTransId, operator, reason);
   if (result !== 'replayed') {
     return refusal(typeof result === 'object' ? result.refused : result, { msspTransId });
@@ -61,15 +65,12 @@ const replayMany = async (
   selection: ReplaySelection,
   { dryRun, reason, rate, yes, detach }: Flags,
 ): Promise<Report> => {
-  if (dryRun) {
-    const plan = await replays.plan(selection, operator, reason);
-    return { outcome: 'ok', document: { plan }, text: planText(plan, context) };
-  }
+  if (dryRun) return reportDryRun(await replays.plan(selection, operator, reason), context);
   if (reason === undefined)
     throw new UsageProblem('A bulk replay needs --reason; --dry-run shows what it would do.');
   if (!yes) {
     const plan = await replays.plan(selection, operator, reason);
-    if (plan.replayable === 0) return refusal('nothing', { plan });
+    if (plan.replayable === 0) return refusal('nothing', { plan: planDocument(plan) });
     context.stderr.write(planText(plan, { ...context, stdout: context.stderr }));
     const people = plan.numbers === 1 ? 'one person' : `${plan.numbers} people`;
     const question = `Replay ${plan.replayable} at ${rate} a second, and prompt ${people}?`;
@@ -77,15 +78,19 @@ const replayMany = async (
     if (answer === 'interrupted') {
       return { outcome: 'interrupted', document: {}, problem: 'Interrupted; nothing was replayed.' };
     }
-    if (answer === 'no') return { outcome: 'ok', document: { plan }, text: 'Nothing was replayed.\n' };
+    if (answer === 'no') {
+      return { outcome: 'ok', document: { plan: planDocument(plan) }, text: 'Nothing was replayed.\n' };
+    }
   }
   const started = await replays.start(selection, { perSecond: rate, operator, reason });
-  if ('refused' in started) return refusal(started.refused, { plan: started.plan });
+  if ('refused' in started) {
+    return refusal(started.refused, { plan: started.plan && planDocument(started.plan) });
+  }
   const { bulkId } = started;
   if (detach) {
     return {
       outcome: 'ok',
-      document: { bulkId, plan: started.plan },
+      document: { bulkId, plan: planDocument(started.plan) },
       text: `Ordered. To see how it goes: paraph replay --follow ${bulkId}\n`,
     };
   }

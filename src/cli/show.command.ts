@@ -1,10 +1,11 @@
 /** `paraph show`: one transaction, with everything that has happened to it. */
 import type { Command } from 'commander';
 import type { TransactionRow } from '../history/row.ts';
-import type { AuditEntry } from '../operators/audit.ts';
+import { type AuditEntry, doneBy } from '../operators/audit.ts';
 import type { CliContext, Report } from './context.ts';
+import { callbackDocument, callbacksOfText } from './operations-callbacks.ts';
 import { refusal } from './operations-refusal.ts';
-import { duration, iso, isoOrNull, rowDocument, stateCell, timeCell } from './operations-row.ts';
+import { duration, iso, isoOrNull, rowDocument, shownFault, stateCell, timeCell } from './operations-row.ts';
 import { type OperationsSession, withOperations } from './operations-session.ts';
 import { type Column, table } from './operations-table.ts';
 import type { AttemptEntry, TimelineEntry } from './operations-timeline.ts';
@@ -68,8 +69,7 @@ const show = (context: CliContext, id: string, { reveal = false }: { readonly re
     if (row === undefined) return refusal('unknown', { msspTransId: id });
     // Before it is looked at: what cannot be recorded is not shown.
     if (reveal) {
-      const { name: who, via } = operator;
-      await audit.record({ who, via, action: 'view-sensitive', target: id });
+      await audit.record({ ...doneBy(operator), action: 'view-sensitive', target: id });
     }
     const job = await session.readJob(id);
     if (job === undefined) return refusal('unknown', { msspTransId: id });
@@ -78,7 +78,12 @@ const show = (context: CliContext, id: string, { reveal = false }: { readonly re
       import('./operations-timeline.ts'),
       import('./operations-request.ts'),
     ]);
-    const { timeline, attempts } = timelineOf(row, job, await auditedOf(session, row));
+    const callbacks = await session.callbacks.of(id, row.attempt);
+    const told = timelineOf(row, job, await auditedOf(session, row));
+    const withShownFault = <T extends AttemptEntry | TimelineEntry>(entry: T): T =>
+      entry.fault === undefined ? entry : { ...entry, fault: shownFault(entry.fault, reveal) };
+    const timeline = told.timeline.map(withShownFault);
+    const attempts = told.attempts.map(withShownFault);
     const request = shownRequest(job, row, reveal);
     const outcome = shownOutcome(job, reveal);
     const fields: readonly Field[] = [
@@ -100,17 +105,19 @@ const show = (context: CliContext, id: string, { reveal = false }: { readonly re
       ['device', outcome?.device ?? undefined],
       ['receipt', outcome?.receipt ?? undefined],
     ];
+    const fault = row.fault === undefined ? null : shownFault(row.fault, reveal);
     const palette = paletteFor(context.stdout, context);
     return {
       outcome: 'ok',
       document: {
-        transaction: { ...rowDocument(row), msisdn: request.msisdn, fault: row.fault ?? null },
+        transaction: { ...rowDocument(row), msisdn: request.msisdn, fault },
         request,
         result: outcome,
         attempts: attempts.map(attemptDocument),
         timeline: timeline.map(timelineDocument),
+        callbacks: callbacks.map(callbackDocument),
       },
-      text: `${formatFields(fields, widthOf(context.stdout), palette)}\n${table(timelineColumns(context), timeline, context)}`,
+      text: `${formatFields(fields, widthOf(context.stdout), palette)}\n${table(timelineColumns(context), timeline, context)}${callbacksOfText(callbacks, context)}`,
     };
   });
 
@@ -119,7 +126,7 @@ export const addShow = (program: Command, context: CliContext, done: (report: Re
     .command('show')
     .description('show one transaction and all that has happened to it')
     .argument('<MSSP_TransID>', 'the transaction')
-    .option('--reveal', 'with its number and text; that is recorded in the audit log')
+    .option('--reveal', 'with what is hidden: number, text, place, details; recorded in the audit log')
     .option('--json', 'print one JSON document')
     .action(async (id: string, flags: { readonly reveal?: boolean }) => done(await show(context, id, flags)));
 };

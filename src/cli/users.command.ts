@@ -3,16 +3,18 @@ import type { Command } from 'commander';
 import { type Role, roles } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { TokenView } from '../operators/tokens.ts';
-import type { ChangeResult, User } from '../operators/users.ts';
+import type { SubjectResult, User } from '../operators/users.ts';
 import { type CliContext, type Report, UsageProblem } from './context.ts';
 import { parseCount } from './operations-filter.ts';
 import { existingMasterKey } from './operations-master-key.ts';
-import { refusal } from './operations-refusal.ts';
+import { type Refusal, refusal } from './operations-refusal.ts';
 import { iso } from './operations-row.ts';
 import { type OperationsSession, withOperations } from './operations-session.ts';
 import { type Column, table } from './operations-table.ts';
 import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
 import { readPiped, readTyped } from './secret-input.ts';
+import { endLocal, issueLink } from './users-link.ts';
+import { type PhoneFlags, showSubject, subjectIn } from './users-phone.ts';
 
 type Work = (operators: Operators, session: OperationsSession) => Promise<Report>;
 
@@ -48,32 +50,31 @@ const interrupted: Report = {
   problem: 'Interrupted; nothing was changed.',
 };
 
-const changed = (result: ChangeResult | 'bad-password', name: string, text: string): Report => {
+const changed = (result: SubjectResult | 'bad-password', name: string, text: string): Report => {
   switch (result) {
     case 'changed':
       return { outcome: 'ok', document: { name, result }, text };
     case 'unknown':
       return refusal('unknown-user', { name });
-    case 'configured':
-    case 'bad-password':
+    default:
       return refusal(result, { name });
   }
 };
 
 const ended = 'All sessions and tokens of that user have ended.\n';
 
-interface AddFlags {
+interface AddFlags extends PhoneFlags {
   readonly role: Role;
-  readonly oidcSubject?: string;
   readonly password?: boolean;
 }
 
 const add = async (context: CliContext, name: string, flags: AddFlags): Promise<Report> => {
-  const { role, oidcSubject } = flags;
+  const { role } = flags;
   const password = flags.password === false ? undefined : await readPassword(context);
   if (flags.password !== false && password === undefined) return interrupted;
-  return withOperators(context, async ({ users }, { operator }) => {
-    const result = await users.add(operator, { name, role, password, oidcSubject });
+  return withOperators(context, async ({ users }, session) => {
+    const oidcSubject = await subjectIn(context, session, flags);
+    const result = await users.add(session.operator, { name, role, password, oidcSubject });
     if (result !== 'added') return refusal(result, { name });
     return { outcome: 'ok', document: { name, role, result }, text: `Added as ${role}.\n` };
   });
@@ -97,15 +98,37 @@ const setRole = (context: CliContext, name: string, role: Role): Promise<Report>
     changed(await users.setRole(operator, name, role), name, `Changed to ${role}. ${ended}`),
   );
 
+const setPhone = (
+  context: CliContext,
+  name: string,
+  flags: PhoneFlags & { readonly remove?: boolean },
+): Promise<Report> =>
+  withOperators(context, async ({ users }, session) => {
+    const subject = await subjectIn(context, session, flags);
+    if ((subject === undefined) !== (flags.remove === true)) {
+      throw new UsageProblem('Give one of --msisdn, --oidc-subject and --remove.');
+    }
+    const text = subject === undefined ? 'No phone any more' : 'Logs in with that phone';
+    return changed(await users.setSubject(session.operator, name, subject), name, `${text}. ${ended}`);
+  });
+
 interface TokenFlags {
   readonly label: string;
   readonly days: number;
 }
 
+const tokenRefusals = {
+  unknown: 'unknown-user',
+  'too-many': 'too-many-tokens',
+  // Neither of the two happens at Redis.
+  'by-token': 'role',
+  'too-often': 'role',
+} as const satisfies Record<string, Refusal>;
+
 const issueToken = (context: CliContext, name: string, { label, days }: TokenFlags): Promise<Report> =>
   withOperators(context, async ({ tokens }, { operator }) => {
     const issued = await tokens.issue(operator, { name, label, days });
-    if (issued === undefined) return refusal('unknown-user', { name });
+    if ('refused' in issued) return refusal(tokenRefusals[issued.refused], { name });
     const { token, view } = issued;
     const fields: readonly Field[] = [
       ['token', token],
@@ -120,11 +143,12 @@ const issueToken = (context: CliContext, name: string, { label, days }: TokenFla
     };
   });
 
-const revokeToken = (context: CliContext, id: string): Promise<Report> =>
+/** What was typed is not shown again: it may be the token itself. */
+const revokeToken = (context: CliContext, idOrToken: string): Promise<Report> =>
   withOperators(context, async ({ tokens }, { operator }) =>
-    (await tokens.revoke(operator, id)) === 'revoked'
-      ? { outcome: 'ok', document: { id, result: 'revoked' }, text: 'Revoked.\n' }
-      : refusal('unknown-token', { id }),
+    (await tokens.revoke(operator, idOrToken)) === 'revoked'
+      ? { outcome: 'ok', document: { result: 'revoked' }, text: 'Revoked.\n' }
+      : refusal('unknown-token'),
   );
 
 const userColumns: readonly Column<User>[] = [
@@ -143,8 +167,8 @@ const tokenColumns: readonly Column<TokenView>[] = [
 ];
 
 const ls = (context: CliContext): Promise<Report> =>
-  withOperators(context, async (operators) => {
-    const [users, tokens] = await Promise.all([operators.users.list(), operators.tokens.list()]);
+  withOperators(context, async (operators, { operator }) => {
+    const [users, tokens] = await Promise.all([operators.users.list(), operators.tokens.list(operator)]);
     const usersText = users.length === 0 ? 'No users.\n' : table(userColumns, users, context);
     const tokensText = tokens.length === 0 ? '' : `\n${table(tokenColumns, tokens, context)}`;
     return {
@@ -174,11 +198,14 @@ export const addUsers = (program: Command, context: CliContext, done: (report: R
   const command = (name: string, description: string): Command =>
     users.command(name).description(description).option('--json', 'print one JSON document');
   const role = 'viewer, operator or admin';
+  const msisdn = ['--msisdn <number>', 'the phone to log in with; the number is not kept'] as const;
+  const oidcSubject = ['--oidc-subject <sub>', 'the same, as paraph users subject prints it'] as const;
   command('ls', 'list them and their tokens').action(async () => done(await ls(context)));
   command('add', 'add one; the password is typed or piped in')
     .argument('<name>', 'lower case')
     .requiredOption('--role <role>', role, parseRole)
-    .option('--oidc-subject <sub>', "the person at the service's own first issuer")
+    .option(...msisdn)
+    .option(...oidcSubject)
     .option('--no-password', 'only with the phone')
     .action(async (name: string, flags: AddFlags) => done(await add(context, name, flags)));
   command('remove', 'remove one')
@@ -191,12 +218,34 @@ export const addUsers = (program: Command, context: CliContext, done: (report: R
   command('password', 'give one a new password, typed or piped in')
     .argument('<name>', 'who')
     .action(async (name: string) => done(await setPassword(context, name)));
+  command('phone', 'let one log in with a phone, or no longer')
+    .argument('<name>', 'who')
+    .option(...msisdn)
+    .option(...oidcSubject)
+    .option('--remove', 'without a phone from now on')
+    .action(async (name: string, flags: PhoneFlags) => done(await setPhone(context, name, flags)));
+  command('subject', 'print who a number is to the console, for the configuration file')
+    .requiredOption('--msisdn <number>', 'with its country code')
+    .action(async (flags: { readonly msisdn: string }) =>
+      done(await withOperators(context, (_, session) => showSubject(context, session, flags))),
+    );
   command('token', 'make a bearer token that acts for one')
     .argument('<name>', 'who')
     .option('--label <text>', 'what it is for', 'command line')
     .option('--days <n>', 'how long it is good', parseCount('--days', 1, 366), 90)
     .action(async (name: string, flags: TokenFlags) => done(await issueToken(context, name, flags)));
   command('revoke', 'end a token')
-    .argument('<id>', 'as paraph users ls prints it')
+    .argument('<id>', 'as paraph users ls prints it, or the token itself')
     .action(async (id: string) => done(await revokeToken(context, id)));
+  command('link', 'make a link that logs one in, once, within fifteen minutes')
+    .argument('<name>', 'who')
+    .action(async (name: string) =>
+      done(
+        await withOperators(context, (operators, session) => issueLink(context, operators, session, name)),
+      ),
+    );
+  command(
+    'end-local',
+    'end all sessions and links of local, whom the service’s own login links let in',
+  ).action(async () => done(await withOperators(context, endLocal)));
 };

@@ -6,7 +6,7 @@ import type { TransactionRow } from '../history/row.ts';
 import type { CliContext, Report } from './context.ts';
 import { bar } from './operations-progress.ts';
 import { refusal } from './operations-refusal.ts';
-import { duration, rowColumns, rowDocument, stateCell } from './operations-row.ts';
+import { duration, rowColumns, rowDocument, shownFault, stateCell } from './operations-row.ts';
 import { createLiveScreen } from './operations-screen.ts';
 import { needsIndex, type OperationsSession, withOperations } from './operations-session.ts';
 import { tableLines } from './operations-table.ts';
@@ -109,7 +109,7 @@ const liveLine = (row: TransactionRow, attempt: OpenAttempt | undefined, context
 const endOf = (row: TransactionRow): Report => {
   const document = { transaction: rowDocument(row) };
   if (row.fault === undefined) return { outcome: 'ok', document };
-  const { code, reason, detail } = row.fault;
+  const { code, reason, detail } = shownFault(row.fault, false);
   return {
     outcome: 'fault',
     document: { ...document, fault: { code, reason, detail } },

@@ -21,7 +21,10 @@ export class SignatureFaultError extends Error implements ServiceFault {
   }
 }
 
-/** Nobody answered, or somebody who speaks something else. What was sent may have been received. */
+/**
+ * Nobody answered, or somebody who speaks something else, or a service that was too busy to look. What was sent may have
+ * been received.
+ */
 export class ServiceUnreachableError extends Error {
   override readonly name = 'ServiceUnreachableError';
   /** Of a transaction that had been accepted, and goes on. */

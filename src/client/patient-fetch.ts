@@ -6,7 +6,7 @@
  * clock. Each call has a connection of its own: one that was kept open may be closed by the service at the moment of
  * the next call, and a signature request cannot simply be sent again.
  *
- * Redirects are not followed: bodies carry passwords.
+ * Redirects are not followed: bodies carry passwords. Of the headers of an answer there is Retry-After and no other.
  */
 import { Buffer } from 'node:buffer';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
@@ -37,7 +37,11 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
   const status = answer.statusCode ?? 500;
   // With these there is no body, and `Response` insists on that.
   const body = [204, 205, 304].includes(status) ? null : Buffer.concat(chunks, length);
-  return new Response(body, { status });
+  const retryAfter = answer.headers['retry-after'];
+  return new Response(body, {
+    status,
+    headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+  });
 };
 
 /** @throws (rejects) As `fetch` does: when there is no answer, or the signal aborts. */

@@ -3,12 +3,15 @@
  *
  * The first pauses are short, because robots and quick thumbs are common; they grow to three seconds, which nobody
  * notices who has waited for as long. A service that is away for a moment is asked again: the transaction goes on
- * without it.
+ * without it. The same when it has trouble of its own at that moment. That is fault 900, which may also be how the
+ * transaction has ended; but trouble passes and an end stays, so it is believed once it has been said for a while.
  */
 import type { Reply, Standing } from './reply.ts';
 
 /** @param asked How often the status was asked for before: 0, 1, 2 … */
 export const pollPauseMs = (asked: number): number => Math.min(200 * 1.5 ** asked, 3000);
+
+const believedAfterMs = 5000;
 
 export interface Polling {
   readonly ask: () => Promise<Reply<Standing>>;
@@ -21,12 +24,19 @@ export interface Polling {
 
 /** @returns How it ended, or what was answered last before time was up: `outstanding`, or `unreachable`. */
 export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promise<Reply<Standing>> => {
+  let troubledSince: number | undefined;
   for (let asked = 0; ; asked += 1) {
     const reply = await ask();
+    const time = now();
+    troubledSince = reply.kind === 'fault' && reply.fault.code === 900 ? (troubledSince ?? time) : undefined;
+    const inDoubt = troubledSince !== undefined && time - troubledSince < believedAfterMs;
     const isOpen =
-      reply.kind === 'unreachable' || (reply.kind === 'answered' && reply.value.state === 'outstanding');
-    const left = until - now();
-    if (!isOpen || left <= 0) return reply;
-    await pause(Math.min(pollPauseMs(asked), left));
+      inDoubt ||
+      reply.kind === 'unreachable' ||
+      (reply.kind === 'answered' && reply.value.state === 'outstanding');
+    const left = until - time;
+    if (isOpen && left > 0) await pause(Math.min(pollPauseMs(asked), left));
+    else if (inDoubt) return { kind: 'unreachable', cause: 'it has trouble of its own (fault 900)' };
+    else return reply;
   }
 };

@@ -14,8 +14,12 @@ export interface ServiceFault {
 /** @typeParam T What a 200 says. */
 export type Reply<T> =
   | { readonly kind: 'answered'; readonly value: T }
-  | { readonly kind: 'fault'; readonly fault: ServiceFault }
-  /** Nobody answered, or somebody who speaks something else. `cause` can follow a colon. */
+  /** `retryLater`: the service is busy; what was asked for has not been looked at. */
+  | { readonly kind: 'fault'; readonly fault: ServiceFault; readonly retryLater?: boolean }
+  /**
+   * Nobody answered, or somebody who speaks something else; for a status request also a service that is too busy to look.
+   * `cause` can follow a colon.
+   */
   | { readonly kind: 'unreachable'; readonly cause: string }
   /** The caller's own signal. What was sent may have been received. */
   | { readonly kind: 'aborted' };

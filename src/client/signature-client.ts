@@ -66,6 +66,8 @@ const receiptMs = 300_000;
 interface RawAnswer {
   readonly status: number;
   readonly bytes: Uint8Array;
+  /** Whether it has a Retry-After. */
+  readonly retryLater: boolean;
 }
 
 const notTheInterface = (status: number): Reply<never> => ({
@@ -73,11 +75,14 @@ const notTheInterface = (status: number): Reply<never> => ({
   cause: `what answers there (status ${status}) is no signature service`,
 });
 
-const readAnswer = <T>({ status, bytes }: RawAnswer, read: (body: unknown) => Checked<T>): Reply<T> => {
+const readAnswer = <T>(
+  { status, bytes, retryLater }: RawAnswer,
+  read: (body: unknown) => Checked<T>,
+): Reply<T> => {
   const json = parseJson(bytes);
   if (!json.ok) return notTheInterface(status);
   const fault = faultAnswerSchema.safeParse(json.value);
-  if (fault.success) return { kind: 'fault', fault: fault.data };
+  if (fault.success) return { kind: 'fault', fault: fault.data, retryLater };
   const value = status === 200 ? read(json.value) : undefined;
   return value?.ok ? { kind: 'answered', value: value.value } : notTheInterface(status);
 };
@@ -110,7 +115,8 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
         redirect: 'manual',
       });
       const bytes = new Uint8Array(await response.arrayBuffer());
-      return { kind: 'answered', value: { status: response.status, bytes } };
+      const retryLater = response.headers.has('retry-after');
+      return { kind: 'answered', value: { status: response.status, bytes, retryLater } };
     } catch (error) {
       if (signal.aborted) return { kind: 'aborted' };
       return {
@@ -130,13 +136,18 @@ export const createSignatureClient = (options: SignatureClientOptions): Signatur
     return raw.kind === 'answered' ? readAnswer(raw.value, read) : raw;
   };
 
-  const statusOf = (msspTransId: string): Promise<Reply<Standing>> =>
-    call(
+  const statusOf = async (msspTransId: string): Promise<Reply<Standing>> => {
+    const reply = await call(
       'status',
       writeStatusRequest(options, msspTransId, now()),
       promptMs,
       reading(statusAnswerSchema, (answer) => readStatus(answer.MSS_StatusResp)),
     );
+    // That is about the service. The transaction goes on.
+    return reply.kind === 'fault' && reply.retryLater
+      ? { kind: 'unreachable', cause: 'it has no answer now and says to ask again later' }
+      : reply;
+  };
 
   return {
     status: statusOf,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { faultCodes } from '../protocol/fault.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
 import { parseStoredPassword } from '../registry/passwords.ts';
+import { operationsOpenid } from './operations-openid.ts';
 
 /**
  * `operations`: the people who run the service, and what they may do.
@@ -46,7 +48,9 @@ const operatorEntry = z
       .min(1)
       .max(255)
       .optional()
-      .describe("`sub` of the user at this service's own first issuer. Without it there is no such login."),
+      .describe(
+        'Who the user is when logging in with the phone: `paraph users subject` prints it for a number. Without it there is no such login.',
+      ),
   })
   .refine(({ passwordHash, oidcSubject }) => passwordHash !== undefined || oidcSubject !== undefined, {
     error: 'must have a passwordHash or an oidcSubject',
@@ -89,8 +93,15 @@ const sessions = z
 
 const logins = z
   .strictObject({
-    perName: allowance(10, 300).describe('Tries to log in with a password under one name.'),
-    perAddress: allowance(20, 60).describe('Tries to log in from one address.'),
+    perAddress: allowance(20, 60).describe(
+      'Failed tries to log in from one address; logins with the phone that begin there count, too.',
+    ),
+    perNameAndAddress: allowance(10, 300).describe(
+      'Failed tries to log in with a password under one name from one address.',
+    ),
+    perName: allowance(100, 300).describe(
+      'Failed tries to log in with a password under one name, from all addresses.',
+    ),
   })
   .prefault({});
 
@@ -104,7 +115,12 @@ const replayPolicy = z
   );
 
 const automaticReplay = z.strictObject({
-  apId: z.string().min(1).max(256).describe('AP_ID of the application whose transactions are replayed.'),
+  apId: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine((apId) => !isLogin(apId), { error: 'must not be that of logins, which are never replayed' })
+    .describe('AP_ID of the application whose transactions are replayed.'),
   faults: z
     .array(z.literal([209, 900]))
     .min(1)
@@ -147,6 +163,7 @@ export const operationsSettings = z
     users: users.prefault([]).describe('People who run the service.'),
     sessions: sessions.describe('Sessions of the console.'),
     logins: logins.describe('How often a login may be tried.'),
+    openid: operationsOpenid.describe('Logins to the console with the phone.'),
     replay: replay.describe('Replays of failed transactions.'),
     metricsToken: z
       .string()

@@ -5,6 +5,7 @@ import type { SubscriberTemplate } from '../registry/subscribers.ts';
 import { applicationProviderList } from './application-provider-entry.ts';
 import { oidcSettings, promptProblem, promptSecondsOf } from './oidc-entry.ts';
 import { operationsSettings } from './operations-entry.ts';
+import { openidProblems, openidTenantOf } from './operations-openid.ts';
 import { subscriberList } from './subscriber-entry.ts';
 import { isSecureAddress, readOrigin } from './web-address.ts';
 
@@ -241,7 +242,9 @@ const configurationObject = z.strictObject({
 });
 
 export const configurationSchema = configurationObject
-  .superRefine(({ sandbox, publicUrl: url, protocol: bounds, oidc, applicationProviders }, context) => {
+  .superRefine((values, context) => {
+    const { sandbox, publicUrl: url, protocol: bounds, oidc, applicationProviders } = values;
+    for (const problem of openidProblems(values)) context.addIssue({ code: 'custom', ...problem });
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       const message = 'must be https, unless it is this machine or a sandbox';
       context.addIssue({ code: 'custom', path: ['publicUrl'], message });
@@ -263,6 +266,10 @@ export const configurationSchema = configurationObject
       promptSeconds: promptSecondsOf(values.oidc, values.protocol),
       // Their redirect address is known when the server listens, so only whether to have them is decided here.
       demoClients: values.sandbox,
+    },
+    operations: {
+      ...values.operations,
+      openid: { ...values.operations.openid, tenant: openidTenantOf(values) },
     },
   }));
 

@@ -7,9 +7,11 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { refuse } from './api/answers.ts';
+import { createCallbackRoutes } from './api/callbacks.route.ts';
 import { createEventStreams } from './api/event-stream.ts';
 import { createReplayRoutes } from './api/replays.route.ts';
 import { createServiceRoutes } from './api/service.route.ts';
+import { createTokenRoutes } from './api/tokens.route.ts';
 import { createDetails } from './api/transaction-detail.ts';
 import { createTransactionRoutes } from './api/transactions.route.ts';
 import { createUserRoutes } from './api/users.route.ts';
@@ -34,7 +36,7 @@ const mostBodyBytes = 1_048_576;
 const mostLoginBytes = 8192;
 
 export const createConsole = (deps: ConsoleDeps): Console => {
-  const streams = createEventStreams();
+  const streams = createEventStreams(deps.operators);
   const details = createDetails(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
@@ -72,12 +74,14 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   for (const api of [
     createTransactionRoutes(deps, details, streams),
     createReplayRoutes(deps),
+    createCallbackRoutes(deps),
     createUserRoutes(deps),
+    createTokenRoutes(deps),
     createServiceRoutes(deps),
   ]) {
     routes.route('/admin/api', api);
   }
-  routes.route('/admin/queues', createBoardRoutes(deps));
+  routes.route('/admin/queues', createBoardRoutes(deps, details));
   routes.route('/', createPages(deps, details));
   routes.all(everywhere, (c) => failed(c.req.path, 404));
   return { routes, endWaiting: streams.close };

@@ -2,8 +2,10 @@
  * What the console is made of: the rooms that it shows, and nothing of its own. Pages, API and board are given the same.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ConsoleLogin } from '../console-login/console-login.ts';
 import type { History } from '../history/history.ts';
 import type { Audit } from '../operators/audit.ts';
+import type { CallbackReplays } from '../operators/callback-replays.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { Replays } from '../operators/replays.ts';
@@ -23,12 +25,17 @@ export interface ProviderView {
   readonly services: readonly string[] | undefined;
   readonly dtbsPrefix: string | undefined;
   readonly requestsPerSecond?: number | undefined;
+  /** Where it is told how its transactions end; the rest of the address may hold a secret. */
+  readonly callbackHost?: string | undefined;
 }
 
 export interface ConsoleDeps {
   readonly operators: Operators;
+  /** The login with the phone; undefined where it is configured off. */
+  readonly phoneLogin?: ConsoleLogin | undefined;
   readonly audit: Audit;
   readonly replays: Replays;
+  readonly callbacks: CallbackReplays;
   readonly history: History;
   readonly transactions: Pick<Transactions, 'find'>;
   readonly shards: readonly Shard[];

@@ -1,11 +1,18 @@
 /**
  * What of a person each role sees: a viewer the end of a number and no text, an operator all of it. Signatures are nobody's
- * business here; whoever asked for one fetches it as an application provider.
+ * business here; whoever asked for one fetches it as an application provider. One-time passwords are not either: who reads one
+ * while it is good gets in.
  */
 import type { TransactionRow } from '../history/row.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
+import type { ReplayPlan } from '../operators/replays.ts';
+import type { ProfileName } from '../protocol/requests.ts';
 
 export const seesPeople = (role: Role): boolean => includesRole(role, 'operator');
+
+/** Whether the text of a request is a secret itself. */
+export const isSecretText = (profile: ProfileName | undefined): boolean =>
+  profile === 'MID/v1/OtpProfileText' || profile === 'MID/v1/OtpProfileFlash';
 
 /** Enough to tell two rows apart, too little to call anybody. */
 const shownDigits = 3;
@@ -39,4 +46,13 @@ export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow):
   ...row,
   msisdn: shownNumber(role, msisdn),
   ...(fault !== undefined && { fault: shownFault(role, fault) }),
+});
+
+export interface ShownPlan extends Omit<ReplayPlan, 'first'> {
+  readonly first: readonly ShownRow[];
+}
+
+export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan): ShownPlan => ({
+  ...plan,
+  first: first.map((row) => shownRow(role, row)),
 });

@@ -12,6 +12,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
+import { readReturned } from '../relying-party/returned.ts';
 import { authorisationRequest, type Fields, newSecrets } from './authorisation-request.ts';
 import { readChoices } from './choices.ts';
 import { isFromOwnPage, pageHeaders } from './headers.ts';
@@ -28,7 +29,7 @@ import {
   type ReadIdToken,
   unreachablePage,
 } from './result-page.ts';
-import { readReturned } from './returned.ts';
+
 import { presentable, shortened } from './shorten.ts';
 import { startPage } from './start-page.ts';
 import { stylesheet } from './stylesheet.ts';

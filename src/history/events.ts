@@ -16,8 +16,8 @@ import { rowOf, type StoredFields, type TransactionRow } from './row.ts';
 /** What was read from the two streams. */
 export interface Read {
   readonly position: EventPosition;
-  /** There may have been more than is still told. */
-  readonly gap: boolean;
+  /** Those of which more may have been told than is still there. */
+  readonly gaps: readonly (keyof EventPosition)[];
   /** There is more to be read. */
   readonly more: boolean;
 }
@@ -25,7 +25,6 @@ export interface Read {
 export interface Changes extends Read {
   /** Each once; without a row where the job is gone. */
   readonly changed: readonly { readonly id: string; readonly row: TransactionRow | undefined }[];
-  readonly position: Position;
 }
 
 /** A transaction is some four events, so Redis is busy with this for a millisecond or two. */
@@ -40,22 +39,22 @@ const eventsAtOnce = 600;
  */
 export const eventsScript = (told: string): string => `
 local most = tonumber(ARGV[3])
-local gap, more = 0, 0
+local gaps, more = {}, 0
 local ids, known = {}, {}
 local function field(fields, name)
   for i = 1, #fields, 2 do
     if fields[i] == name then return fields[i + 1] end
   end
 end
-local function read(key, since, told)
+local function read(stream, key, since, told)
   local entries = redis.call('XRANGE', key, since, '+', 'COUNT', most + 1)
   if #entries > most then more = 1 end
   local first = 1
   if since ~= '${beginning}' then
-    if entries[1] and entries[1][1] == since then first = 2 else gap = 1 end
+    if entries[1] and entries[1][1] == since then first = 2 else gaps[#gaps + 1] = stream end
   elseif #entries > most then
     -- With fewer than this ever written, none has been trimmed.
-    gap = 1
+    gaps[#gaps + 1] = stream
   end
   local last = since
   for i = first, #entries do
@@ -69,13 +68,13 @@ local function read(key, since, told)
   end
   return last
 end
-local signatures = read(KEYS[1], ARGV[1], function(event, id, fields)
+local signatures = read('signatures', KEYS[1], ARGV[1], function(event, id, fields)
 ${told}
 end)
-local receipts = read(KEYS[2], ARGV[2], function(event, id)
+local receipts = read('receipts', KEYS[2], ARGV[2], function(event, id)
   return event == 'completed' and string.match(id or '', '^(.+)%-receipt$')
 end)
-local found = { gap, more, signatures, receipts }`;
+local found = { gaps, more, signatures, receipts }`;
 
 /** @returns What {@link eventsScript} wants to be given. */
 export const eventsArguments = (
@@ -88,8 +87,14 @@ export const eventsArguments = (
 
 /** The answer of a script that begins with {@link eventsScript}: what it began, and what followed. */
 export const readAnswer = (found: unknown): Read & { readonly rest: readonly unknown[] } => {
-  const [gap, more, signatures, receipts, ...rest] = found as [number, number, string, string, ...unknown[]];
-  return { position: { signatures, receipts }, gap: gap === 1, more: more === 1, rest };
+  const [gaps, more, signatures, receipts, ...rest] = found as [
+    Read['gaps'],
+    number,
+    string,
+    string,
+    ...unknown[],
+  ];
+  return { position: { signatures, receipts }, gaps, more: more === 1, rest };
 };
 
 /**
@@ -107,7 +112,7 @@ ${eventsScript(`
   if event ~= 'waiting' then return nil end
   local before = field(fields, 'prev')
   return (before == 'failed' or before == 'completed') and id`)}
-if gap == 0 then
+if #gaps == 0 then
   for _, id in ipairs(ids) do
     found[#found + 1] = id
     found[#found + 1] = job(ARGV[4], id)
@@ -115,11 +120,16 @@ if gap == 0 then
 end
 return found`;
 
-/** @returns Undefined when the index does not stand there any more. */
+/**
+ * @param stands Where the index stands.
+ * @param since Where reading begins; where a gap is being repaired it is ahead of the index.
+ * @returns Undefined when the index does not stand there any more.
+ */
 export const readChanges = async (
   redis: RedisClient,
   keys: ShardKeys,
-  since: Position,
+  stands: Position,
+  since: EventPosition = stands,
 ): Promise<Changes | undefined> => {
   const [streams, from] = eventsArguments(keys, since);
   const found = await redis.eval(
@@ -129,16 +139,16 @@ export const readChanges = async (
     keys.state,
     ...from,
     keys.signatures(''),
-    positionText(since),
+    positionText(stands),
   );
   if (found === null) return undefined;
-  const { rest, position, gap, more } = readAnswer(found);
+  const { rest, ...read } = readAnswer(found);
   const changed: { id: string; row: TransactionRow | undefined }[] = [];
   for (let index = 0; index < rest.length; index += 2) {
     const id = String(rest[index]);
     changed.push({ id, row: rowOf(id, rest[index + 1] as StoredFields) });
   }
-  return { changed, position: { ...since, ...position }, gap, more };
+  return { ...read, changed };
 };
 
 /** The ends of the streams as they are now: what is read from the jobs after this contains all that they tell. */

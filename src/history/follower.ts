@@ -3,13 +3,13 @@
  * there yet. A step reads from the position and writes with it, so it may be cut off anywhere and done again.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { latestEvents, readChanges } from './events.ts';
+import { catchUp, sinceGap } from './catch-up.ts';
+import { type Changes, readChanges } from './events.ts';
 import type { IndexStore } from './index-store.ts';
 import { entriesOf, readEntries } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
-import { type Position, positionText, timeOf } from './position.ts';
+import { type Position, positionText } from './position.ts';
 import { rebuildShard } from './rebuild.ts';
-import { walk } from './walk.ts';
 
 /**
  * more   There is more to do at once.
@@ -22,9 +22,6 @@ export interface Follower {
   step(): Promise<StepResult>;
 }
 
-/** Jobs end by the clocks of workers, events are stamped by that of Redis. */
-const clocksDifferMs = 600_000;
-
 export const createFollower = (options: {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
@@ -36,17 +33,27 @@ export const createFollower = (options: {
   /** As far as this process knows. A write with a wrong one writes nothing. */
   let known: Position | undefined;
 
-  const repair = async (from: Position): Promise<StepResult> => {
-    const events = await latestEvents(redis, keys);
-    const since = Math.max(0, timeOf(from.signatures) - clocksDifferMs);
-    const sinceReceipts = Math.max(0, timeOf(from.receipts) - clocksDifferMs);
+  const repair = async (from: Position, gaps: Changes['gaps']): Promise<StepResult> => {
     let at: Position | undefined = from;
-    for await (const ids of walk(redis, keys, Math.min(since, sinceReceipts || since))) {
-      if (!(await mayGoOn())) return 'busy';
-      at = await store.write(at, at, await readEntries(redis, keys, ids));
-      if (at === undefined) break;
-    }
-    known = at && (await store.write(at, { ...at, ...events }, []));
+    const read = await catchUp({
+      redis,
+      keys,
+      from,
+      since: sinceGap(from, gaps),
+      see: async (ids) => {
+        if (at === undefined || !(await mayGoOn())) return false;
+        at = await store.write(at, at, await readEntries(redis, keys, ids));
+        return at !== undefined;
+      },
+      follow: async (since) => {
+        const changes = at && (await readChanges(redis, keys, at, since));
+        if (at !== undefined && changes !== undefined && changes.changed.length > 0) {
+          at = await store.write(at, at, entriesOf(changes.changed));
+        }
+        return changes;
+      },
+    });
+    known = at && read && (await store.write(at, { ...at, ...read }, []));
     return known === undefined ? 'busy' : 'more';
   };
 
@@ -64,8 +71,9 @@ export const createFollower = (options: {
         known = undefined;
         return 'more';
       }
-      const { changed, position, gap, more } = changes;
-      if (gap) return repair(from);
+      const { changed, gaps, more } = changes;
+      if (gaps.length > 0) return repair(from, gaps);
+      const position = { ...from, ...changes.position };
       if (positionText(position) === positionText(from)) return 'idle';
       // A position that did not hold is read anew; what is left to do is found again.
       known = await store.write(from, position, entriesOf(changed));

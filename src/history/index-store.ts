@@ -3,7 +3,6 @@
  * still stands where the writer believes: two processes, or one that slept, cannot undo each other's work.
  */
 import type { RedisClient } from '../redis/connect.ts';
-
 import { bucketsInDoubling, countedMs, type EntryArguments, minuteMs } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
 import { factsWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
@@ -27,11 +26,14 @@ export interface IndexStore {
   ): Promise<void>;
   /** Frees a chunk that has no rows left. @returns Whether it had none. */
   dropIfEmpty(generation: number, chunk: number): Promise<boolean>;
-  /** A new generation that nobody reads yet. What an earlier rebuild left unfinished is removed. */
+  /** A new generation that nobody reads yet. What earlier rebuilds left is removed. */
   beginGeneration(): Promise<number>;
-  /** Puts a finished generation to use and removes the one before. @returns False when it was given up meanwhile. */
+  /** Puts a finished generation to use; the one before is left. @returns False when it was given up meanwhile. */
   use(position: Position): Promise<boolean>;
+  /** A generation that is being built is left; one that is in use already stays. */
   giveUp(generation: number): Promise<void>;
+  /** Frees what the generations that were left take up. */
+  removeLeft(): Promise<void>;
 }
 
 const chunkScript = `
@@ -162,16 +164,30 @@ redis.call('UNLINK', KEYS[1], KEYS[2])
 redis.call('HDEL', KEYS[3], ARGV[1])
 return 1`;
 
+/** Field of the state for a generation that is no longer wanted, until it has been removed. */
+const leftField = 'left:';
+
+/**
+ * KEYS: state, changes. ARGV: generation, position.
+ *
+ * Run again because its answer was lost, it finds done what it would do. The generation before is not removed here: what
+ * fails or dies after the switch leaves a generation too many, and which is written down.
+ */
 const useScript = `
-if redis.call('HGET', KEYS[1], 'building') ~= ARGV[1] then return false end
-local before = redis.call('HGET', KEYS[1], 'position') or ''
+local before = string.match(redis.call('HGET', KEYS[1], 'position') or '', '^%d+')
+if before == ARGV[1] then return 1 end
+if redis.call('HGET', KEYS[1], 'building') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'position', ARGV[2])
 redis.call('HDEL', KEYS[1], 'building')
+if before then redis.call('HSET', KEYS[1], '${leftField}' .. before, '') end
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', 100, '*', 'ids', '*')
-return before`;
+return 1`;
 
+/** KEYS: state. ARGV: generation. */
 const giveUpScript = `
-if redis.call('HGET', KEYS[1], 'building') == ARGV[1] then redis.call('HDEL', KEYS[1], 'building') end
+if redis.call('HGET', KEYS[1], 'building') ~= ARGV[1] then return 0 end
+redis.call('HDEL', KEYS[1], 'building')
+redis.call('HSET', KEYS[1], '${leftField}' .. ARGV[1], '')
 return 1`;
 
 /** Few enough that one script keeps nobody waiting for long. */
@@ -192,7 +208,14 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
 
   const giveUp = async (number: number): Promise<void> => {
     await redis.eval(giveUpScript, 1, keys.state, number);
-    await dropGeneration(number);
+  };
+
+  const removeLeft = async (): Promise<void> => {
+    for (const field of await redis.hkeys(keys.state)) {
+      if (!field.startsWith(leftField)) continue;
+      await dropGeneration(Number(field.slice(leftField.length)));
+      await redis.hdel(keys.state, field);
+    }
   };
 
   const writeSome = async (
@@ -209,6 +232,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
 
   return {
     giveUp,
+    removeLeft,
 
     position: async () => readPosition(await redis.hget(keys.state, 'position')),
 
@@ -252,25 +276,15 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     beginGeneration: async () => {
       const unfinished = Number((await redis.hget(keys.state, 'building')) ?? 0);
       if (unfinished > 0) await giveUp(unfinished);
+      await removeLeft();
       const generation = await redis.hincrby(keys.state, 'generations', 1);
       await redis.hset(keys.state, 'building', generation);
       return generation;
     },
 
     use: async (position) => {
-      const { generation } = position;
-      const before = await redis.eval(
-        useScript,
-        2,
-        keys.state,
-        keys.changes,
-        generation,
-        positionText(position),
-      );
-      if (before === null) return false;
-      const replaced = readPosition(String(before))?.generation;
-      if (replaced !== undefined && replaced !== generation) await dropGeneration(replaced);
-      return true;
+      const given = [keys.state, keys.changes, position.generation, positionText(position)];
+      return (await redis.eval(useScript, 2, ...given)) === 1;
     },
   };
 };

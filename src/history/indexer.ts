@@ -12,7 +12,7 @@ import type { Retention } from './filter.ts';
 import { createFollower } from './follower.ts';
 import { createIndexStore } from './index-store.ts';
 import { shardKeys } from './keys.ts';
-import { sweepShard } from './sweep.ts';
+import { sweepDueIn, sweepShard } from './sweep.ts';
 
 export interface Indexer {
   start(): void;
@@ -20,7 +20,7 @@ export interface Indexer {
   close(): Promise<void>;
   /** Resolves when all that had happened before the call is found, whichever process has seen to it. */
   idle(): Promise<void>;
-  /** Takes out what is over; also done by itself, every hour. @returns How many transactions. */
+  /** Takes out what is over; also done by itself, every hour, whichever process runs then. @returns How many transactions. */
   sweep(): Promise<number>;
 }
 
@@ -38,8 +38,6 @@ export interface IndexerOptions {
   readonly leaseMs?: number;
 }
 
-const sweepEveryMs = 3_600_000;
-
 export const createIndexer = (options: IndexerOptions): Indexer => {
   const { redis, prefix, shards, retention, now, onError, pollMs = 200, leaseMs } = options;
 
@@ -51,12 +49,13 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
     const sweep = (): Promise<number> => sweepShard({ redis, keys, store, retention, now: now() });
 
     const start = (): void => {
-      let sweepAt = performance.now() + sweepEveryMs;
+      let lookAt = 0;
       duty.start(async () => {
         const result = await follower.step();
-        if (performance.now() >= sweepAt) {
-          sweepAt = performance.now() + sweepEveryMs;
-          await sweep();
+        if (performance.now() >= lookAt) {
+          const dueInMs = await sweepDueIn(redis, keys, now());
+          if (dueInMs === 0) await sweep();
+          else lookAt = performance.now() + dueInMs;
         }
         return result === 'more' ? 0 : pollMs;
       });

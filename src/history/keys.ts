@@ -2,7 +2,9 @@
  * What the index keeps, shard by shard, in the shard's own slot:
  *
  *     {prefix-n}:history-1              hash    `position`: generation in use and how far the events were read;
- *                                             `building`: the generation that a rebuild writes; `generations`: the last one
+ *                                             `building`: the generation that a rebuild writes; `generations`: the last one;
+ *                                             `left:g`: a generation that is to be removed; `swept`: when what is over was
+ *                                             taken out last, milliseconds since the epoch
  *     {prefix-n}:history-1:lease        string  the process that follows the events, with an expiry
  *     {prefix-n}:history-1:rebuilding   string  the process that rebuilds, with an expiry
  *     {prefix-n}:history-1:changes      stream  ids that changed, a hundred entries, for pages that are live

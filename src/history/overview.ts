@@ -1,8 +1,8 @@
 /**
  * What happened in the last hours, from the counters of their minutes, and what is in the queues now.
  *
- * Every attempt that ended is counted, so a transaction that failed and was replayed counts as failed and as signed. A
- * rebuild only knows the last end of each.
+ * Every attempt that ended is counted, so a transaction that failed and was replayed counts as failed and as signed: if
+ * the indexer came by in between, which it does a few times a second. A rebuild only knows the last end of each.
  */
 import { type FaultReason, faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';

@@ -19,6 +19,9 @@ export interface RebuildProgress {
 
 const lockMs = 30_000;
 
+/** Of tidying up: what it leaves is removed by the next sweep or rebuild, and the lock lapses. */
+const ignored = (): void => undefined;
+
 /** @returns Undefined when another process rebuilds already. */
 export const rebuildShard = async (options: {
   readonly redis: RedisClient;
@@ -35,7 +38,7 @@ export const rebuildShard = async (options: {
   try {
     const events = await latestEvents(redis, keys);
     let indexed = 0;
-    for await (const ids of walk(redis, keys, 0)) {
+    for await (const ids of walk(redis, keys, { signatures: 0 })) {
       signal?.throwIfAborted();
       // A job that is gone by now is none, here.
       const entries = (await readEntries(redis, keys, ids)).filter(([, packed]) => packed !== '');
@@ -50,9 +53,10 @@ export const rebuildShard = async (options: {
       throw new Error('Another process has begun to rebuild the index');
     return { indexed };
   } catch (error) {
-    await store.giveUp(generation);
+    await store.giveUp(generation).catch(ignored);
     throw error;
   } finally {
-    await lock.release();
+    await store.removeLeft().catch(ignored);
+    await lock.release().catch(ignored);
   }
 };

@@ -51,10 +51,12 @@ export const parsed = (text: string | null | undefined): Record<string, unknown>
 export const member = (from: unknown, name: string): unknown =>
   (Object(from) as Record<string, unknown>)[name];
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** The end of the year 9999: what lies behind it was not written by a clock. */
+const lastTime = 253_402_300_799_999;
 /** Whole milliseconds, as they are compared and written down. */
 const time = (value: unknown): number => {
   const number = Math.trunc(Number(value ?? 0));
-  return Number.isSafeInteger(number) && number > 0 ? number : 0;
+  return number > 0 && number <= lastTime ? number : 0;
 };
 const count = (value: unknown, least: number): number => {
   const number = Number(value ?? least);

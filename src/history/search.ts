@@ -7,7 +7,9 @@
  * index may be a moment behind, and the row that is shown is always that of now.
  *
  * One page goes through a limited number of rows. When nothing more was found in them, the page ends early and its cursor
- * goes on from there.
+ * goes on from there. What the next page would have to go through again counts against that: chunks that span much time, by
+ * one old transaction among new ones, are gone through in one page, however many they are. So every page comes further, and
+ * one that ends early leaves half of what it went through behind.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { beginningAt, compare, cursorText, isBehind, type Place, readCursor } from './cursor.ts';
@@ -44,9 +46,9 @@ export interface SearchOptions {
   readonly now: () => number;
 }
 
-/** 400 000 rows: 16 MB of facts. */
+/** 400 000 rows: 16 MB of facts. More when the next page would not be spared half of them. */
 const chunksForPage = 400;
-/** Jobs that are read for a page, when most of them turn out to be gone. */
+/** Jobs that are read for a page, when most of them turn out to be gone; so many candidates are kept at most. */
 const readsForPage = 2000;
 const readsAtOnce = 50;
 /** Read together; each time twice as many, since most pages are full after the first few. */
@@ -94,6 +96,11 @@ const chunksFor = async (
     .sort((a, b) => b.greatest - a.greatest);
 };
 
+/** Whether a page may end: it has gone through many chunks, and most of them have nothing left for the next one. */
+const isEnough = (chunks: readonly ChunkAt[], scanned: number, unseen: number): boolean =>
+  scanned >= chunksForPage &&
+  chunks.slice(0, scanned).filter(({ least }) => least > unseen).length >= scanned / 2;
+
 const candidatesIn = (
   facts: Facts,
   rows: readonly number[],
@@ -127,6 +134,8 @@ const searchOnce = async (
   const rows: TransactionRow[] = [];
   let waiting: Candidate[] = [];
   let candidates = 0;
+  /** Of them those whose turn is over. */
+  let passed = 0;
   let scanned = 0;
   let last: Place | undefined;
   let reads = 0;
@@ -175,12 +184,13 @@ const searchOnce = async (
   };
 
   for (let many = firstChunks; ; many = Math.min(many * 2, mostChunks)) {
-    const next = chunks.slice(scanned, Math.min(scanned + many, chunksForPage));
+    const next = chunks.slice(scanned, scanned + many);
     scanned += next.length;
     const before = waiting.length;
     await scan(next);
     candidates += waiting.length - before;
     waiting.sort(compare);
+    waiting = waiting.slice(0, readsForPage);
     const unseen = chunks[scanned]?.greatest ?? Number.NEGATIVE_INFINITY;
     let turns = waiting.findIndex(({ submittedAt }) => submittedAt <= unseen);
     if (turns === -1) turns = waiting.length;
@@ -193,10 +203,11 @@ const searchOnce = async (
       taken += await take(next);
     }
     waiting = waiting.slice(taken);
+    passed += taken;
     const seenAll = scanned === chunks.length;
     const isFull = rows.length >= limit || reads >= readsForPage;
-    if (isFull || seenAll || scanned >= chunksForPage) {
-      const more = waiting.length > 0 || !seenAll;
+    if (isFull || seenAll || isEnough(chunks, scanned, unseen)) {
+      const more = candidates > passed || !seenAll;
       const goOn = isFull ? last : beginningAt(unseen);
       const total = seenAll && start === undefined ? candidates : undefined;
       return {

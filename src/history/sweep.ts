@@ -1,6 +1,6 @@
 /**
  * Takes out what nobody may find any more: transactions whose retention is over, and those whose job has gone without a
- * word, because BullMQ tells of jobs that it removes in bulk by their number only.
+ * word, because BullMQ tells of jobs that it removes in bulk by their number only. And what a rebuild has left.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { isOver, type Retention } from './filter.ts';
@@ -12,6 +12,20 @@ import { readChunks } from './reading.ts';
 /** No transaction is open for longer than this without its job being looked for. */
 const openMs = 86_400_000;
 
+const everyMs = 3_600_000;
+
+/**
+ * When it was last done is written down, since processes may come and go more often than it has to be. A time that is to
+ * come was written by a clock that was ahead.
+ *
+ * @returns After how many milliseconds it is due; 0 when it is.
+ */
+export const sweepDueIn = async (redis: RedisClient, keys: ShardKeys, now: number): Promise<number> => {
+  await redis.hsetnx(keys.state, 'swept', now);
+  const swept = Number(await redis.hget(keys.state, 'swept'));
+  return swept > now ? 0 : Math.max(0, swept + everyMs - now);
+};
+
 /** @returns How many rows were taken out. */
 export const sweepShard = async (options: {
   readonly redis: RedisClient;
@@ -21,6 +35,7 @@ export const sweepShard = async (options: {
   readonly now: number;
 }): Promise<number> => {
   const { redis, keys, store, retention, now } = options;
+  await store.removeLeft();
   const position = await store.position();
   if (position === undefined) return 0;
   const generation = keys.generation(position.generation);
@@ -53,5 +68,6 @@ export const sweepShard = async (options: {
     removed += over.length;
     await store.dropIfEmpty(position.generation, chunk);
   }
+  await redis.hset(keys.state, 'swept', now);
   return removed;
 };

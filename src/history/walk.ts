@@ -1,5 +1,5 @@
 /**
- * Finds transactions without the events, in the queue's own lists: all of them for a rebuild, or for a gap those that may
+ * Finds transactions without the events, in the queues' own lists: all of them for a rebuild, or for a gap those that may
  * have changed since a time, which are the open ones and those that have ended since.
  *
  * A transaction that moves while this runs may be met twice or not at all; its move is an event, and who walks has noted
@@ -7,6 +7,13 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
+import type { EventPosition } from './position.ts';
+
+/**
+ * By how much the clocks of the machines may differ. Ends are stamped by workers, events by Redis: who looks for what has
+ * ended since a time goes back further by so much.
+ */
+export const clocksDifferMs = 60_000;
 
 const atOnce = 1000;
 /** Lists grow at the left and shrink at the right, so nothing is skipped from the left unless one is taken from between. */
@@ -34,39 +41,68 @@ async function* sleeping(redis: RedisClient, key: string): AsyncGenerator<readon
   } while (cursor !== '0');
 }
 
-/** By the time of their end, oldest first. */
-async function* endedSince(
+/** A job that has ended, and when, by the clock of whoever ended it. */
+export interface Ended {
+  readonly id: string;
+  readonly at: number;
+}
+
+/**
+ * Jobs by the time of their end, oldest first. One may come twice; none is skipped when others leave meanwhile, unless
+ * more than a thousand ended in one millisecond.
+ *
+ * @param key A queue's `completed` or `failed`.
+ */
+export async function* endedSince(
   redis: RedisClient,
   key: string,
   sinceMs: number,
-): AsyncGenerator<readonly string[]> {
-  let from: string = String(sinceMs);
-  /** So many of those that ended at `from` are known already. */
+): AsyncGenerator<readonly Ended[]> {
+  let from = sinceMs;
   let skip = 0;
   for (;;) {
-    const found = await redis.zrange(key, from, '+inf', 'BYSCORE', 'LIMIT', skip, atOnce, 'WITHSCORES');
-    const ids = found.filter((_, index) => index % 2 === 0);
-    const scores = found.filter((_, index) => index % 2 === 1);
-    yield ids;
-    if (ids.length < atOnce) return;
-    const last = scores.at(-1) ?? from;
-    const same = scores.filter((score) => score === last).length;
-    skip = last === from ? skip + same : same;
+    const found = await redis.zrange(
+      key,
+      String(from),
+      '+inf',
+      'BYSCORE',
+      'LIMIT',
+      skip,
+      atOnce,
+      'WITHSCORES',
+    );
+    const ended: Ended[] = [];
+    for (let index = 0; index < found.length; index += 2) {
+      ended.push({ id: found[index] ?? '', at: Number(found[index + 1]) });
+    }
+    yield ended;
+    const last = ended.at(-1)?.at ?? from;
+    if (ended.length < atOnce) return;
+    // Those of the last millisecond come again, unless there are more of them than are read at once.
+    skip = last === from ? skip + atOnce : 0;
     from = last;
   }
 }
 
-/** @param sinceMs By the clock of whoever ends transactions; 0 for all. Ids may come more than once. */
+/** From when on a queue is looked through, milliseconds by the clock of whoever ends jobs, 0 for all; without, it is not. */
+export type Since = { readonly [queue in keyof EventPosition]?: number };
+
+/** Ids may come more than once. */
 export async function* walk(
   redis: RedisClient,
   keys: ShardKeys,
-  sinceMs: number,
+  { signatures, receipts }: Since,
 ): AsyncGenerator<readonly string[]> {
-  for (const set of ['completed', 'failed']) {
-    yield* endedSince(redis, keys.signatures(set), sinceMs);
+  if (receipts !== undefined) {
+    for await (const ended of endedSince(redis, keys.receipts('completed'), receipts)) {
+      yield ended.map(({ id }) => id.replace(/-receipt$/, ''));
+    }
   }
-  for await (const ids of endedSince(redis, keys.receipts('completed'), sinceMs)) {
-    yield ids.map((id) => id.replace(/-receipt$/, ''));
+  if (signatures === undefined) return;
+  for (const set of ['completed', 'failed']) {
+    for await (const ended of endedSince(redis, keys.signatures(set), signatures)) {
+      yield ended.map(({ id }) => id);
+    }
   }
   for (const list of ['wait', 'paused', 'active']) {
     for await (const ids of listed(redis, keys.signatures(list))) yield ids.filter((id) => !isMarker(id));

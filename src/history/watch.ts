@@ -1,6 +1,9 @@
 /**
  * Tells a page that is open which transactions have changed, soon after the index knows. However many pages are open, a
  * process asks each shard twice a second, and not at all while none is.
+ *
+ * Where the changes begin is asked at once, on the connection that lists are read by: whoever watches first and reads then
+ * misses nothing in between. Where that could not be learnt, everything may have changed.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
@@ -10,7 +13,7 @@ export type Change = { readonly kind: 'ids'; readonly ids: readonly string[] } |
 export type ChangeListener = (change: Change) => void;
 
 export interface Watch {
-  /** @returns Stops it. */
+  /** Told of what changes from now on. @returns Stops it. */
   watch(listener: ChangeListener): () => void;
   close(): void;
 }
@@ -27,15 +30,25 @@ export const createWatch = (
 ): Watch => {
   const listeners = new Set<ChangeListener>();
   let timer: NodeJS.Timeout | undefined;
-  /** The last entry that was read of each shard; undefined before the first look. */
+  let running = false;
+  /** The last entry that was read of each shard; undefined where it is not known. */
   let read: (string | undefined)[] = [];
+
+  const findEnd = async ({ changes }: ShardKeys, shard: number): Promise<void> => {
+    const [last] = await redis.xrevrange(changes, '+', '-', 'COUNT', 1);
+    read[shard] = last?.[0] ?? '0-0';
+  };
+
+  const begin = async (): Promise<void> => {
+    read = shards.map(() => undefined);
+    await Promise.all(shards.map(findEnd));
+  };
 
   const lookAt = async (keys: ShardKeys, shard: number): Promise<readonly string[]> => {
     const since = read[shard];
     if (since === undefined) {
-      const [last] = await redis.xrevrange(keys.changes, '+', '-', 'COUNT', 1);
-      read[shard] = last?.[0] ?? '0-0';
-      return [];
+      await findEnd(keys, shard);
+      return ['*'];
     }
     const entries = await redis.xrange(keys.changes, `(${since}`, '+', 'COUNT', entriesAtOnce);
     read[shard] = entries.at(-1)?.[0] ?? since;
@@ -51,23 +64,21 @@ export const createWatch = (
     for (const listener of listeners) listener(change);
   };
 
-  const next = (): void => {
-    timer = setTimeout(() => {
-      look()
-        .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))))
-        .finally(() => {
-          if (listeners.size > 0) next();
-          else timer = undefined;
-        });
-    }, lookEveryMs);
+  const run = (step: () => Promise<void>): void => {
+    step()
+      .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))))
+      .finally(() => {
+        running = listeners.size > 0;
+        if (running) timer = setTimeout(run, lookEveryMs, look);
+      });
   };
 
   return {
     watch: (listener) => {
       listeners.add(listener);
-      if (timer === undefined) {
-        read = shards.map(() => undefined);
-        next();
+      if (!running) {
+        running = true;
+        run(begin);
       }
       return () => {
         listeners.delete(listener);
@@ -76,7 +87,7 @@ export const createWatch = (
     close: () => {
       listeners.clear();
       clearTimeout(timer);
-      timer = undefined;
+      running = false;
     },
   };
 };

@@ -3,7 +3,11 @@
  */
 import type { Checked, Fault, FaultCode } from '../protocol/fault.ts';
 import type { Caller } from '../protocol/requests.ts';
-import type { ApplicationProvider, ApplicationProviders } from '../registry/application-providers.ts';
+import {
+  type ApplicationProvider,
+  type ApplicationProviders,
+  rateExceeded,
+} from '../registry/application-providers.ts';
 import type { Waits } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import { presentFault } from './present.ts';
@@ -14,6 +18,8 @@ export interface Answer {
   readonly body: object;
   /** What the log may say about it. */
   readonly trace: Trace;
+  /** The request was not looked at, and may be sent again as it is. */
+  readonly retryLater?: boolean;
 }
 
 export interface Trace {
@@ -41,6 +47,12 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
   status: 500,
   body: presentFault(fault),
   trace: { ...trace, fault: fault.code },
+});
+
+/** To a caller who was not let in. Who comes too often may come again. */
+export const refusedCaller = (why: Fault, trace: Trace): Answer => ({
+  ...faultAnswer(why, trace),
+  retryLater: why === rateExceeded,
 });
 
 /** No longer AP_ID can be registered. */

@@ -16,7 +16,14 @@ import type { ApplicationProviders } from '../registry/application-providers.ts'
 import { chooseMethod, profilesOf, sscdFault } from '../registry/profile-selection.ts';
 import type { Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
-import { answer, authorizeCaller, faultAnswer, type OperationHandler, traceOf } from './operation.ts';
+import {
+  answer,
+  authorizeCaller,
+  faultAnswer,
+  type OperationHandler,
+  refusedCaller,
+  traceOf,
+} from './operation.ts';
 import { type ProfileView, presentProfile, type SscdView } from './present.ts';
 
 /** What the profile operation says of a card whose network nobody knows. */
@@ -96,7 +103,7 @@ export const createProfile = (deps: {
     const request = parsed.value;
     const trace = traceOf(request.caller);
     const provider = await authorizeCaller(providers, request.caller, evidence);
-    if (!provider.ok) return faultAnswer(provider.fault, trace);
+    if (!provider.ok) return refusedCaller(provider.fault, trace);
     const subscriber = subscribers.find(request.msisdn.number);
     if (subscriber === undefined) return faultAnswer(fault(105), trace);
     const refused = testFault(subscriber) ?? userFault(subscriber);

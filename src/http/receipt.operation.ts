@@ -10,7 +10,14 @@ import type { ApplicationProviders } from '../registry/application-providers.ts'
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
 import type { Receipts } from '../transactions/receipts.ts';
-import { answer, authorizeCaller, faultAnswer, type OperationHandler, traceOf } from './operation.ts';
+import {
+  answer,
+  authorizeCaller,
+  faultAnswer,
+  type OperationHandler,
+  refusedCaller,
+  traceOf,
+} from './operation.ts';
 import { presentReceipt } from './present.ts';
 
 export const createReceipt =
@@ -28,7 +35,7 @@ export const createReceipt =
     const request = parsed.value;
     const trace = traceOf(request.caller, request.msspTransId);
     const provider = await authorizeCaller(providers, request.caller, evidence);
-    if (!provider.ok) return faultAnswer(provider.fault, trace);
+    if (!provider.ok) return refusedCaller(provider.fault, trace);
     const always = testFault(subscribers.find(request.msisdn.number));
     if (always !== undefined) return faultAnswer(always, trace);
     const sent = await receipts.send(request, waits);

@@ -84,13 +84,14 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           : faultAnswer(bytes.fault);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
-        answer = faultAnswer(fault(900));
+        // To a status request fault 900 may also say how the transaction has ended; this one says nothing of it.
+        answer = { ...faultAnswer(fault(900)), retryLater: expected === 'status' };
       }
       if (answer === undefined) return refuseBusy();
       // Who has hung up is answered nothing.
       if (!gone?.aborted)
         log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
-      return respond(answer.status, answer.body);
+      return respond(answer.status, answer.body, answer.retryLater ? retryHeader : {});
     });
   };
 

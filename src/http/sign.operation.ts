@@ -13,7 +13,14 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import type { App2App } from '../transactions/app2app.ts';
 import { eligibility } from '../transactions/eligibility.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import { answer, authorizeCaller, faultAnswer, type OperationHandler, traceOf } from './operation.ts';
+import {
+  answer,
+  authorizeCaller,
+  faultAnswer,
+  type OperationHandler,
+  refusedCaller,
+  traceOf,
+} from './operation.ts';
 import { presentAccepted, presentSigned } from './present.ts';
 
 export const createSign =
@@ -32,7 +39,7 @@ export const createSign =
     const { request, wire } = parsed.value;
     const trace = traceOf(request.caller);
     const provider = await authorizeCaller(providers, request.caller, evidence);
-    if (!provider.ok) return faultAnswer(provider.fault, trace);
+    if (!provider.ok) return refusedCaller(provider.fault, trace);
     const allowed = checkSignatureRequest(provider.value, request);
     if (!allowed.ok) return faultAnswer(allowed.fault, trace);
     const eligible = eligibility(request, subscribers);

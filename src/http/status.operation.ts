@@ -11,7 +11,14 @@ import type { Protocol } from '../protocol/parse.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { unknownTransaction } from '../transactions/receipts.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import { answer, authorizeCaller, faultAnswer, type OperationHandler, traceOf } from './operation.ts';
+import {
+  answer,
+  authorizeCaller,
+  faultAnswer,
+  type OperationHandler,
+  refusedCaller,
+  traceOf,
+} from './operation.ts';
 import { asStatusFault, presentStatus } from './present.ts';
 
 export const createStatus =
@@ -28,7 +35,7 @@ export const createStatus =
     const { caller, msspTransId } = parsed.value;
     const trace = traceOf(caller, msspTransId);
     const provider = await authorizeCaller(providers, caller, evidence);
-    if (!provider.ok) return faultAnswer(provider.fault, trace);
+    if (!provider.ok) return refusedCaller(provider.fault, trace);
     const view = await transactions.findOwn(caller.apId, msspTransId);
     if (view === undefined) return faultAnswer(fault(101, unknownTransaction), trace);
     switch (view.state.kind) {

@@ -83,7 +83,7 @@ export const claimsAbout = (
 export const createPairwise = (
   masterKey: Uint8Array,
   tenant: string,
-): ((account: string, client: OauthClient) => string) => {
+): ((account: string, client: Pick<OauthClient, 'sector'>) => string) => {
   const key = Buffer.from(hkdfSync('sha256', masterKey, '', `paraph oidc subjects ${tenant}`, 32));
   return (account, { sector }) =>
     createHmac('sha256', key).update(`${sector.length}:${sector}`).update(account).digest('base64url');

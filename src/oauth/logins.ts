@@ -10,6 +10,7 @@ import { verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { bytesToSign } from '../protocol/requests.ts';
+import { loginApId } from '../registry/login-ap-id.ts';
 import type { AcrValue, LoginLanguage, OauthClient } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { eligibility } from '../transactions/eligibility.ts';
@@ -17,7 +18,6 @@ import type { Transactions } from '../transactions/transactions.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
 import { acrOf, amrOf, methodOf, profileFor } from './authentication-context.ts';
 import type { LoginEvidence } from './evidence.ts';
-import { internalApId } from './internal-provider.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -134,7 +134,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
     return {
       MSS_SignatureReq: {
         AP_Info: {
-          AP_ID: internalApId(tenant.id),
+          AP_ID: loginApId(tenant.id),
           AP_TransID: reference,
           Instant: new Date(begunAt).toISOString(),
         },

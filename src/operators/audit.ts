@@ -7,17 +7,19 @@
  *
  * The time of an entry is the clock of Redis, one clock for all processes, and part of its id.
  *
- * Key: `{<prefix>}:audit`, and `{<prefix>}:audit:once:…` for a while beside it.
+ * Keys: `{<prefix>}:audit`, and `{<prefix>}:audit:once:…` for a while beside it; `{<prefix>}:audit:of:<target>`, a list of the ids of
+ * the entries about one target, so that what was done to a transaction is found however long the log is.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import type { Operator } from './operator.ts';
+import { type Operator, ways } from './operator.ts';
 
 export const auditActions = [
   'login',
   'login-failed',
   'logout',
   'link-issue',
+  'link-end',
   'replay',
   'cancel',
   'bulk-replay',
@@ -28,9 +30,11 @@ export const auditActions = [
   'user-remove',
   'user-role',
   'user-password',
+  'user-phone',
   'token-issue',
   'token-revoke',
   'callback-replay',
+  'callback-secret',
   'queue-change',
   'history-rebuild',
 ] as const;
@@ -47,9 +51,22 @@ export interface NewAuditEntry {
   readonly reason?: string | undefined;
   /** No secrets, no numbers, no texts. */
   readonly details?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /** Id of the token that it is done with. It is read back among the details. */
+  readonly token?: string | undefined;
 }
 
-export interface AuditEntry extends NewAuditEntry {
+/** Whose entry it is. */
+export const doneBy = ({
+  name: who,
+  via,
+  token,
+}: Operator): Pick<NewAuditEntry, 'who' | 'via' | 'token'> => ({
+  who,
+  via,
+  ...(token !== undefined && { token }),
+});
+
+export interface AuditEntry extends Omit<NewAuditEntry, 'token'> {
   /** Milliseconds, `-` and a count: greater for later entries. */
   readonly id: string;
   /** Milliseconds since the epoch. */
@@ -98,7 +115,7 @@ export interface Audit {
 
 const entrySchema = z.object({
   who: z.string(),
-  via: z.enum(['password', 'oidc', 'link', 'cli', 'service', 'none']),
+  via: z.enum([...ways, 'service', 'none']),
   action: z.enum(auditActions),
   target: z.string().optional(),
   reason: z.string().optional(),
@@ -110,13 +127,32 @@ const readAtOnce = 500;
 /** Entries that one page goes through. */
 const readAtMost = 20_000;
 
+/**
+ * KEYS: the log, the mark of an action that is recorded once, the target's list. ARGV: the entry, whether once, seconds, whether there
+ * is a target.
+ */
 const recordScript = `
-if ARGV[2] == '' then return redis.call('XADD', KEYS[1], '*', 'entry', ARGV[1]) end
-local before = redis.call('GET', KEYS[2])
+local before = ARGV[2] ~= '' and redis.call('GET', KEYS[2])
 if before then return before end
 local id = redis.call('XADD', KEYS[1], '*', 'entry', ARGV[1])
-redis.call('SET', KEYS[2], id, 'EX', ARGV[3])
+if ARGV[2] ~= '' then redis.call('SET', KEYS[2], id, 'EX', ARGV[3]) end
+if ARGV[4] ~= '' then redis.call('RPUSH', KEYS[3], id) end
 return id`;
+
+type RawEntries = readonly (readonly [id: string, fields: readonly string[]])[];
+
+const isOlder = (id: string, than: string): boolean => {
+  const [at = 0, count = 0] = id.split('-').map(Number);
+  const [thanAt = 0, thanCount = 0] = than.split('-').map(Number);
+  return at < thanAt || (at === thanAt && count < thanCount);
+};
+
+const fits = (entry: AuditEntry, { from, to, who, action, target }: AuditFilter): boolean =>
+  (from === undefined || entry.at >= from) &&
+  (to === undefined || entry.at < to) &&
+  (who === undefined || entry.who === who) &&
+  (action === undefined || entry.action === action) &&
+  (target === undefined || entry.target === target);
 
 export const createAudit = ({
   redis,
@@ -128,6 +164,7 @@ export const createAudit = ({
   readonly log: AuditLog;
 }): Audit => {
   const key = `{${prefix}}:audit`;
+  const aboutKey = (target: string): string => `${key}:of:${target}`;
 
   const readEntry = (id: string, fields: readonly string[]): AuditEntry | undefined => {
     try {
@@ -138,45 +175,65 @@ export const createAudit = ({
     }
   };
 
+  /** Newest first, as Redis has them. */
+  async function* logged({ from, to }: AuditFilter, cursor: string | undefined): AsyncGenerator<RawEntries> {
+    const since = from === undefined ? '-' : String(Math.max(0, Math.trunc(from)));
+    let below = cursor !== undefined ? `(${cursor}` : to === undefined ? '+' : `(${Math.trunc(to)}-0`;
+    for (;;) {
+      const found = await redis.xrevrange(key, below, since, 'COUNT', readAtOnce);
+      yield found;
+      const last = found.at(-1);
+      if (last === undefined || found.length < readAtOnce) return;
+      below = `(${last[0]}`;
+    }
+  }
+
+  async function* about(target: string, cursor: string | undefined): AsyncGenerator<RawEntries> {
+    const all = (await redis.lrange(aboutKey(target), 0, -1)).toReversed();
+    const ids = cursor === undefined ? all : all.filter((id) => isOlder(id, cursor));
+    for (let first = 0; first < ids.length; first += readAtOnce) {
+      const some = ids.slice(first, first + readAtOnce);
+      yield (await Promise.all(some.map((id) => redis.xrange(key, id, id)))).flat();
+    }
+  }
+
   return {
-    record: async (entry, once = '') => {
-      const { who, via, action, target } = entry;
+    record: async ({ token, ...entry }, once = '') => {
+      const { who, via, action, target, details } = entry;
+      const whole = token === undefined ? entry : { ...entry, details: { ...details, token } };
       const id = await redis.eval(
         recordScript,
-        2,
+        3,
         key,
         `${key}:once:${once}`,
-        JSON.stringify(entry),
+        aboutKey(target ?? ''),
+        JSON.stringify(whole),
         once,
         onceSeconds,
+        target ?? '',
       );
       log.audit({ who, via, action, target });
       return String(id);
     },
 
-    read: async ({ from, to, who, action, target, limit = 100, cursor } = {}) => {
+    read: async ({ limit = 100, cursor, ...filter } = {}) => {
       if (cursor !== undefined && !/^\d{1,15}-\d{1,10}$/.test(cursor)) return undefined;
       const most = Math.min(Math.max(Math.trunc(limit), 1), 1000);
+      const pages = filter.target === undefined ? logged(filter, cursor) : about(filter.target, cursor);
       const entries: AuditEntry[] = [];
-      const since = from === undefined ? '-' : String(Math.max(0, Math.trunc(from)));
-      let below = cursor !== undefined ? `(${cursor}` : to === undefined ? '+' : `(${Math.trunc(to)}-0`;
-      for (let read = 0; read < readAtMost; ) {
-        const found = await redis.xrevrange(key, below, since, 'COUNT', readAtOnce);
-        for (const [id, fields] of found) {
+      let read = 0;
+      for await (const page of pages) {
+        for (const [id, fields] of page) {
           const entry = readEntry(id, fields);
-          below = `(${id}`;
-          if (entry === undefined) continue;
-          if (to !== undefined && entry.at >= to) continue;
-          if (who !== undefined && entry.who !== who) continue;
-          if (action !== undefined && entry.action !== action) continue;
-          if (target !== undefined && entry.target !== target) continue;
+          if (entry === undefined || !fits(entry, filter)) continue;
           entries.push(entry);
           if (entries.length === most) return { entries, cursor: id };
         }
-        if (found.length < readAtOnce) return { entries };
-        read += found.length;
+        read += page.length;
+        const last = page.at(-1)?.[0];
+        if (read >= readAtMost && last !== undefined) return { entries, cursor: last };
       }
-      return { entries, cursor: below.slice(1) };
+      return { entries };
     },
   };
 };

@@ -8,11 +8,18 @@
  * What failed more than an hour before the first look is left to people: a service that was away for a day should not wake
  * everybody at night, and switching a rule on should not replay the past.
  *
- * Keys, beside those of the bulks: `:automatic`, hash, shard -> time up to which was read; `:due`, zset,
- * `<transaction> <ended runs>` -> when.
+ * Each application has a line of its own, so that one whose rate is low, and whose line is long, keeps nobody else waiting.
+ *
+ * Keys, beside those of the bulks:
+ *
+ *     :automatic           hash  shard -> time up to which was read
+ *     :automatic:due       set   applications that have a line
+ *     :automatic:due:<ap>  zset  `<transaction> <ended runs>` -> when
  */
+import { clocksDifferMs, endedSince } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
+import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { replayKey } from './bulk-store.ts';
@@ -28,21 +35,27 @@ export interface AutomaticRule {
   readonly maxAttempts: number;
   /** Before the second attempt; twice as long before each further one. */
   readonly backoffSeconds: number;
-  /** Of this application; others wait. */
+  /** Of this application. */
   readonly perSecond: number;
 }
 
 export interface AutomaticReplays {
-  /** Looks for what has failed, and replays what is due. */
-  step(): Promise<void>;
+  /** Looks for what has failed. */
+  look(): Promise<void>;
+  /** Replays some of what is due. @returns Whether there is more that may be replayed at once. */
+  replayDue(): Promise<boolean>;
 }
 
 const lookBackMs = 3_600_000;
-/** Ends are stamped by workers, whose clocks differ a little, and may be written a little later than stamped. */
-const overlapMs = 30_000;
-const readAtOnce = 1000;
-const replayAtOnce = 100;
+/** Of one application, before it is the next one's turn. */
+const replayAtOnce = 25;
 const mostBackoffMs = 86_400_000;
+
+/** A second's worth at once, since that is how often is looked for tokens (replay-runner.ts). */
+const paceOf = ({ perSecond }: AutomaticRule): RateLimit => {
+  const requests = Math.ceil(perSecond);
+  return { requests, perSeconds: requests / perSecond };
+};
 
 export const createAutomaticReplays = (options: {
   readonly redis: RedisClient;
@@ -57,14 +70,16 @@ export const createAutomaticReplays = (options: {
 }): AutomaticReplays => {
   const { redis, prefix, shards, rules, audit, limiter, replayOnce, now, mayGoOn } = options;
   const readToKey = replayKey(prefix, 'automatic');
-  const dueKey = replayKey(prefix, 'due');
+  const linesKey = replayKey(prefix, 'automatic:due');
+  const lineKey = (apId: string): string => replayKey(prefix, `automatic:due:${apId}`);
   /** Ends that this process has judged and will meet again, because of the overlap; by shard, with their time. */
   const judgedIn = shards.map(() => new Map<string, number>());
 
   const ruleFor = ({ row }: Standing): AutomaticRule | undefined =>
     rules.find(({ apId, faults, maxAttempts }) => {
       const code = row.fault?.code;
-      return row.apId === apId && code !== undefined && faults.includes(code) && row.attempt < maxAttempts;
+      if (row.apId !== apId || isLogin(apId)) return false;
+      return code !== undefined && faults.includes(code) && row.attempt < maxAttempts;
     });
 
   const judge = async (ids: readonly string[]): Promise<void> => {
@@ -73,7 +88,9 @@ export const createAutomaticReplays = (options: {
       if (standing === undefined || rule === undefined) continue;
       const { row, endedRuns } = standing;
       const backoffMs = Math.min(rule.backoffSeconds * 1000 * 2 ** (row.attempt - 1), mostBackoffMs);
-      await redis.zadd(dueKey, 'NX', (row.endedAt ?? now()) + backoffMs, `${row.msspTransId} ${endedRuns}`);
+      const dueAt = (row.endedAt ?? now()) + backoffMs;
+      await redis.sadd(linesKey, row.apId);
+      await redis.zadd(lineKey(row.apId), 'NX', dueAt, `${row.msspTransId} ${endedRuns}`);
     }
   };
 
@@ -82,70 +99,66 @@ export const createAutomaticReplays = (options: {
     const stored = Number((await redis.hget(readToKey, String(index))) ?? 0);
     // A process whose clock was ahead may have written a time that is to come.
     const readTo = Math.max(Math.min(stored, time), time - lookBackMs);
-    const since = readTo - overlapMs;
+    const since = readTo - clocksDifferMs;
     const judged = judgedIn[index] ?? new Map<string, number>();
     for (const [end, at] of judged) if (at < since) judged.delete(end);
-    let skip = 0;
     let latest = readTo;
-    for (;;) {
-      const found = await redis.zrange(
-        signatures.queue.toKey('failed'),
-        String(since),
-        '+inf',
-        'BYSCORE',
-        'LIMIT',
-        skip,
-        readAtOnce,
-        'WITHSCORES',
-      );
-      const fresh: string[] = [];
-      for (let at = 0; at < found.length; at += 2) {
-        const [id = '', score = ''] = found.slice(at, at + 2);
-        latest = Math.max(latest, Number(score));
-        const end = `${id} ${score}`;
-        if (!judged.has(end)) fresh.push(id);
-        judged.set(end, Number(score));
-      }
-      await judge(fresh);
-      if (found.length < readAtOnce * 2) break;
-      skip += readAtOnce;
+    for await (const ended of endedSince(redis, signatures.queue.toKey('failed'), since)) {
+      const fresh = ended.filter(({ id, at }) => !judged.has(`${id} ${at}`));
+      await judge(fresh.map(({ id }) => id));
+      for (const { id, at } of fresh) judged.set(`${id} ${at}`, at);
+      latest = Math.max(latest, ended.at(-1)?.at ?? 0);
     }
     await redis.hset(readToKey, String(index), Math.min(latest, time));
   };
 
-  const replayDue = async (): Promise<void> => {
-    const due = await redis.zrange(dueKey, '-inf', String(now()), 'BYSCORE', 'LIMIT', 0, replayAtOnce);
-    const exhausted = new Set<string>();
+  const replay = async ({ row, endedRuns }: Standing): Promise<void> => {
+    const { msspTransId, fault, attempt } = row;
+    const details = { fault: fault?.code ?? 0, attempt: attempt + 1 };
+    const order = await audit.record(
+      { who: automaticName, via: 'service', action: 'replay', target: msspTransId, details },
+      `${automaticName}:${msspTransId}:${endedRuns}`,
+    );
+    await replayOnce(msspTransId, endedRuns, { by: automaticName, order });
+  };
+
+  /** @returns Whether there is more that may be replayed at once. */
+  const replayDueOf = async (apId: string): Promise<boolean> => {
+    const key = lineKey(apId);
+    const due = await redis.zrange(key, '-inf', String(now()), 'BYSCORE', 'LIMIT', 0, replayAtOnce);
     for (const entry of due) {
-      if (!(await mayGoOn())) return;
+      if (!(await mayGoOn())) return false;
       const [msspTransId = '', runs = ''] = entry.split(' ');
       const [standing] = await readStandings(redis, shards, [msspTransId]);
       const rule = standing && ruleFor(standing);
       if (rule !== undefined && standing?.endedRuns === Number(runs)) {
-        const { apId, perSecond } = rule;
-        const mayReplay =
-          !exhausted.has(apId) &&
-          (await limiter.take(`replays:automatic:${apId}`, { requests: 1, perSeconds: 1 / perSecond }));
-        if (!mayReplay) {
-          exhausted.add(apId);
-          continue;
-        }
-        const details = { fault: standing.row.fault?.code ?? 0, attempt: standing.row.attempt + 1 };
-        const order = await audit.record(
-          { who: automaticName, via: 'service', action: 'replay', target: msspTransId, details },
-          `${automaticName}:${msspTransId}:${runs}`,
-        );
-        await replayOnce(msspTransId, Number(runs), { by: automaticName, order });
+        if (!(await limiter.take(`replays:automatic:${apId}`, paceOf(rule)))) return false;
+        await replay(standing);
       }
-      await redis.zrem(dueKey, entry);
+      await redis.zrem(key, entry);
     }
+    return due.length === replayAtOnce;
   };
 
   return {
-    step: async () => {
+    look: async () => {
       if (rules.length === 0) return;
       for (const shard of shards) if (await mayGoOn()) await readShard(shard);
-      await replayDue();
+    },
+
+    replayDue: async () => {
+      if (rules.length === 0) return false;
+      let more = false;
+      for (const apId of await redis.smembers(linesKey)) {
+        if (rules.some((rule) => rule.apId === apId)) {
+          more = (await replayDueOf(apId)) || more;
+        } else {
+          // Its rule is gone; should it come back, this is not what it is about.
+          await redis.del(lineKey(apId));
+          await redis.srem(linesKey, apId);
+        }
+      }
+      return more;
     },
   };
 };

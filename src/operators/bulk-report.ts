@@ -7,7 +7,7 @@ export type BulkReport = BulkStanding & {
   /** In the order of the list. */
   readonly transactions: readonly {
     readonly msspTransId: string;
-    readonly result: 'waiting' | 'open' | 'signed' | 'failed' | 'changed' | 'gone';
+    readonly result: 'waiting' | 'open' | 'signed' | 'failed' | 'changed' | 'gone' | 'refused';
     /** Of a failed one. */
     readonly fault?: number;
   }[];
@@ -25,6 +25,7 @@ const kindOf = (result: BulkResult | undefined): Kind => {
     case 'signed':
     case 'changed':
     case 'gone':
+    case 'refused':
       return result;
     default:
       return 'failed';
@@ -32,15 +33,15 @@ const kindOf = (result: BulkResult | undefined): Kind => {
 };
 
 export const countsOf = (total: number, results: ReadonlyMap<string, BulkResult>): BulkCounts => {
-  const counts: Record<Kind, number> = { waiting: 0, open: 0, signed: 0, failed: 0, changed: 0, gone: 0 };
+  const counts = { waiting: 0, open: 0, signed: 0, failed: 0, changed: 0, gone: 0, refused: 0 };
   const failed: Record<string, number> = {};
   for (const result of results.values()) {
     const kind = kindOf(result);
     counts[kind] += 1;
     if (kind === 'failed') failed[result] = (failed[result] ?? 0) + 1;
   }
-  const { open: inFlight, signed, changed, gone } = counts;
-  return { waiting: total - results.size, inFlight, signed, failed, changed, gone };
+  const { open: inFlight, signed, changed, gone, refused } = counts;
+  return { waiting: total - results.size, inFlight, signed, failed, changed, gone, refused };
 };
 
 export const reportOf = (

@@ -5,18 +5,21 @@
  * bulk when nothing is left. All that it remembers was read from the store when it was taken up, so that it can be taken
  * up anywhere after a crash, in the middle of anything.
  *
- * Of an item, in order: its turn and its number (store), the audit log, the replay (replay-once.ts), the result (store). Cut
- * off in between, the next process begins the item again: the audit log has one entry for it all the same, and the person one
- * prompt.
+ * Of an item, in order: room among the prompts of its number (prompt-limit.ts), its turn and its number (store), the audit log,
+ * the replay (replay-once.ts), the result (store). Cut off in between, the next process begins the item again: the audit log
+ * has one entry for it all the same, and the person one prompt.
  */
 import type { RedisClient } from '../redis/connect.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { countsOf } from './bulk-report.ts';
 import type { Bulk, BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
-import { readStandings, type Standing } from './failed-end.ts';
+import { readStandings } from './failed-end.ts';
+import { createPromptLimit } from './prompt-limit.ts';
 import type { ReplayOnce } from './replay-once.ts';
+import { resultsOf } from './replay-results.ts';
 
 export interface BulkRun {
   /** @returns False when the bulk is over. */
@@ -35,20 +38,13 @@ export interface BulkRunOptions {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** A number of another bulk, or one that is being prompted: looked at again. */
+/** A number that another bulk prompts is asked for again. */
 const numberPauseMs = 500;
-const lookAtOnce = 500;
-/** How often is looked for the ends of those that were replayed. */
+/** One that has been prompted often enough just now, too. */
+const promptsPauseMs = 1000;
+/** How often is looked for the ends of those that were replayed, and of how many of them. */
 const lookEveryMs = 250;
-
-/** @returns How the run that followed the end has ended; undefined while it goes on. */
-const resultOf = (standing: Standing | undefined, endedRuns: number): BulkResult | undefined => {
-  if (standing === undefined) return 'gone';
-  const { row } = standing;
-  if (standing.endedRuns <= endedRuns) return undefined;
-  if (standing.endedRuns > endedRuns + 1 || row.endedAt === undefined) return 'changed';
-  return row.fault === undefined ? 'signed' : `${row.fault.code}`;
-};
+const lookAtOnce = 1000;
 
 export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<BulkRun> => {
   const { redis, shards, store, audit, limiter, replayOnce, now, mayGoOn } = options;
@@ -56,6 +52,7 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
   // A tenth of a second's worth at once, so that looking for room now and then is enough.
   const burst = Math.max(1, Math.ceil(perSecond / 10));
   const pace = { requests: burst, perSeconds: burst / perSecond };
+  const prompts = createPromptLimit(limiter);
 
   const [items, results, numbers] = await Promise.all([
     store.items(id),
@@ -73,32 +70,34 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
     if (results.get(item.msspTransId) === 'replayed') inFlight.set(item.msspTransId, item);
   }
   const numberOf = new Map(numbers);
-  /** Those whose number is being prompted. */
-  let later: { readonly item: BulkItem; readonly msisdn: string; readonly at: number }[] = [];
+  /** Those whose number has to be waited for, and when to ask for it again; by a clock that nobody sets. */
+  let later: { readonly item: BulkItem; readonly msisdn: string }[] = [];
+  const askAgainAt = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
 
-  const settle = async ({ msspTransId }: BulkItem, result: BulkResult): Promise<void> => {
+  const putOff = (item: BulkItem, msisdn: string, pauseMs: number): void => {
+    later.push({ item, msisdn });
+    askAgainAt.set(msisdn, performance.now() + pauseMs);
+  };
+
+  const settle = async (msspTransId: string, result: BulkResult): Promise<void> => {
     await store.settle(id, msspTransId, result, numberOf.get(msspTransId));
     inFlight.delete(msspTransId);
     numberOf.delete(msspTransId);
   };
 
+  /** Of thousands at those that were not looked at for longest. */
   const look = async (): Promise<void> => {
-    if (now() - lookedAt < lookEveryMs) return;
-    lookedAt = now();
-    const replayed = [...inFlight.values()];
-    for (let from = 0; from < replayed.length; from += lookAtOnce) {
-      const some = replayed.slice(from, from + lookAtOnce);
-      const standings = await readStandings(
-        redis,
-        shards,
-        some.map(({ msspTransId }) => msspTransId),
-      );
-      for (const [index, item] of some.entries()) {
-        const result = resultOf(standings[index], item.endedRuns);
-        if (result !== undefined) await settle(item, result);
-      }
+    const time = performance.now();
+    if (time - lookedAt < lookEveryMs) return;
+    lookedAt = time;
+    const some = [...inFlight.values()].slice(0, lookAtOnce);
+    for (const item of some) {
+      inFlight.delete(item.msspTransId);
+      inFlight.set(item.msspTransId, item);
     }
+    const results = await resultsOf(redis, shards, some);
+    await Promise.all([...results].map(([msspTransId, result]) => settle(msspTransId, result)));
   };
 
   /** @returns False when nothing more may be begun. */
@@ -106,22 +105,34 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
     const { msspTransId, endedRuns } = item;
     const [standing] = await readStandings(redis, shards, [msspTransId]);
     if (standing === undefined) {
-      await settle(item, 'gone');
+      await settle(msspTransId, 'gone');
+      return true;
+    }
+    // The list may have been written by a release that took them.
+    if (isLogin(standing.row.apId)) {
+      await settle(msspTransId, 'refused');
       return true;
     }
     // What nobody can read has no number: it stands for itself.
     const msisdn = standing.row.msisdn || msspTransId;
+    if (!(await prompts.take(msisdn))) {
+      putOff(item, msisdn, promptsPauseMs);
+      return (await store.find(id))?.state === 'running';
+    }
     const turn = await store.begin(id, msspTransId, msisdn);
+    if (turn !== 'go') await prompts.putBack(msisdn);
     switch (turn) {
       case 'over':
         return false;
       case 'settled':
-        // By a process that took this one for dead: how it ended is looked for like the others.
+        return true;
+      case 'replayed':
+        // By a process that took this one for dead: how it ends is looked for like the others.
         numberOf.set(msspTransId, msisdn);
         inFlight.set(msspTransId, item);
         return true;
       case 'number':
-        later.push({ item, msisdn, at: now() + numberPauseMs });
+        putOff(item, msisdn, numberPauseMs);
         return true;
       case 'go':
         numberOf.set(msspTransId, msisdn);
@@ -132,7 +143,7 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
     );
     const result = await replayOnce(msspTransId, endedRuns, { by, order: id });
     if (result !== 'replayed') {
-      await settle(item, result === 'unknown' ? 'gone' : 'changed');
+      await settle(msspTransId, result === 'unknown' ? 'gone' : 'changed');
       return true;
     }
     await store.settle(id, msspTransId, 'replayed');
@@ -143,10 +154,15 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
   const next = (): BulkItem | undefined => {
     const first = waiting.shift();
     if (first !== undefined) return first;
-    const time = now();
+    const time = performance.now();
     const prompted = new Set(numberOf.values());
-    const index = later.findIndex(({ at, msisdn }) => at <= time && !prompted.has(msisdn));
-    return index === -1 ? undefined : later.splice(index, 1)[0]?.item;
+    const index = later.findIndex(
+      ({ msisdn }) => !prompted.has(msisdn) && (askAgainAt.get(msisdn) ?? 0) <= time,
+    );
+    if (index === -1) return undefined;
+    const [found] = later.splice(index, 1);
+    if (found !== undefined) askAgainAt.delete(found.msisdn);
+    return found?.item;
   };
 
   const replaySome = async (): Promise<void> => {

@@ -40,11 +40,12 @@ export type BulkState = 'running' | 'stopping' | 'done' | 'stopped';
  * begun     About to be replayed, or just replayed.
  * replayed  Replayed; how it ends is not known yet.
  * signed    So it ended.
- * changed   Somebody else had replayed it, or did afterwards.
+ * changed   Somebody else had replayed it, or did afterwards and left nothing that tells how this one's replay had ended.
  * gone      Its retention is over.
+ * refused   It is a login, which is not replayed; lists of earlier releases may hold some.
  * `401`     The fault that it ended with.
  */
-export type BulkResult = 'begun' | 'replayed' | 'signed' | 'changed' | 'gone' | `${number}`;
+export type BulkResult = 'begun' | 'replayed' | 'signed' | 'changed' | 'gone' | 'refused' | `${number}`;
 
 export interface BulkCounts {
   /** Not replayed yet; of a bulk that was stopped, never. */
@@ -58,6 +59,8 @@ export interface BulkCounts {
   readonly changed: number;
   /** Their retention was over. */
   readonly gone: number;
+  /** Logins, which are not replayed. */
+  readonly refused: number;
 }
 
 export interface Bulk extends BulkOrder {
@@ -67,6 +70,8 @@ export interface Bulk extends BulkOrder {
   /** Of one that is over; those of the others change from moment to moment. */
   readonly counts: BulkCounts | undefined;
 }
+
+export type BulkTurn = 'go' | 'number' | 'over' | 'replayed' | 'settled';
 
 export interface BulkStore {
   newId(): string;
@@ -84,9 +89,9 @@ export interface BulkStore {
    * Asks for the turn of an item, and its number.
    *
    * @returns `go`, also for one that was begun before; `number` while the number is being prompted; `over` when the bulk
-   *   is not running; `settled` when it was replayed.
+   *   is not running; `replayed` when it was and is waited for; `settled` when it is known how it ended.
    */
-  begin(id: string, item: string, msisdn: string): Promise<'go' | 'number' | 'over' | 'settled'>;
+  begin(id: string, item: string, msisdn: string): Promise<BulkTurn>;
   /** @param msisdn Its number, free again. */
   settle(id: string, item: string, result: BulkResult, msisdn?: string): Promise<void>;
   /** Numbers that a bulk has, by transaction. */
@@ -115,17 +120,23 @@ const countsSchema = z.object({
   failed: z.record(z.string(), z.number()),
   changed: z.number(),
   gone: z.number(),
+  // Bulks that ended before there was such a thing do not say.
+  refused: z.number().default(0),
 });
 const itemSchema = z.tuple([z.string(), z.number()]);
 const stateSchema = z.enum(['running', 'stopping', 'done', 'stopped']);
-const resultSchema = z.union([
-  z.enum(['begun', 'replayed', 'signed', 'changed', 'gone']),
-  z.templateLiteral([z.number()]),
-]);
+/** A later release may know more; what it has settled so is none of this one's doing. */
+const resultSchema = z
+  .union([
+    z.enum(['begun', 'replayed', 'signed', 'changed', 'gone', 'refused']),
+    z.templateLiteral([z.number()]),
+  ])
+  .catch('changed');
 
 /** KEYS: bulk, results, numbers. ARGV: transaction, number, `<bulk> <transaction>`. */
 const beginScript = `
 local result = redis.call('HGET', KEYS[2], ARGV[1])
+if result == 'replayed' then return 'replayed' end
 if result and result ~= 'begun' then return 'settled' end
 if not result and redis.call('HGET', KEYS[1], 'state') ~= 'running' then return 'over' end
 local holder = redis.call('HGET', KEYS[3], ARGV[2])
@@ -235,7 +246,7 @@ export const createBulkStore = (redis: RedisClient, prefix: string): BulkStore =
         item,
         msisdn,
         `${id} ${item}`,
-      )) as 'go' | 'number' | 'over' | 'settled',
+      )) as BulkTurn,
 
     settle: async (id, item, result, msisdn = '') => {
       const holder = `${id} ${item}`;

@@ -1,5 +1,12 @@
 /**
- * The cookie of a session. It is sent to the console alone, by pages of the console alone, and no script reads it.
+ * The cookies of the console. No script reads them.
+ *
+ * The one of a session is sent to the console alone, by pages of the console alone. The one of a login with the phone has to come
+ * along when the provider sends the browser back, which may be a way from another site: `Lax`. Behind https its name makes
+ * browsers take it from this very host only, so that a neighbour (`other.example.com`) cannot plant the login of
+ * somebody else.
+ *
+ * Source: RFC 6265bis sections 4.1.2.7 (SameSite) and 4.1.3.2 (`__Host-`).
  */
 const sessionCookieName = 'paraph_admin';
 
@@ -13,11 +20,31 @@ export const sessionCookie = (handle: string, secure: boolean): string =>
 export const endedSessionCookie = (secure: boolean): string =>
   `${sessionCookieName}=; Max-Age=0; ${attributes(secure)}`;
 
-/** @param header `Cookie`. @returns The handle; undefined when there is none. */
-export const readSessionCookie = (header: string | undefined): string | undefined => {
-  for (const pair of header?.split(';') ?? []) {
+/** Of several with one name nobody can say which is ours: a neighbour may have planted the others. They are none. */
+const readCookie = (header: string | undefined, wanted: string): string | undefined => {
+  const values = (header?.split(';') ?? []).flatMap((pair) => {
     const [name, value] = pair.split('=').map((part) => part.trim());
-    if (name === sessionCookieName && value) return value;
-  }
-  return undefined;
+    return name === wanted && value ? [value] : [];
+  });
+  return values.length === 1 ? values[0] : undefined;
 };
+
+/** @param header `Cookie`. @returns The handle; undefined when there is none. */
+export const readSessionCookie = (header: string | undefined): string | undefined =>
+  readCookie(header, sessionCookieName);
+
+const loginCookieName = (secure: boolean): string => (secure ? '__Host-paraph_login' : 'paraph_login');
+
+const loginAttributes = (secure: boolean): string =>
+  `Path=/${secure ? '' : 'admin/login'}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+
+/** A `Set-Cookie` header, for a login that has begun. */
+export const loginCookie = (handle: string, seconds: number, secure: boolean): string =>
+  `${loginCookieName(secure)}=${handle}; Max-Age=${seconds}; ${loginAttributes(secure)}`;
+
+export const endedLoginCookie = (secure: boolean): string =>
+  `${loginCookieName(secure)}=; Max-Age=0; ${loginAttributes(secure)}`;
+
+/** @param header `Cookie`. @returns The handle; undefined when there is none. */
+export const readLoginCookie = (header: string | undefined, secure: boolean): string | undefined =>
+  readCookie(header, loginCookieName(secure));

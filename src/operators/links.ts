@@ -1,18 +1,39 @@
 /**
- * Login links: what the embedded default prints, so that the person at the terminal gets in without a user being made.
+ * Login links: what the embedded default prints, so that the person at the terminal gets in without a user being made, and what
+ * somebody at Redis gives a user who cannot log in otherwise.
  *
- * Good once, for a quarter of an hour. Redis has only an HMAC of it under the master key, so nobody can make one up there.
+ * Good once, for a quarter of an hour. A link is of one version of whom it lets in, like a session, so that it ends with it.
+ * Redis finds it by its HMAC, and its record is sealed, so nobody can make one up there.
  *
- * Key: `<prefix>:operators:link:<hash>`, expiring.
+ * `local` is no user, and its version is a count here: raised, it ends all links and sessions of `local`.
+ *
+ * Keys: `<prefix>:operators:link:<hash>`, a sealed record, expiring; `<prefix>:operators:links-ended`, the count.
  */
+import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { isHandle, type Sealed } from './sealed.ts';
 
+const storedSchema = z.object({ name: z.string(), version: z.string(), expiresAt: z.number() });
+
+/** Whom a link lets in. */
+export interface LinkOwner {
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface IssuedLink {
+  /** What goes into the link. */
+  readonly secret: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
 export interface Links {
-  /** @returns What goes into the link, and when it ends, milliseconds since the epoch. */
-  issue(): Promise<{ readonly secret: string; readonly expiresAt: number }>;
-  /** @returns True for one of any number of callers. */
-  redeem(secret: string): Promise<boolean>;
+  issue(owner: LinkOwner): Promise<IssuedLink>;
+  /** @returns The owner for one of any number of callers; whether it still has that version is not looked at. */
+  redeem(secret: string): Promise<LinkOwner | undefined>;
+  localVersion(): Promise<string>;
+  endLocal(): Promise<void>;
 }
 
 const lifeMs = 15 * 60_000;
@@ -28,18 +49,27 @@ export const createLinks = ({
   readonly sealed: Sealed;
   readonly now: () => number;
 }): Links => {
-  const keyOf = (secret: string): string => `${prefix}:operators:link:${sealed.hashOf('link', secret)}`;
+  const endedKey = `${prefix}:operators:links-ended`;
+  const idOf = (secret: string): string => sealed.hashOf('link', secret);
+  const keyOf = (id: string): string => `${prefix}:operators:link:${id}`;
+  const placeOf = (id: string): string => `link ${id}`;
   return {
-    issue: async () => {
+    issue: async ({ name, version }) => {
       const secret = sealed.newHandle();
+      const id = idOf(secret);
       const expiresAt = now() + lifeMs;
-      await redis.set(keyOf(secret), expiresAt, 'PX', lifeMs);
+      await redis.set(keyOf(id), sealed.seal(placeOf(id), { name, version, expiresAt }), 'PX', lifeMs);
       return { secret, expiresAt };
     },
     redeem: async (secret) => {
-      if (!isHandle(secret)) return false;
-      const expiresAt = await redis.getdel(keyOf(secret));
-      return expiresAt !== null && now() < Number(expiresAt);
+      if (!isHandle(secret)) return undefined;
+      const id = idOf(secret);
+      const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.getdel(keyOf(id)))).data;
+      return stored !== undefined && now() < stored.expiresAt ? stored : undefined;
+    },
+    localVersion: async () => (await redis.get(endedKey)) ?? '0',
+    endLocal: async () => {
+      await redis.incr(endedKey);
     },
   };
 };

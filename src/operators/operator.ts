@@ -10,11 +10,15 @@
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
+/** How operators prove who they are. `cli` is the command line at Redis, which proves nothing more. */
+export const ways = ['password', 'oidc', 'link', 'token', 'cli'] as const;
+
 export interface Operator {
   readonly name: string;
   readonly role: Role;
-  /** How they proved it. */
-  readonly via: 'password' | 'oidc' | 'link' | 'cli';
+  readonly via: (typeof ways)[number];
+  /** Id of the token, for what is done with one. */
+  readonly token?: string | undefined;
 }
 
 export const includesRole = (role: Role, needed: Role): boolean =>

@@ -1,59 +1,61 @@
 /**
  * Who may use the console, the admin API and the command line's remote half: logins, sessions, tokens, users.
  *
- * Whatever changes something is in the audit log before it is done. A refused login is recorded after the limits have let it
- * through, and with a name only when there is such a user: people type passwords where names belong, and nobody outside may
- * fill the log.
- *
- * For a name that does not exist a password is compared with a decoy, so that the time does not tell who there is.
+ * Whatever changes something is in the audit log before it is done.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import { decoyPassword } from '../registry/passwords.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
-import type { Audit, AuditAction } from './audit.ts';
-import { createLinks } from './links.ts';
-import { localName, nobodyName, type Operator, type Role } from './operator.ts';
+import { type Audit, type AuditAction, doneBy } from './audit.ts';
+import { type BegunLogin, createBegunLogins } from './begun-logins.ts';
+import { createLinks, type IssuedLink } from './links.ts';
+import { createLoginLimits } from './login-limits.ts';
+import { createLogins, type Logins } from './logins.ts';
+import { includesRole, isOperatorName, localName, type Operator, type Role } from './operator.ts';
 import { createSealed } from './sealed.ts';
 import { createSessions, type Session } from './sessions.ts';
 import type { OperatorSettings } from './settings.ts';
-import { createTokens, type TokenView } from './tokens.ts';
+import { createTokens, type NewToken, type TokenObjection, type TokenView } from './tokens.ts';
 import {
   type AddResult,
   type ChangeResult,
   createUsers,
   isGoodPassword,
+  isGoodSubject,
   type NewUser,
+  type SubjectResult,
   type User,
 } from './users.ts';
 
 /**
- * in        The cookie's value and the session behind it.
- * refused   Unknown user, wrong password, a link that is over: not told apart.
- * too-many  Too many tries for this name or from this address: later.
- * busy      Too many passwords are being tried at the moment: again.
+ * by-token   A token makes no others: what follows from it would outlive it.
+ * too-often  Later.
  */
-export type LoginResult =
-  | { readonly kind: 'in'; readonly cookie: string; readonly session: Session }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'too-many' }
-  | { readonly kind: 'busy' };
+export type IssuedToken =
+  | { readonly token: string; readonly view: TokenView }
+  | { readonly refused: TokenObjection | 'by-token' | 'too-often' };
 
-export interface Operators {
-  /** @param address Of the caller, for the limits. @throws When Redis is unreachable, as all of these do. */
-  logInByPassword(login: {
-    readonly name: string;
-    readonly password: string;
-    readonly address: string;
-  }): Promise<LoginResult>;
-  /** For the link's session, an admin called `local`. */
-  logInByLink(secret: string, address: string): Promise<LoginResult>;
-  /** For somebody whom the provider has just authenticated. @param subject `sub` of the default issuer. */
-  logInByOidc(subject: string): Promise<LoginResult>;
-  /** @returns What goes into the link: see links.ts. */
-  issueLink(): Promise<{ readonly secret: string; readonly expiresAt: number }>;
+export interface Operators extends Logins {
+  /** Logins with the phone that are on their way: see begun-logins.ts. */
+  readonly begunLogins: {
+    /** Asked before a login begins, and counted with the other tries of this address. */
+    mayBegin(address: string): Promise<boolean>;
+    /** @returns The cookie's value. */
+    remember(login: BegunLogin): Promise<string>;
+    find(cookie: string | undefined): Promise<BegunLogin | undefined>;
+    /** @returns True for one of any number of callers. */
+    take(cookie: string | undefined): Promise<boolean>;
+  };
+  /** For `local`, an admin who is no user. */
+  issueLink(): Promise<IssuedLink>;
+  /** @returns Undefined for an unknown user. */
+  issueLinkFor(by: Operator, name: string): Promise<IssuedLink | undefined>;
+  /** Ends all sessions and links of `local`. */
+  endLocal(by: Operator): Promise<void>;
   /** @param cookie Its value. Undefined when there is no such session, or no longer. */
   sessionOf(cookie: string | undefined): Promise<Session | undefined>;
+  /** Whether the session or the token that somebody came with still is; for what is answered over a long time. Counts as no use. */
+  isStillIn(asker: Pick<Session, 'id' | 'operator'>): Promise<boolean>;
   /** For forms, and for the header `x-csrf-token` of the API. */
   csrfTokenOf(session: Session): string;
   checkCsrf(session: Session, token: string | undefined): boolean;
@@ -65,15 +67,16 @@ export interface Operators {
     remove(by: Operator, name: string): Promise<ChangeResult>;
     setRole(by: Operator, name: string, role: Role): Promise<ChangeResult>;
     setPassword(by: Operator, name: string, password: string): Promise<ChangeResult | 'bad-password'>;
+    /** @param oidcSubject Undefined: no login with the phone any more. */
+    setSubject(by: Operator, name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
   };
   readonly tokens: {
-    /** @returns The token, which is not to be had again; undefined for an unknown user. */
-    issue(
-      by: Operator,
-      token: { readonly name: string; readonly label: string; readonly days: number },
-    ): Promise<{ readonly token: string; readonly view: TokenView } | undefined>;
-    list(): Promise<readonly TokenView[]>;
-    revoke(by: Operator, id: string): Promise<'revoked' | 'unknown'>;
+    /** @returns The token, which is not to be had again. */
+    issue(by: Operator, token: NewToken): Promise<IssuedToken>;
+    /** One's own; all of them for an admin. */
+    list(by: Operator): Promise<readonly TokenView[]>;
+    /** `unknown` also for one that is not to be seen. @param idOrToken Who has found a token has no id of it. */
+    revoke(by: Operator, idOrToken: string): Promise<'revoked' | 'unknown'>;
     verify(token: string): Promise<Operator | undefined>;
   };
 }
@@ -89,34 +92,38 @@ export interface OperatorsOptions {
   readonly audit: Audit;
 }
 
+/** For each who issues them. The command line at Redis needs no asking. */
+const issuedTokens = { requests: 20, perSeconds: 600 };
+
 export const createOperators = (options: OperatorsOptions): Operators => {
   const { redis, prefix, masterKey, now, settings, limiter, passwords, audit } = options;
   const sealed = createSealed(masterKey);
   const common = { redis, prefix, sealed, now };
   const users = createUsers({ ...common, configured: settings.users });
-  const sessions = createSessions({ ...common, settings: settings.sessions });
   const links = createLinks(common);
+  const begunLogins = createBegunLogins(common);
   const tokens = createTokens({ ...common, users });
-  const decoy = decoyPassword(settings.users.find(({ passwordHash }) => passwordHash)?.passwordHash);
+  const limits = createLoginLimits({ limiter, sealed, logins: settings.logins });
 
-  const mayTryFrom = (address: string): Promise<boolean> =>
-    limiter.take(`operators:address:${sealed.hashOf('address', address)}`, settings.logins.perAddress);
-  const mayTryName = (name: string): Promise<boolean> =>
-    limiter.take(`operators:name:${sealed.hashOf('name', name)}`, settings.logins.perName);
+  const versionOf = async (name: string): Promise<string | undefined> =>
+    name === localName ? links.localVersion() : (await users.find(name))?.version;
+  const sessions = createSessions({
+    ...common,
+    settings: settings.sessions,
+    isCurrent: async (name, version) => (await versionOf(name)) === version,
+  });
 
-  const refused = async (via: Operator['via'], target?: string): Promise<LoginResult> => {
-    await audit.record({ who: nobodyName, via: 'none', action: 'login-failed', target, details: { via } });
-    return { kind: 'refused' };
-  };
-
-  const logIn = async (operator: Operator, version: string | undefined): Promise<LoginResult> => {
-    const { name, via, role } = operator;
-    await audit.record({ who: name, via, action: 'login', details: { role } });
-    return { kind: 'in', ...(await sessions.begin(operator, version)) };
-  };
-
-  const isCurrent = async ({ name, via }: Operator, version: string | undefined): Promise<boolean> =>
-    via === 'link' || (await users.find(name))?.version === version;
+  const logins = createLogins({
+    users,
+    links,
+    sessions,
+    limits,
+    passwords,
+    audit,
+    sealed,
+    versionOf,
+    likeHash: settings.users.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash,
+  });
 
   const noted = async <T>(
     by: Operator,
@@ -126,48 +133,60 @@ export const createOperators = (options: OperatorsOptions): Operators => {
     act: () => Promise<T>,
     isDone: (result: T) => boolean,
   ): Promise<T> => {
-    const entry = { who: by.name, via: by.via, action, target };
+    const entry = { ...doneBy(by), action, target };
     await audit.record({ ...entry, details });
     const result = await act();
     if (!isDone(result)) await audit.record({ ...entry, details: { outcome: 'not-done' } });
     return result;
   };
-  const isChanged = (result: string): boolean => result === 'changed';
+  const mayIssueToken = async ({ name, via }: Operator): Promise<boolean> =>
+    via === 'cli' || limiter.take(`operators:tokens:${sealed.hashOf('name', name)}`, issuedTokens);
+
+  /** What is no name is not written down: people paste secrets. */
+  const onUser = async <T extends string>(
+    by: Operator,
+    action: AuditAction,
+    name: string,
+    details: Readonly<Record<string, string>>,
+    act: () => Promise<T>,
+  ): Promise<T | 'unknown'> =>
+    isOperatorName(name)
+      ? noted(by, action, name, details, act, (result) => result === 'changed')
+      : 'unknown';
 
   return {
-    logInByPassword: async ({ name, password, address }) => {
-      if (!(await mayTryFrom(address)) || !(await mayTryName(name))) return { kind: 'too-many' };
-      const user = await users.find(name);
-      const verdict = await passwords.verify(user?.passwordHash ?? decoy, password);
-      if (verdict === 'busy') return { kind: 'busy' };
-      if (user === undefined || verdict === 'wrong') return refused('password', user?.name);
-      return logIn({ name, role: user.role, via: 'password' }, user.version);
-    },
+    ...logins,
 
-    logInByLink: async (secret, address) => {
-      if (!(await mayTryFrom(address))) return { kind: 'too-many' };
-      if (!(await links.redeem(secret))) return refused('link');
-      return logIn({ name: localName, role: 'admin', via: 'link' }, undefined);
-    },
-
-    logInByOidc: async (subject) => {
-      const user = await users.findBySubject(subject);
-      if (user === undefined) return refused('oidc');
-      return logIn({ name: user.name, role: user.role, via: 'oidc' }, user.version);
+    begunLogins: {
+      ...begunLogins,
+      mayBegin: async (address) => (await limits.tryFrom(address)) !== undefined,
     },
 
     issueLink: async () => {
       await audit.record({ who: localName, via: 'service', action: 'link-issue' });
-      return links.issue();
+      return links.issue({ name: localName, version: await links.localVersion() });
     },
 
-    sessionOf: (cookie) => sessions.find(cookie, isCurrent),
+    issueLinkFor: async (by, name) => {
+      const user = await users.find(name);
+      if (user === undefined) return undefined;
+      await audit.record({ ...doneBy(by), action: 'link-issue', target: name });
+      return links.issue(user);
+    },
+
+    endLocal: async (by) => {
+      await audit.record({ ...doneBy(by), action: 'link-end', target: localName });
+      await links.endLocal();
+    },
+
+    sessionOf: sessions.find,
+    isStillIn: async ({ id, operator: { token } }) =>
+      token === undefined ? sessions.isOn(id) : (await tokens.find(token)) !== undefined,
     csrfTokenOf: sessions.csrfTokenOf,
     checkCsrf: sessions.checkCsrf,
 
     logOut: async (session) => {
-      const { name, via } = session.operator;
-      await audit.record({ who: name, via, action: 'logout' });
+      await audit.record({ ...doneBy(session.operator), action: 'logout' });
       await sessions.end(session);
     },
 
@@ -177,46 +196,65 @@ export const createOperators = (options: OperatorsOptions): Operators => {
       add: async (by, user) => {
         const objection = users.objectionTo(user);
         if (objection !== undefined) return objection;
-        const { name, role } = user;
+        const { name, role, oidcSubject: subject } = user;
         return noted(
           by,
           'user-add',
           name,
-          { role },
+          { role, ...(subject !== undefined && { subject }) },
           () => users.add(user),
           (result) => result === 'added',
         );
       },
-      remove: (by, name) => noted(by, 'user-remove', name, {}, () => users.remove(name), isChanged),
-      setRole: (by, name, role) =>
-        noted(by, 'user-role', name, { role }, () => users.setRole(name, role), isChanged),
+      remove: (by, name) => onUser(by, 'user-remove', name, {}, () => users.remove(name)),
+      setRole: (by, name, role) => onUser(by, 'user-role', name, { role }, () => users.setRole(name, role)),
       setPassword: async (by, name, password) =>
         isGoodPassword(password)
-          ? noted(by, 'user-password', name, {}, () => users.setPassword(name, password), isChanged)
+          ? onUser(by, 'user-password', name, {}, () => users.setPassword(name, password))
           : 'bad-password',
+      setSubject: async (by, name, subject) => {
+        if (subject !== undefined && !isGoodSubject(subject)) return 'bad-subject';
+        const details = subject === undefined ? { phone: 'removed' } : { subject };
+        return onUser(by, 'user-phone', name, details, () => users.setSubject(name, subject));
+      },
     },
 
     tokens: {
-      list: tokens.list,
       verify: tokens.verify,
-      issue: (by, { name, label, days }) =>
-        noted(
+      list: async (by) => {
+        if (includesRole(by.role, 'admin')) return tokens.list(await users.list());
+        const user = await users.find(by.name);
+        return tokens.list(user === undefined ? [] : [user]);
+      },
+      issue: async (by, token) => {
+        if (by.via === 'token') return { refused: 'by-token' };
+        if (!(await mayIssueToken(by))) return { refused: 'too-often' };
+        const objection = await tokens.objectionTo(token.name);
+        if (objection !== undefined) return { refused: objection };
+        const drawn = tokens.draw();
+        const issued = await noted(
           by,
           'token-issue',
-          name,
-          { days },
-          () => tokens.issue(name, label, days),
-          (result) => result !== undefined,
-        ),
-      revoke: (by, id) =>
-        noted(
+          token.name,
+          { token: drawn.id, days: token.days },
+          () => tokens.issue(drawn, token),
+          (result) => typeof result !== 'string',
+        );
+        return typeof issued === 'string' ? { refused: issued } : { token: drawn.token, view: issued };
+      },
+      revoke: async (by, idOrToken) => {
+        const token = await tokens.find(idOrToken);
+        if (token === undefined) return 'unknown';
+        if (token.name !== by.name && !includesRole(by.role, 'admin')) return 'unknown';
+        return noted(
           by,
           'token-revoke',
-          id,
-          {},
-          () => tokens.revoke(id),
+          token.id,
+          { of: token.name },
+          () => tokens.revoke(token),
           (result) => result === 'revoked',
-        ),
+        );
+      },
     },
   };
 };

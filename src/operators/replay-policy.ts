@@ -6,9 +6,11 @@
  * operator-with-reason  A person has said no. Who asks again says why.
  * admin                 For services that want it narrower.
  *
- * Each transaction's fault decides. A viewer replays nothing.
+ * Each transaction's fault decides. A viewer replays nothing. A login is replayed by nobody, whatever its fault: the browser
+ * that waited for it has heard of the failure, so a phone would ring for nothing.
  */
 import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
 import { includesRole, type Role } from './operator.ts';
 
 export const replayRules = ['never', 'operator', 'operator-with-reason', 'admin'] as const;
@@ -42,12 +44,19 @@ export const replayPolicy = (changes: Readonly<Partial<Record<string, ReplayRule
   ...changes,
 });
 
+/** What of a failed transaction decides. */
+export interface FailedEnd {
+  readonly apId: string;
+  readonly code: number;
+}
+
 /**
+ * login   It is one: nobody waits for it any more.
  * never   Nobody may replay this fault.
  * role    The operator's role does not allow it.
  * reason  It needs a reason.
  */
-export type ReplayRefusal = 'never' | 'role' | 'reason';
+export type ReplayRefusal = 'login' | 'never' | 'role' | 'reason';
 
 /** Of what somebody has written: blanks are no reason. */
 export const isReason = (reason: string | undefined): reason is string =>
@@ -56,10 +65,11 @@ export const isReason = (reason: string | undefined): reason is string =>
 /** @returns Undefined when it may be replayed. */
 export const refusalOf = (
   policy: ReplayPolicy,
-  code: number,
+  { apId, code }: FailedEnd,
   role: Role,
   reason: string | undefined,
 ): ReplayRefusal | undefined => {
+  if (isLogin(apId)) return 'login';
   const rule = isFaultCode(code) ? policy[code] : 'never';
   switch (rule) {
     case 'never':

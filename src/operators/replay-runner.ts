@@ -33,10 +33,11 @@ export interface ReplayRunnerOptions {
   readonly leaseMs?: number;
 }
 
-/** While a bulk runs. */
+/** While there is something to replay. */
 const stepEveryMs = 20;
-const lookForBulksMs = 300;
+const lookForBulksMs = 250;
 const automaticEveryMs = 1000;
+const afterErrorMs = 5000;
 const closePatienceMs = 3000;
 
 export const createReplayRunner = (options: ReplayRunnerOptions): ReplayRunner => {
@@ -48,30 +49,58 @@ export const createReplayRunner = (options: ReplayRunnerOptions): ReplayRunner =
   const common = { redis, shards, audit, limiter, replayOnce, now, mayGoOn: duty.mayGoOn };
   const automatic = createAutomaticReplays({ ...common, prefix, rules: options.automatic });
   const runs = new Map<string, BulkRun>();
+  const restingUntil = new Map<string, number>();
   let bulksLookedAt = Number.NEGATIVE_INFINITY;
   let automaticAt = Number.NEGATIVE_INFINITY;
+  let moreIsDue = false;
+
+  /** What cannot be done, such as a bulk that cannot be read, rests for a while and keeps nothing else from being done. */
+  const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
+    if (performance.now() < (restingUntil.get(name) ?? 0)) return;
+    try {
+      await work();
+      restingUntil.delete(name);
+    } catch (error) {
+      runs.delete(name);
+      restingUntil.set(name, performance.now() + afterErrorMs);
+      onError(new Error(`Replays rest for some seconds: ${name}`));
+      onError(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+
+  const replayAutomatically = async (): Promise<void> => {
+    const time = performance.now();
+    if (time >= automaticAt + automaticEveryMs) {
+      automaticAt = time;
+      await automatic.look();
+    } else if (!moreIsDue) return;
+    moreIsDue = await automatic.replayDue();
+  };
+
+  const takeUp = async (id: string): Promise<void> => {
+    const bulk = await store.find(id);
+    if (bulk !== undefined) runs.set(id, await takeUpBulk(bulk, { ...common, store }));
+  };
 
   const lookForBulks = async (): Promise<void> => {
     const open = await store.open();
-    for (const id of open) {
-      const bulk = runs.has(id) ? undefined : await store.find(id);
-      if (bulk !== undefined) runs.set(id, await takeUpBulk(bulk, { ...common, store }));
-    }
+    for (const id of open) if (!runs.has(id)) await attempt(id, () => takeUp(id));
     for (const id of runs.keys()) if (!open.includes(id)) runs.delete(id);
   };
 
   const step = async (): Promise<number> => {
+    await attempt('automatic', replayAutomatically);
     const time = performance.now();
     if (time >= bulksLookedAt + lookForBulksMs) {
       bulksLookedAt = time;
       await lookForBulks();
     }
-    if (time >= automaticAt + automaticEveryMs) {
-      automaticAt = time;
-      await automatic.step();
+    for (const [id, run] of runs) {
+      await attempt(id, async () => {
+        if (!(await run.step())) runs.delete(id);
+      });
     }
-    for (const [id, run] of runs) if (!(await run.step())) runs.delete(id);
-    return runs.size > 0 ? stepEveryMs : lookForBulksMs;
+    return runs.size > 0 || moreIsDue ? stepEveryMs : lookForBulksMs;
   };
 
   return {

@@ -13,12 +13,13 @@ import type { TransactionRow } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, doneBy } from './audit.ts';
 import { type BulkReport, type BulkStanding, countsOf, reportOf } from './bulk-report.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
 import type { Cancel, CancelResult } from './ports.ts';
+import { createPromptLimit } from './prompt-limit.ts';
 import { createReplayOnce } from './replay-once.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
 
@@ -46,6 +47,8 @@ export interface ReplayPlan {
   readonly byAp: Readonly<Record<string, number>>;
   /** Why the others would not be, by how many. `attempts`: they have had their attempts; `not-failed`, `unknown`: of ids. */
   readonly refused: Readonly<Record<ReplayRefusal | 'attempts' | 'not-failed' | 'unknown', number>>;
+  /** Whom it would prompt: the replayable ones in the order of the bulk, but no more than the first hundred. */
+  readonly first: readonly TransactionRow[];
   /** There are more than one bulk may hold; narrow the filter. */
   readonly truncated: boolean;
 }
@@ -97,22 +100,23 @@ export interface ReplaysOptions {
 const mostItems = 20_000;
 const mostPerSecond = 1000;
 const pageRows = 500;
-/** Replays one by one that prompt one person. */
-const promptsPerNumber = { requests: 6, perSeconds: 60 };
+/** A plan names so many; the others it counts. */
+const mostNamed = 100;
 
 interface Selected {
   readonly plan: ReplayPlan;
   readonly items: readonly BulkItem[];
 }
 
-const increment = (counts: Record<string, number>, key: string): void => {
-  counts[key] = (counts[key] ?? 0) + 1;
+const increment = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 };
 
 export const createReplays = (options: ReplaysOptions): Replays => {
   const { history, shards, audit, redis, prefix, now, limiter, policy } = options;
   const store = createBulkStore(redis, prefix);
   const replayOnce = createReplayOnce(redis, shards);
+  const prompts = createPromptLimit(limiter);
 
   /** Candidates in pages; undefined for an id that there is not. */
   async function* candidates(
@@ -140,17 +144,19 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     reason: string | undefined,
   ): Promise<Selected> => {
     const most = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
-    const refused = { never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
-    const byFault: Record<string, number> = {};
-    const byAp: Record<string, number> = {};
+    const refused = { login: 0, never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
+    // Names of others: `__proto__` is one like any other.
+    const byFault = new Map<string, number>();
+    const byAp = new Map<string, number>();
     const numbers = new Set<string>();
     const items: BulkItem[] = [];
+    const first: TransactionRow[] = [];
     const seen = new Set<string>();
     let truncated = false;
 
     const objectionTo = ({ row }: Standing): keyof typeof refused | undefined => {
       if (row.fault === undefined) return 'not-failed';
-      const refusal = refusalOf(policy, row.fault.code, role, reason);
+      const refusal = refusalOf(policy, { apId: row.apId, code: row.fault.code }, role, reason);
       return refusal ?? (row.attempt >= most ? 'attempts' : undefined);
     };
 
@@ -159,6 +165,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       increment(byAp, row.apId);
       numbers.add(row.msisdn);
       items.push({ msspTransId: row.msspTransId, endedRuns });
+      if (first.length < mostNamed) first.push(row);
     };
 
     for await (const rows of candidates(selection)) {
@@ -180,7 +187,16 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     const found = seen.size - refused['not-failed'];
     return {
       items,
-      plan: { found, replayable: items.length, numbers: numbers.size, byFault, byAp, refused, truncated },
+      plan: {
+        found,
+        replayable: items.length,
+        numbers: numbers.size,
+        byFault: Object.fromEntries(byFault),
+        byAp: Object.fromEntries(byAp),
+        refused,
+        first,
+        truncated,
+      },
     };
   };
 
@@ -202,16 +218,14 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       if (standing === undefined) return 'unknown';
       const { row, endedRuns } = standing;
       if (row.fault === undefined) return 'not-failed';
-      const refusal = refusalOf(policy, row.fault.code, operator.role, reason);
+      const failed = { apId: row.apId, code: row.fault.code };
+      const refusal = refusalOf(policy, failed, operator.role, reason);
       if (refusal !== undefined) return { refused: refusal };
-      if (!(await limiter.take(`replays:number:${row.msisdn}`, promptsPerNumber))) {
-        return { refused: 'too-many' };
-      }
-      const { name: who, via } = operator;
+      if (!(await prompts.take(row.msisdn))) return { refused: 'too-many' };
       const details = { fault: row.fault.code, attempt: row.attempt + 1 };
-      const entry = { who, via, action: 'replay', target: msspTransId, reason, details } as const;
+      const entry = { ...doneBy(operator), action: 'replay', target: msspTransId, reason, details } as const;
       const order = await audit.record(entry);
-      const result = await replayOnce(msspTransId, endedRuns, { by: who, order });
+      const result = await replayOnce(msspTransId, endedRuns, { by: operator.name, order });
       if (result === 'replayed') return 'replayed';
       await notDone(entry, result);
       return result === 'unknown' ? 'unknown' : 'not-failed';
@@ -221,8 +235,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
       if ((await history.find(msspTransId)) === undefined) return 'unknown';
-      const { name: who, via } = operator;
-      const entry = { who, via, action: 'cancel', target: msspTransId, reason } as const;
+      const entry = { ...doneBy(operator), action: 'cancel', target: msspTransId, reason } as const;
       await audit.record(entry);
       const result = await options.cancel(msspTransId);
       if (result !== 'cancelled') await notDone(entry, result);
@@ -237,11 +250,10 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       if (!(perSecond > 0 && perSecond <= mostPerSecond)) return { refused: 'rate' };
       const { plan, items } = await select(selection, operator, reason);
       if (items.length === 0) return { refused: 'nothing', plan };
-      const { name: by, via } = operator;
       const id = store.newId();
       const details = { count: items.length, numbers: plan.numbers, perSecond };
-      await audit.record({ who: by, via, action: 'bulk-replay', target: id, reason, details });
-      await store.create({ id, by, reason, perSecond, createdAt: now() }, items);
+      await audit.record({ ...doneBy(operator), action: 'bulk-replay', target: id, reason, details });
+      await store.create({ id, by: operator.name, reason, perSecond, createdAt: now() }, items);
       return { bulkId: id, plan };
     },
 
@@ -250,7 +262,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       const bulk = await store.find(bulkId);
       if (bulk === undefined) return 'unknown';
       if (bulk.state !== 'running') return 'not-running';
-      const entry = { who: operator.name, via: operator.via, action: 'bulk-stop', target: bulkId } as const;
+      const entry = { ...doneBy(operator), action: 'bulk-stop', target: bulkId } as const;
       await audit.record({ ...entry, reason: isReason(reason) ? reason : undefined });
       return (await store.stop(bulkId)) ? 'stopping' : 'not-running';
     },

@@ -12,7 +12,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { type Operator, roles } from './operator.ts';
+import { type Operator, roles, ways } from './operator.ts';
 import { isHandle, type Sealed } from './sealed.ts';
 import type { OperatorSettings } from './settings.ts';
 
@@ -26,18 +26,12 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** @param version Of the user; undefined for one without a record. */
-  begin(
-    operator: Operator,
-    version: string | undefined,
-  ): Promise<{ readonly cookie: string; readonly session: Session }>;
-  /**
-   * @param isCurrent Whether a user still is what it was at that version.
-   */
-  find(
-    cookie: string | undefined,
-    isCurrent: (operator: Operator, version: string | undefined) => Promise<boolean>,
-  ): Promise<Session | undefined>;
+  /** @param version Of the user. */
+  begin(operator: Operator, version: string): Promise<{ readonly cookie: string; readonly session: Session }>;
+  /** Counts as use. */
+  find(cookie: string | undefined): Promise<Session | undefined>;
+  /** Whether a session still is. Does not count as use. */
+  isOn(id: string): Promise<boolean>;
   end(session: Session): Promise<void>;
   csrfTokenOf(session: Session): string;
   checkCsrf(session: Session, token: string | undefined): boolean;
@@ -46,8 +40,8 @@ export interface Sessions {
 const storedSchema = z.object({
   name: z.string(),
   role: z.enum(roles),
-  via: z.enum(['password', 'oidc', 'link', 'cli']),
-  version: z.string().optional(),
+  via: z.enum(ways),
+  version: z.string(),
   createdAt: z.number(),
   lastSeenAt: z.number(),
 });
@@ -61,8 +55,10 @@ export const createSessions = (options: {
   readonly sealed: Sealed;
   readonly now: () => number;
   readonly settings: OperatorSettings['sessions'];
+  /** Whether whoever has that name still is what it was at that version. */
+  readonly isCurrent: (name: string, version: string) => Promise<boolean>;
 }): Sessions => {
-  const { redis, prefix, sealed, now } = options;
+  const { redis, prefix, sealed, now, isCurrent } = options;
   const idleMs = options.settings.idleSeconds * 1000;
   const absoluteMs = options.settings.absoluteSeconds * 1000;
   const noteAfterMs = Math.min(noteEveryMs, idleMs / 10);
@@ -79,6 +75,17 @@ export const createSessions = (options: {
 
   const csrfTokenOf = ({ id }: Session): string => sealed.hashOf('csrf', id);
 
+  const look = async (id: string): Promise<Stored | undefined> => {
+    const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
+    if (stored === undefined) return undefined;
+    const { name, version, createdAt, lastSeenAt } = stored;
+    const time = now();
+    const isOver = time >= lastSeenAt + idleMs || time >= createdAt + absoluteMs;
+    if (!isOver && (await isCurrent(name, version))) return stored;
+    await redis.del(keyOf(id));
+    return undefined;
+  };
+
   return {
     csrfTokenOf,
 
@@ -90,7 +97,7 @@ export const createSessions = (options: {
         name,
         role,
         via,
-        ...(version !== undefined && { version }),
+        version,
         createdAt: time,
         lastSeenAt: time,
       };
@@ -98,24 +105,20 @@ export const createSessions = (options: {
       return { cookie, session: sessionOf(id, stored) };
     },
 
-    find: async (cookie, isCurrent) => {
+    find: async (cookie) => {
       if (cookie === undefined || !isHandle(cookie)) return undefined;
       const id = sealed.hashOf('session', cookie);
-      const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
+      const stored = await look(id);
       if (stored === undefined) return undefined;
       const time = now();
-      const session = sessionOf(id, stored);
-      const isOver = time >= stored.lastSeenAt + idleMs || time >= session.endsAt;
-      if (isOver || !(await isCurrent(session.operator, stored.version))) {
-        await redis.del(keyOf(id));
-        return undefined;
-      }
       if (time >= stored.lastSeenAt + noteAfterMs) {
         const noted = sealed.seal(placeOf(id), { ...stored, lastSeenAt: time });
         await redis.set(keyOf(id), noted, 'PX', Math.ceil(idleMs), 'XX');
       }
-      return session;
+      return sessionOf(id, stored);
     },
+
+    isOn: async (id) => (await look(id)) !== undefined,
 
     end: async ({ id }) => {
       await redis.del(keyOf(id));

@@ -20,7 +20,9 @@ export interface OperatorSettings {
     readonly absoluteSeconds: number;
   };
   readonly logins: {
-    readonly perName: RateLimit;
     readonly perAddress: RateLimit;
+    readonly perNameAndAddress: RateLimit;
+    /** From all addresses. */
+    readonly perName: RateLimit;
   };
 }

@@ -4,13 +4,17 @@
  * A token acts for its user, with the user's role of that time; whatever changes the user ends its tokens. It is shown once, and
  * Redis has only its HMAC.
  *
- * Key: hash `<prefix>:operators:tokens`, id -> sealed record.
+ * A record expires by itself. Which tokens somebody has stands in an index for this version of the user, so that nobody has to
+ * look at those of others: after a change of the user the index is an empty one, and what the old one names is found by nobody.
+ *
+ * Keys, all in one slot of a Redis Cluster and all expiring: `{<prefix>}:operators:token:<id>`, a sealed record;
+ * `{<prefix>}:operators:tokens:<HMAC of user and version>`, sorted set of ids by their expiry.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Operator } from './operator.ts';
 import { isHandle, type Sealed } from './sealed.ts';
-import type { Users } from './users.ts';
+import type { User, Users } from './users.ts';
 
 export interface TokenView {
   /** Names it for `revoke`; cannot be used in its place. */
@@ -22,15 +26,37 @@ export interface TokenView {
   readonly expiresAt: number;
 }
 
+export interface NewToken {
+  /** Whom it acts for. */
+  readonly name: string;
+  readonly label: string;
+  /** More than 0, at most 366. */
+  readonly days: number;
+}
+
+/** A token that nobody has yet. */
+export interface DrawnToken {
+  readonly token: string;
+  readonly id: string;
+}
+
+/**
+ * unknown   There is no such user.
+ * too-many  The user has as many as anybody may have.
+ */
+export type TokenObjection = 'unknown' | 'too-many';
+
 export interface Tokens {
-  /** @returns Undefined for an unknown user. @param days More than 0, at most 366. */
-  issue(
-    name: string,
-    label: string,
-    days: number,
-  ): Promise<{ readonly token: string; readonly view: TokenView } | undefined>;
-  list(): Promise<readonly TokenView[]>;
-  revoke(id: string): Promise<'revoked' | 'unknown'>;
+  draw(): DrawnToken;
+  /** What would keep a token from being issued, as far as it can be told before. */
+  objectionTo(name: string): Promise<TokenObjection | undefined>;
+  /** @throws RangeError For days out of bounds. */
+  issue(drawn: DrawnToken, token: NewToken): Promise<TokenView | TokenObjection>;
+  /** Those that are good, oldest first. */
+  list(users: readonly User[]): Promise<readonly TokenView[]>;
+  /** @param idOrToken Who has found a token has no id of it. */
+  find(idOrToken: string): Promise<TokenView | undefined>;
+  revoke(token: TokenView): Promise<'revoked' | 'unknown'>;
   /** Whose token it is, now. @param token As issued. */
   verify(token: string): Promise<Operator | undefined>;
 }
@@ -42,11 +68,27 @@ const storedSchema = z.object({
   createdAt: z.number(),
   expiresAt: z.number(),
 });
+type Stored = z.infer<typeof storedSchema>;
 
 /** In front of the random part, so that tools that look for leaked secrets know one. */
 const prefixOfTokens = 'paraph_';
 const dayMs = 86_400_000;
 const mostDays = 366;
+/** Of one user, that are good at a time. */
+export const mostTokens = 20;
+
+/** KEYS index, record; ARGV id, sealed, now, expiry, life in ms, how many at most, longest life in ms. */
+const issueScript = `
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[6]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[5])
+redis.call('ZADD', KEYS[1], ARGV[4], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[7])
+return 1`;
+
+const revokeScript = `
+redis.call('ZREM', KEYS[1], ARGV[1])
+return redis.call('DEL', KEYS[2])`;
 
 export const createTokens = (options: {
   readonly redis: RedisClient;
@@ -56,63 +98,113 @@ export const createTokens = (options: {
   readonly now: () => number;
 }): Tokens => {
   const { redis, sealed, users, now } = options;
-  const key = `${options.prefix}:operators:tokens`;
+  const keyOf = (id: string): string => `{${options.prefix}}:operators:token:${id}`;
+  const indexOf = ({ name, version }: Pick<User, 'name' | 'version'>): string =>
+    `{${options.prefix}}:operators:tokens:${sealed.hashOf('tokens', `${name} ${version}`)}`;
   const placeOf = (id: string): string => `token ${id}`;
-  const read = (id: string, text: string | null) =>
-    storedSchema.safeParse(sealed.open(placeOf(id), text)).data;
 
-  const list = async (): Promise<readonly TokenView[]> => {
-    const time = now();
-    const views: TokenView[] = [];
-    const over: string[] = [];
-    for (const [id, text] of Object.entries(await redis.hgetall(key))) {
-      const stored = read(id, text);
-      if (stored === undefined || stored.expiresAt <= time) {
-        over.push(id);
-        continue;
-      }
-      const { name, label, createdAt, expiresAt } = stored;
-      views.push({ id, name, label, createdAt, expiresAt });
-    }
-    if (over.length > 0) await redis.hdel(key, ...over);
-    return views.sort((a, b) => a.createdAt - b.createdAt);
+  const idOf = (idOrToken: string): string => {
+    const handle = idOrToken.slice(prefixOfTokens.length);
+    return idOrToken.startsWith(prefixOfTokens) && isHandle(handle)
+      ? sealed.hashOf('token', handle)
+      : idOrToken;
+  };
+
+  const viewOf = (id: string, { name, label, createdAt, expiresAt }: Stored): TokenView => ({
+    id,
+    name,
+    label,
+    createdAt,
+    expiresAt,
+  });
+
+  const read = async (id: string): Promise<Stored | undefined> => {
+    const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
+    return stored !== undefined && now() < stored.expiresAt ? stored : undefined;
+  };
+
+  /** A token that is good, and its user. */
+  const look = async (id: string): Promise<{ readonly stored: Stored; readonly user: User } | undefined> => {
+    const stored = isHandle(id) ? await read(id) : undefined;
+    if (stored === undefined) return undefined;
+    const user = await users.find(stored.name);
+    return user?.version === stored.version ? { stored, user } : undefined;
+  };
+
+  const listOf = async (user: User): Promise<readonly TokenView[]> => {
+    const ids = await redis.zrange(indexOf(user), '0', '-1');
+    const found = await Promise.all(ids.map(async (id) => ({ id, stored: await read(id) })));
+    return found.flatMap(({ id, stored }) =>
+      stored?.name === user.name && stored.version === user.version ? [viewOf(id, stored)] : [],
+    );
   };
 
   return {
-    list,
-
-    issue: async (name, label, days) => {
-      const user = await users.find(name);
-      if (user === undefined) return undefined;
-      if (!(days > 0 && days <= mostDays)) throw new RangeError(`days must be at most ${mostDays}`);
-      // Those that have expired go when new ones come.
-      await list();
-      const handle = sealed.newHandle();
-      const id = sealed.hashOf('token', handle);
-      const createdAt = now();
-      const view: TokenView = {
-        id,
-        name,
-        label: label.slice(0, 100),
-        createdAt,
-        expiresAt: createdAt + Math.round(days * dayMs),
-      };
-      const { id: _, ...rest } = view;
-      await redis.hset(key, id, sealed.seal(placeOf(id), { ...rest, version: user.version }));
-      return { token: `${prefixOfTokens}${handle}`, view };
+    draw: () => {
+      for (;;) {
+        const handle = sealed.newHandle();
+        const id = sealed.hashOf('token', handle);
+        // On a command line that would be an option.
+        if (!id.startsWith('-')) return { token: `${prefixOfTokens}${handle}`, id };
+      }
     },
 
-    revoke: async (id) => ((await redis.hdel(key, id)) === 1 ? 'revoked' : 'unknown'),
+    objectionTo: async (name) => {
+      const user = await users.find(name);
+      if (user === undefined) return 'unknown';
+      const good = await redis.zcount(indexOf(user), `(${String(now())}`, '+inf');
+      return good >= mostTokens ? 'too-many' : undefined;
+    },
+
+    issue: async ({ id }, { name, label, days }) => {
+      if (!(days > 0 && days <= mostDays)) throw new RangeError(`days must be at most ${mostDays}`);
+      const user = await users.find(name);
+      if (user === undefined) return 'unknown';
+      const createdAt = now();
+      const lifeMs = Math.round(days * dayMs);
+      const stored: Stored = {
+        name,
+        version: user.version,
+        label: label.slice(0, 100),
+        createdAt,
+        expiresAt: createdAt + lifeMs,
+      };
+      const issued = await redis.eval(
+        issueScript,
+        2,
+        indexOf(user),
+        keyOf(id),
+        id,
+        sealed.seal(placeOf(id), stored),
+        createdAt,
+        stored.expiresAt,
+        lifeMs,
+        mostTokens,
+        mostDays * dayMs,
+      );
+      return issued === 1 ? viewOf(id, stored) : 'too-many';
+    },
+
+    list: async (owners) =>
+      (await Promise.all(owners.map(listOf))).flat().sort((a, b) => a.createdAt - b.createdAt),
+
+    find: async (idOrToken) => {
+      const id = idOf(idOrToken);
+      const found = await look(id);
+      return found && viewOf(id, found.stored);
+    },
+
+    revoke: async ({ id, name }) => {
+      const user = await users.find(name);
+      if (user === undefined) return 'unknown';
+      return (await redis.eval(revokeScript, 2, indexOf(user), keyOf(id), id)) === 1 ? 'revoked' : 'unknown';
+    },
 
     verify: async (token) => {
-      const handle = token.startsWith(prefixOfTokens) ? token.slice(prefixOfTokens.length) : '';
-      if (!isHandle(handle)) return undefined;
-      const id = sealed.hashOf('token', handle);
-      const stored = read(id, await redis.hget(key, id));
-      if (stored === undefined || stored.expiresAt <= now()) return undefined;
-      const user = await users.find(stored.name);
-      if (user === undefined || user.version !== stored.version) return undefined;
-      return { name: user.name, role: user.role, via: 'cli' };
+      const id = idOf(token);
+      if (id === token) return undefined;
+      const found = await look(id);
+      return found && { name: found.user.name, role: found.user.role, via: 'token', token: id };
     },
   };
 };

@@ -36,9 +36,12 @@ export type UserObjection = 'bad-name' | 'bad-password' | 'bad-subject' | 'no-wa
 export type AddResult = 'added' | 'exists' | UserObjection;
 /** `configured`: the user stands in the configuration file and is changed there. */
 export type ChangeResult = 'changed' | 'unknown' | 'configured';
+/** `no-way-in`: nothing would be left to log in with. */
+export type SubjectResult = ChangeResult | 'exists' | 'bad-subject' | 'no-way-in';
 
 export interface Users {
   find(name: string): Promise<User | undefined>;
+  /** Of two with one subject, the one of the configuration file. */
   findBySubject(subject: string): Promise<User | undefined>;
   /** By name. */
   list(): Promise<readonly User[]>;
@@ -47,6 +50,8 @@ export interface Users {
   remove(name: string): Promise<ChangeResult>;
   setRole(name: string, role: Role): Promise<ChangeResult>;
   setPassword(name: string, password: string): Promise<ChangeResult | 'bad-password'>;
+  /** @param oidcSubject Undefined: no login with the phone any more. */
+  setSubject(name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
 }
 
 const storedSchema = z.object({
@@ -72,6 +77,8 @@ else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
 return 1`;
 
 const changesAtMost = 20;
+
+export const isGoodSubject = (subject: string): boolean => subject !== '' && subject.length <= 255;
 
 const newVersion = (): string => randomBytes(12).toString('base64url');
 
@@ -114,23 +121,25 @@ export const createUsers = (options: {
     return (await redis.eval(swapScript, 1, key, name, before, text)) === 1;
   };
 
-  /** @param next What comes after; undefined where nothing can come after what there is. */
-  const change = async (
+  /** @param next What comes after, or why nothing can come after what there is. */
+  const change = async <Refusal extends string>(
     name: string,
-    next: (stored: Stored | undefined) => { readonly after: Stored | undefined } | undefined,
-  ): Promise<ChangeResult> => {
+    next: (stored: Stored | undefined) => { readonly after: Stored | undefined } | Refusal | 'unknown',
+  ): Promise<ChangeResult | Refusal> => {
     if (configured.has(name)) return 'configured';
     for (let round = 0; round < changesAtMost; round += 1) {
       const text = await redis.hget(key, name);
-      const following = text === null ? undefined : next(read(name, text));
-      if (text === null || following === undefined) return 'unknown';
+      const following = text === null ? 'unknown' : next(read(name, text));
+      if (text === null || typeof following === 'string') return following as Refusal | 'unknown';
       if (await swap(name, text, following.after)) return 'changed';
     }
     throw new Error('An operator is being changed by too many at once');
   };
 
   const update = (name: string, changes: Partial<Stored>): Promise<ChangeResult> =>
-    change(name, (stored) => stored && { after: { ...stored, ...changes, version: newVersion() } });
+    change<never>(name, (stored) =>
+      stored === undefined ? 'unknown' : { after: { ...stored, ...changes, version: newVersion() } },
+    );
 
   const list = async (): Promise<readonly User[]> => {
     const stored = Object.entries(await redis.hgetall(key)).flatMap(([name, text]) => {
@@ -140,13 +149,16 @@ export const createUsers = (options: {
     return [...configured.values(), ...stored].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
 
-  const findBySubject = async (subject: string): Promise<User | undefined> =>
-    subject === '' ? undefined : (await list()).find(({ oidcSubject }) => oidcSubject === subject);
+  const findBySubject = async (subject: string): Promise<User | undefined> => {
+    if (subject === '') return undefined;
+    const found = (await list()).filter(({ oidcSubject }) => oidcSubject === subject);
+    return found.find(({ origin }) => origin === 'configuration') ?? found[0];
+  };
 
   const objectionTo = ({ name, password, oidcSubject }: NewUser): UserObjection | undefined => {
     if (!isOperatorName(name)) return 'bad-name';
     if (password !== undefined && !isGoodPassword(password)) return 'bad-password';
-    if (oidcSubject !== undefined && (oidcSubject === '' || oidcSubject.length > 255)) return 'bad-subject';
+    if (oidcSubject !== undefined && !isGoodSubject(oidcSubject)) return 'bad-subject';
     return password === undefined && oidcSubject === undefined ? 'no-way-in' : undefined;
   };
 
@@ -179,13 +191,27 @@ export const createUsers = (options: {
     },
 
     // Also one that cannot be read, because the master key is another one now.
-    remove: (name) => change(name, () => ({ after: undefined })),
+    remove: (name) => change<never>(name, () => ({ after: undefined })),
 
     setRole: (name, role) => update(name, { role }),
 
     setPassword: async (name, password) => {
       if (!isGoodPassword(password)) return 'bad-password';
       return update(name, { passwordHash: await hashPassword(password) });
+    },
+
+    setSubject: async (name, oidcSubject) => {
+      if (oidcSubject !== undefined && !isGoodSubject(oidcSubject)) return 'bad-subject';
+      const owner = oidcSubject === undefined ? undefined : await findBySubject(oidcSubject);
+      if (owner !== undefined && owner.name !== name) return 'exists';
+      return change<'no-way-in'>(name, (stored) => {
+        if (stored === undefined) return 'unknown';
+        const { oidcSubject: _, ...rest } = stored;
+        if (oidcSubject === undefined && rest.passwordHash === undefined) return 'no-way-in';
+        return {
+          after: { ...rest, ...(oidcSubject !== undefined && { oidcSubject }), version: newVersion() },
+        };
+      });
     },
   };
 };

@@ -4,6 +4,7 @@ import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
+import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal, type Refusal } from '../http/refusal.ts';
@@ -16,14 +17,14 @@ import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
-import { backlogCheck, keysCheck, redisCheck, stoppingCheck } from '../telemetry/readiness.ts';
+import { backlogCheck, eventsCheck, keysCheck, redisCheck, stoppingCheck } from '../telemetry/readiness.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
-import { openConsole } from './console-side.ts';
+import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 
 export interface ApiSide {
@@ -68,6 +69,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     );
   const signatureEndings = await endingsOf(({ signatures }) => signatures);
   const receiptEndings = await endingsOf(({ receipts }) => receipts);
+  const endings = [...signatureEndings, ...receiptEndings];
   const custody = core.custodyOver(commands);
   const providers = core.providersOver(commands);
   const transactions = createTransactions({
@@ -104,10 +106,10 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, now));
   const oauth = createOauth({
     settings: configuration.oidc,
-    templates: (url) =>
-      configuration.oidc.demoClients
-        ? withDemoClients(configuration.oidc.tenants, url)
-        : configuration.oidc.tenants,
+    templates: (url) => {
+      const { demoClients, tenants } = configuration.oidc;
+      return tenantsWithConsole(core, demoClients ? withDemoClients(tenants, url) : tenants, url);
+    },
     publicUrl,
     redis: commands,
     prefix: queue.prefix,
@@ -133,7 +135,13 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     log: oauthLog,
   });
-  const console = openConsole(core, { shards, transactions, publicUrl, addressOf });
+  const console = openConsole(core, {
+    transactions,
+    publicUrl,
+    addressOf,
+    tenants: oauth.tenants,
+    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
+  });
   let stopping = false;
   const demo = () =>
     createDemoRoutes({
@@ -160,6 +168,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(commands, queue.prefix, now),
+      eventsCheck(() => endings.every((each) => each.isReading())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklog),
     ],
@@ -172,14 +181,15 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     log: telemetry.httpLog(createHttpLog(core.logger, now)),
   });
+  const answer = telemetry.fetch((request, bindings) => app.fetch(request, bindings ?? {}));
   const endWaiting = async (): Promise<void> => {
     stopping = true;
     oauth.endWaiting();
     console.endWaiting();
-    await Promise.all([...signatureEndings, ...receiptEndings].map((endings) => endings.close()));
+    await Promise.all(endings.map((each) => each.close()));
   };
   return {
-    fetch: telemetry.fetch((request, bindings) => app.fetch(request, bindings ?? {})),
+    fetch: answer,
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,

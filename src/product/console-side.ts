@@ -1,7 +1,16 @@
 import { type Console, createConsole } from '../console/console.ts';
 import type { ConsoleDeps, ProviderView } from '../console/deps.ts';
+import { createClientKey } from '../console-login/client-key.ts';
+import { type ConsoleLogin, createConsoleLogin } from '../console-login/console-login.ts';
+import type { OwnFetch } from '../console-login/provider-calls.ts';
+import { createSubjects } from '../console-login/subjects.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
-import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { Tenants } from '../oauth/tenant.ts';
+import { connectForCommands, disconnect } from '../redis/connect.ts';
+import { callbackHostOf, type RegisteredProvider } from '../registry/application-provider.ts';
+import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
+import { closeShards, openShards } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';
 
@@ -21,27 +30,72 @@ const viewOf = (provider: RegisteredProvider): ProviderView => ({
   ...(provider.rateLimit !== undefined && {
     requestsPerSecond: provider.rateLimit.requests / provider.rateLimit.perSeconds,
   }),
+  callbackHost: callbackHostOf(provider),
 });
 
-/** The console and what it is made of. */
-export const openConsole = (
-  core: Core,
-  {
-    shards,
-    transactions,
+interface ConsoleSurroundings extends Pick<ConsoleDeps, 'transactions' | 'publicUrl' | 'addressOf'> {
+  readonly tenants: Tenants;
+  readonly ownFetch: OwnFetch;
+}
+
+/** Of a robot, so that whoever tries the sandbox is in at once. */
+const sandboxNumber = '+41700092501';
+
+/** The login of the console's people with their phones; undefined where it is configured off. */
+const openLogin = (
+  { configuration, masterKey, now, logger }: Core,
+  { publicUrl, tenants, ownFetch }: ConsoleSurroundings,
+): ConsoleLogin | undefined => {
+  const { enabled, tenant, acrValues } = configuration.operations.openid;
+  if (!enabled) return undefined;
+  return createConsoleLogin({
+    key: createClientKey(masterKey, now),
+    subjectOf: createSubjects(masterKey, tenant),
+    provider: () => tenants.find(tenant) ?? tenants.main,
     publicUrl,
-    addressOf,
-  }: Pick<ConsoleDeps, 'shards' | 'transactions' | 'publicUrl' | 'addressOf'>,
-): ConsoleSide => {
-  const { configuration, commands: redis, protocol, masterKey, now, logger, onError } = core;
+    acrValues,
+    sampleNumber: configuration.sandbox ? sandboxNumber : undefined,
+    fetch: ownFetch,
+    now,
+    log: { trouble: createStepLog(logger, now).trouble },
+  });
+};
+
+/** The configured tenants, one of them with the console as a client. */
+export const tenantsWithConsole = (
+  { configuration, masterKey, now }: Core,
+  tenants: readonly OauthTenant[],
+  publicUrl: string,
+): readonly OauthTenant[] => {
+  const { sandbox, operations } = configuration;
+  if (!operations.openid.enabled) return tenants;
+  const { publicKey } = createClientKey(masterKey, now);
+  const client = consoleClient({ publicUrl, publicKey, sandbox });
+  return withConsoleClient(tenants, operations.openid.tenant, client);
+};
+
+/**
+ * The console and what it is made of. It has a connection to Redis of its own: whatever somebody looks at there, a command of a
+ * signature does not stand in line behind it.
+ */
+export const openConsole = (core: Core, surroundings: ConsoleSurroundings): ConsoleSide => {
+  const { transactions, publicUrl, addressOf } = surroundings;
+  const { configuration, protocol, masterKey, now, logger, onError } = core;
+  const { prefix, shards: count } = configuration.queue;
+  const redis = connectForCommands({ url: core.redisUrl });
+  redis.on('error', onError);
+  core.telemetry.watchRedis('console', redis);
+  const shards = openShards({ redis, prefix, shards: count, onError });
   const log = createAuditLog(logger);
   const rooms = openOperatorsRooms({ configuration, redis, shards, protocol, log, now, onError });
-  const { history, audit, replays } = rooms;
+  const { history, audit, replays, callbacks } = rooms;
   const operators = rooms.operatorsWith(masterKey);
   const console = createConsole({
     operators,
+    phoneLogin: openLogin(core, surroundings),
     audit,
     replays,
+    callbacks,
     history,
     transactions,
     shards,
@@ -59,6 +113,8 @@ export const openConsole = (
     close: async () => {
       console.endWaiting();
       history.close();
+      await closeShards(shards);
+      await disconnect(redis);
     },
   };
 };

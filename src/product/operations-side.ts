@@ -44,7 +44,7 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
     sandbox: configuration.sandbox,
     retention,
     now,
-    log: createCallbackLog(logger),
+    log: core.telemetry.callbackLog(createCallbackLog(logger)),
     onError,
     telemetry: core.telemetry.queue,
   });

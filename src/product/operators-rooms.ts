@@ -1,7 +1,9 @@
 /** What the people who run the service work with: the same in the console and on the command line. */
+import { createCallbacks } from '../callbacks/callbacks.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createHistory, type History } from '../history/history.ts';
 import { type Audit, type AuditLog, createAudit } from '../operators/audit.ts';
+import { type CallbackReplays, createCallbackReplays } from '../operators/callback-replays.ts';
 import { createOperators, type Operators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays, type Replays } from '../operators/replays.ts';
@@ -18,6 +20,7 @@ export interface OperatorsRooms {
   readonly history: History;
   readonly audit: Audit;
   readonly replays: Replays;
+  readonly callbacks: CallbackReplays;
   /** Users and tokens are sealed, so this needs the key. */
   operatorsWith(masterKey: Uint8Array): Operators;
 }
@@ -57,6 +60,7 @@ export const openOperatorsRooms = (options: {
       limiter,
       policy: replayPolicy(operations.replay.policy),
     }),
+    callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
     operatorsWith: (masterKey) =>
       createOperators({
         redis,

@@ -8,7 +8,7 @@
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { redisCheck } from '../telemetry/readiness.ts';
+import { redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { openApiSide } from './api-side.ts';
 import { type CoreOptions, openCore } from './core.ts';
@@ -66,14 +66,18 @@ export const startProduct = async (
     await ready;
     // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
     await core.custodyOver(core.blocking).trust();
-    if (parts.workers) ends.push((await startWorkerSide(core)).close);
+    const workers = parts.workers ? await startWorkerSide(core) : undefined;
+    if (workers !== undefined) ends.push(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
     if (parts.api === undefined && workerMetricsPort !== undefined) {
       const listener = await startWorkerListener({
         host: parts.workerHost ?? '127.0.0.1',
         port: workerMetricsPort,
         routes: core.telemetry.routes,
-        checks: [redisCheck(core.blocking, options.configuration.queue.prefix, options.now)],
+        checks: [
+          redisCheck(core.blocking, options.configuration.queue.prefix, options.now),
+          workersCheck(() => workers?.areRunning() ?? false),
+        ],
       });
       ends.push(async () => {
         const drained = listener.drain();

@@ -7,6 +7,8 @@ import type { Core } from './core.ts';
 import { startOperations } from './operations-side.ts';
 
 export interface WorkerSide {
+  /** Whether all workers take jobs. */
+  areRunning(): boolean;
   /** Finishes the steps in hand and takes no more. */
   close(): Promise<void>;
 }
@@ -46,11 +48,13 @@ export const startWorkerSide = async (
     retention,
     now,
     log: telemetry.stepLog(createStepLog(logger, now)),
+    transactionLog: telemetry.transactionLog,
     telemetry: telemetry.queue,
   });
   await started.ready();
   const keepers = parts.operations ? await startOperations(core, shards) : undefined;
   return {
+    areRunning: started.areRunning,
     close: async () => {
       await keepers?.close();
       await started.close();

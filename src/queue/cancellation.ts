@@ -12,11 +12,12 @@
  * somebody has been asked or the job has ended.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { advance, begin, type SignatureRecord } from '../../machines/record.ts';
 import { type Fault, fault, faultLine } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { SignatureJobData } from '../transactions/contract.ts';
+import type { Decision, SignatureJobData } from '../transactions/contract.ts';
 import { wake } from '../transactions/job-home.ts';
 import type { QueueAt } from '../transactions/shards.ts';
 import { isOfThisRun, pendingAttempt, readStanding, type Standing } from './standing.ts';
@@ -103,6 +104,29 @@ const withdraw = async (
   return result as 'withdrawn' | 'taken' | 'changed';
 };
 
+/**
+ * Answers in the place of the person.
+ *
+ * A connection that breaks off sends its command again when it is back, and the second answer finds the first. So what has
+ * decided the attempt is looked at: in the same words it is this cancel, or another one by the same party.
+ */
+const answerFor = async (
+  id: string,
+  attempt: number,
+  cancellation: Cancellation,
+): Promise<CancelResult | undefined> => {
+  const { home, queue } = cancellation.at;
+  const cancelled: Decision = { kind: 'fault', fault: faultOf(cancellation) };
+  const result = await home.answer(id, attempt, cancelled);
+  if (result === 'not-pending') return undefined;
+  if (result === 'unknown') return 'unknown';
+  if (result !== 'accepted' && !isDeepStrictEqual(await home.decision(id, attempt), cancelled))
+    return 'too-late';
+  // An equal request that comes from now on is a new one.
+  await (await queue.getJob(id))?.removeDeduplicationKey();
+  return 'cancelled';
+};
+
 /** @returns Undefined when it has to be looked at once more. */
 const tryOnce = async (id: string, cancellation: Cancellation): Promise<CancelResult | undefined> => {
   const { at, redis } = cancellation;
@@ -115,13 +139,7 @@ const tryOnce = async (id: string, cancellation: Cancellation): Promise<CancelRe
     return 'cancelled';
   }
   const asked = pendingAttempt(standing);
-  if (asked !== undefined) {
-    const result = await at.home.answer(id, asked, { kind: 'fault', fault: faultOf(cancellation) });
-    if (result === 'not-pending') return undefined;
-    // An equal request that comes from now on is a new one.
-    if (result === 'accepted') await (await at.queue.getJob(id))?.removeDeduplicationKey();
-    return result === 'accepted' ? 'cancelled' : result === 'unknown' ? 'unknown' : 'too-late';
-  }
+  if (asked !== undefined) return answerFor(id, asked, cancellation);
   const last = standing.data?.transaction;
   if (last?.state === 'pending' && (await at.home.decision(id, last.attempt))?.kind === 'signature') {
     // A completed job that some tool runs again: what a person signed stands.

@@ -12,13 +12,10 @@ import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 /** A custody without keys. */
-export type CertificateStore = KeyCustody;
+export type CertificateStore = Pick<KeyCustody, 'chain' | 'trust'>;
 
 const recordSchema = z.object({ certificate: z.base64() });
 const chainsCached = 10_000;
-
-/** What takes the master key. Completing a signature never asks for it. */
-const noKeys = (): Promise<never> => Promise.reject(new Error('Keys are for the service only'));
 
 export const createCertificateStore = (redis: RedisClient, prefix: string): CertificateStore => {
   const chains = createBoundedCache<CertificateChain | undefined>(chainsCached);
@@ -48,7 +45,5 @@ export const createCertificateStore = (redis: RedisClient, prefix: string): Cert
   return {
     chain: (id) => chains.get(id, () => load(id)),
     trust: async () => [await certificateOf('ca:root')],
-    userKey: noKeys,
-    serialNumberOf: noKeys,
   };
 };

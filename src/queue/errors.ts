@@ -52,7 +52,7 @@ export class InvalidRequestError extends Error implements RequestObjection {
 
 /**
  * timeout  The caller's own time was up. The transaction goes on; ask again.
- * unknown  There is no such transaction, or its retention is over.
+ * unknown  There is no such transaction, or no longer: it was removed, by somebody or when its retention was over.
  * closed   The queue was closed while somebody waited.
  */
 export type Unsettled = 'timeout' | 'unknown' | 'closed';

@@ -3,14 +3,12 @@
  *
  * All handles of a queue share one subscription for each shard, which is opened when somebody first waits.
  */
-import type { KeyCustody } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { Ending } from '../transactions/ending.ts';
-import type { Endings } from '../transactions/endings.ts';
-import { stateOfEnding } from '../transactions/outcomes.ts';
+import { cancelWith, type Endings } from '../transactions/endings.ts';
+import { type Chains, stateOfEnding } from '../transactions/outcomes.ts';
 import type { QueueAt } from '../transactions/shards.ts';
-import type { SignedView } from '../transactions/view.ts';
+import type { SignedView, TransactionState } from '../transactions/view.ts';
 import { type CancelResult, cancelTransaction } from './cancellation.ts';
 import { NoResultError, SignatureFailedError } from './errors.ts';
 import { readStanding, type SignatureStatus, statusOf } from './standing.ts';
@@ -34,7 +32,8 @@ export interface SignatureHandle {
    * Resolves when the person has signed.
    *
    * @throws SignatureFailedError   (rejects) When it ended otherwise.
-   * @throws NoResultError          When there is nothing to say: time is up, the id is unknown, the queue was closed.
+   * @throws NoResultError          When there is nothing to say: time is up, the id is unknown (also when the job is removed
+   *   meanwhile), the queue was closed.
    */
   result(options?: WaitOptions): Promise<SignatureResult>;
   status(): Promise<SignatureStatus>;
@@ -45,9 +44,10 @@ export interface SignatureHandle {
 export interface HandleOptions {
   readonly redis: RedisClient;
   readonly protocol: Protocol;
-  readonly certificates: KeyCustody;
+  readonly certificates: Chains;
   readonly now: () => number;
-  readonly isClosed: () => boolean;
+  /** Aborts when the queue is closed. */
+  readonly closing: AbortSignal;
 }
 
 /** Timers can do no more. */
@@ -59,34 +59,48 @@ export const createHandle = (
   endings: () => Promise<Endings>,
   options: HandleOptions,
 ): SignatureHandle => {
-  const { redis, protocol, certificates, now, isClosed } = options;
+  const { redis, protocol, certificates, now, closing } = options;
   const standing = () => readStanding(redis, at.queue.toKey(id));
 
-  const waitForEnd = async ({ signal, timeoutMs = longestMs }: WaitOptions): Promise<Ending> => {
-    signal?.throwIfAborted();
-    if (isClosed()) throw new NoResultError(id, 'closed');
+  /** @param over Ends the wait. Who aborts it does not hear what this comes to. */
+  const stateAtEnd = async (over: AbortSignal): Promise<TransactionState> => {
     // Before the look: an end between the two cannot be missed.
-    const waiting = (await endings()).wait(id, Number.POSITIVE_INFINITY);
-    const timer = setTimeout(waiting.cancel, Math.min(timeoutMs, longestMs));
-    signal?.addEventListener('abort', waiting.cancel, { once: true });
+    const waiting = (await endings()).wait(id, Number.POSITIVE_INFINITY, true);
+    cancelWith(over, waiting);
+    const found = await standing();
+    const ending = found === undefined ? undefined : (found.ending ?? (await waiting.ended));
+    if (ending === undefined) throw new NoResultError(id, 'unknown');
+    return stateOfEnding(ending, certificates);
+  };
+
+  /** The caller's signal, the time and the queue's closing count from the call on, also while Redis is waited for. */
+  const stateInTime = async ({ signal, timeoutMs = longestMs }: WaitOptions): Promise<TransactionState> => {
+    signal?.throwIfAborted();
+    if (closing.aborted) throw new NoResultError(id, 'closed');
+    const over = new AbortController();
+    const abort = (): void => over.abort(signal?.reason);
+    const close = (): void => over.abort(new NoResultError(id, 'closed'));
+    const expire = (): void => over.abort(new NoResultError(id, 'timeout'));
+    const timer = setTimeout(expire, Math.min(timeoutMs, longestMs));
+    signal?.addEventListener('abort', abort);
+    closing.addEventListener('abort', close);
+    const cutOff = new Promise<never>((_, reject) => {
+      over.signal.addEventListener('abort', () => reject(over.signal.reason));
+    });
     try {
-      const found = await standing();
-      if (found === undefined) throw new NoResultError(id, 'unknown');
-      const ending = found.ending ?? (await waiting.ended);
-      signal?.throwIfAborted();
-      if (ending === undefined) throw new NoResultError(id, isClosed() ? 'closed' : 'timeout');
-      return ending;
+      return await Promise.race([stateAtEnd(over.signal), cutOff]);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', waiting.cancel);
-      waiting.cancel();
+      signal?.removeEventListener('abort', abort);
+      closing.removeEventListener('abort', close);
+      over.abort();
     }
   };
 
   return {
     id,
     result: async (wait = {}) => {
-      const state = await stateOfEnding(await waitForEnd(wait), certificates);
+      const state = await stateInTime(wait);
       switch (state.kind) {
         case 'signed':
           return { id, ...state.signed };

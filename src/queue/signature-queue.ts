@@ -30,7 +30,10 @@ export type SignatureQueueOptions = ConnectionOptions & {
   readonly rules?: Partial<ProtocolRules>;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Trouble with Redis that no call rejects with: connections come back by themselves. */
+  /**
+   * Trouble with Redis that no call rejects with: connections come back by themselves. What it throws becomes a warning of
+   * the process.
+   */
   readonly onError?: (error: Error) => void;
 };
 
@@ -56,7 +59,7 @@ export interface SignatureQueue {
     requests: readonly SignatureInput[],
     options?: EnqueueOptions,
   ): Promise<readonly EnqueueOutcome[]>;
-  /** A handle for an id from earlier. @returns Undefined for one that is unknown, or whose retention is over. */
+  /** A handle for an id from earlier. @returns Undefined for one that is unknown, or was removed when its retention was over. */
   find(id: string): Promise<SignatureHandle | undefined>;
   /** Root certificates (DER) of the service, to verify signatures with: as trustworthy as the Redis they lie in. */
   rootCertificates(): Promise<readonly Uint8Array[]>;
@@ -64,8 +67,19 @@ export interface SignatureQueue {
   close(): Promise<void>;
 }
 
+/** Libraries call it in the middle of their work, which a throw would break off. */
+const harmless =
+  (onError: (error: Error) => void = () => undefined) =>
+  (error: Error): void => {
+    try {
+      onError(error);
+    } catch (thrown) {
+      process.emitWarning(thrown instanceof Error ? thrown : String(thrown));
+    }
+  };
+
 export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQueue => {
-  const { prefix = 'paraph', shards: shardCount = 1, now = Date.now, onError = () => undefined } = options;
+  const { prefix = 'paraph', shards: shardCount = 1, now = Date.now } = options;
   if (!Number.isInteger(shardCount) || shardCount < 1 || shardCount > maxShards) {
     throw new TypeError(`shards must be a whole number from 1 to ${maxShards}`);
   }
@@ -73,6 +87,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const [authority] = rules.authorities;
   if (authority === undefined) throw new TypeError('rules.authorities must not be empty');
 
+  const onError = harmless(options.onError);
   const connections = openConnections(options, onError);
   const { commands, blocking } = connections;
   const shards = openShards({ redis: commands, prefix, shards: shardCount, onError });
@@ -80,7 +95,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const reader = createInputReader({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
   const subscriptions = new Map<number, Promise<Endings>>();
-  let closed = false;
+  const closing = new AbortController();
 
   const subscriptionOf = (shard: Shard): Promise<Endings> => {
     const present = subscriptions.get(shard.index);
@@ -111,7 +126,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       protocol,
       certificates,
       now,
-      isClosed: () => closed,
+      closing: closing.signal,
     });
 
   const checkOptions = (enqueueOptions: EnqueueOptions): void => {
@@ -150,8 +165,8 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
     rootCertificates: () => certificates.trust(),
 
     close: async () => {
-      if (closed) return;
-      closed = true;
+      if (closing.signal.aborted) return;
+      closing.abort();
       await Promise.all(
         [...subscriptions.values()].map((opening) =>
           opening.then(

@@ -7,7 +7,7 @@
  * | submitted | nobody has been asked, in this attempt |
  * | pending | the phone has it |
  * | signed, receipted, failed | the end; a replay begins anew |
- * | unknown | there is none, or its retention is over |
+ * | unknown | there is none, or it was removed when its retention was over |
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';

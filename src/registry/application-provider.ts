@@ -39,6 +39,10 @@ export interface RegisteredProvider extends ApplicationProvider {
   readonly callback?: CallbackAddress | undefined;
 }
 
+/** Where callbacks go, as people may see it: the rest of the address may hold a secret. */
+export const callbackHostOf = ({ callback }: Pick<RegisteredProvider, 'callback'>): string | undefined =>
+  callback && new URL(callback.url).host;
+
 const pairs = z.tuple([z.object({ value: z.string() })], z.unknown());
 
 const parseJson = (text: string): unknown => {

@@ -1,4 +1,4 @@
-import { type Checked, ok, refuse } from '../protocol/fault.ts';
+import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import {
   type ApplicationProvider,
@@ -52,7 +52,9 @@ export interface ApplicationProviders {
   checkStored(request: SignatureRequest): Checked<void>;
 }
 
-const rateExceeded = refuse(104, 'Request rate exceeded');
+/** The refusal that passes. */
+export const rateExceeded = fault(104, 'Request rate exceeded');
+const tooOften = { ok: false, fault: rateExceeded } as const;
 
 /** @param sandbox Any AP_ID is accepted; those that are registered still need what they were registered with. */
 export const createApplicationProviders = ({
@@ -63,7 +65,7 @@ export const createApplicationProviders = ({
 }: {
   readonly providers: readonly RegisteredProvider[];
   readonly sandbox: boolean;
-  readonly rateLimiter: RateLimiter;
+  readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly passwords?: PasswordVerifier;
 }): ApplicationProviders => {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
@@ -82,10 +84,10 @@ export const createApplicationProviders = ({
       const hash = provider?.passwordHash ?? (known ? undefined : decoy);
       const verdict: PasswordVerdict =
         hash === undefined ? 'right' : await passwords.verify(hash, apPassword ?? '');
-      if (verdict === 'busy') return rateExceeded;
+      if (verdict === 'busy') return tooOften;
       if (!known || verdict === 'wrong') return refuse(104);
       const { rateLimit } = provider;
-      if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit))) return rateExceeded;
+      if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit))) return tooOften;
       return ok(provider);
     },
 

@@ -15,26 +15,30 @@ import { createTurnstile } from './turnstile.ts';
  * a password can fill or empty the memory.
  *
  * Wrong passwords cost one scrypt each, at most a few at a time (libuv has four threads, which signing needs too) and
- * in one lane for each stored form: see turnstile.ts. The same pair asked for twice at once is computed once.
+ * in lanes: see turnstile.ts. The same pair asked for twice at once is computed once.
  */
 export type PasswordVerdict = 'right' | 'wrong' | 'busy';
 
 export interface PasswordVerifier {
-  /** `busy`: too many different passwords are being tried against this stored form at the moment. */
-  verify(stored: string, password: string): Promise<PasswordVerdict>;
+  /**
+   * @param lane Who waits behind whom. Where it must not show which names exist, it is made of the name that was given, whether
+   *   there is a stored form for it or a decoy; otherwise each stored form has its own.
+   * @returns `busy`: too many different passwords are being tried in this lane at the moment.
+   */
+  verify(stored: string, password: string, lane?: string): Promise<PasswordVerdict>;
 }
 
 export const createPasswordVerifier = ({
   maxRemembered = 10_000,
   maxConcurrent = 2,
-  maxWaitingPerStored = 16,
+  maxWaitingPerLane = 16,
 }: {
   readonly maxRemembered?: number;
   readonly maxConcurrent?: number;
-  readonly maxWaitingPerStored?: number;
+  readonly maxWaitingPerLane?: number;
 } = {}): PasswordVerifier => {
   const processKey = randomBytes(32);
-  const turnstile = createTurnstile({ maxConcurrent, maxWaitingPerLane: maxWaitingPerStored });
+  const turnstile = createTurnstile({ maxConcurrent, maxWaitingPerLane });
   /** Least recently used first. */
   const remembered = new Set<string>();
   const underway = new Map<string, Promise<PasswordVerdict>>();
@@ -46,8 +50,13 @@ export const createPasswordVerifier = ({
     if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
   };
 
-  const compute = async (pair: string, stored: string, password: string): Promise<PasswordVerdict> => {
-    const turn = turnstile.run(stored, () => verifyPassword(stored, password));
+  const compute = async (
+    pair: string,
+    stored: string,
+    password: string,
+    lane: string,
+  ): Promise<PasswordVerdict> => {
+    const turn = turnstile.run(lane, () => verifyPassword(stored, password));
     if (turn === undefined) return 'busy';
     if (!(await turn)) return 'wrong';
     remember(pair);
@@ -55,7 +64,7 @@ export const createPasswordVerifier = ({
   };
 
   return {
-    verify: async (stored, password) => {
+    verify: async (stored, password, lane = stored) => {
       if (!isPlausiblePassword(password)) return 'wrong';
       // The length in front keeps (ab, c) and (a, bc) apart.
       const pair = createHmac('sha256', processKey)
@@ -68,7 +77,7 @@ export const createPasswordVerifier = ({
       }
       const joined = underway.get(pair);
       if (joined !== undefined) return joined;
-      const computation = compute(pair, stored, password).finally(() => underway.delete(pair));
+      const computation = compute(pair, stored, password, lane).finally(() => underway.delete(pair));
       underway.set(pair, computation);
       return computation;
     },

@@ -99,9 +99,12 @@ export const verifyPassword = async (stored: string, password: string): Promise<
 /**
  * A stored form that no password matches and that costs as much to refuse as `like`, for callers who must not learn
  * from the time whether a name exists.
+ *
+ * @param seed 32 bytes that nobody can guess. With one for each name, a name that does not exist has a stored form of its own,
+ *   as all others do.
  */
-export const decoyPassword = (like: string | undefined): string => {
+export const decoyPassword = (like: string | undefined, seed: Buffer = randomBytes(hashBytes)): string => {
   const cost = (like === undefined ? undefined : parseStoredPassword(like)?.cost) ?? defaultCost;
-  const [salt, hash] = [randomBytes(saltBytes), randomBytes(hashBytes)];
+  const [salt, hash] = [seed.subarray(0, saltBytes), seed];
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
 };

@@ -21,6 +21,11 @@ export interface RateLimiter {
    * @throws When Redis is unreachable.
    */
   take(key: string, limit: RateLimit): Promise<boolean>;
+  /**
+   * Puts back a token that was taken for what turned out not to count. Taking first and putting back holds for any number of
+   * callers at once; looking first and taking later would let all of them through.
+   */
+  putBack(key: string, limit: RateLimit): Promise<void>;
 }
 
 /** The little of a Redis client that this needs; an ioredis client fits. */
@@ -28,22 +33,26 @@ export interface ScriptRunner {
   eval(script: string, numberOfKeys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-/** KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds in which it refills. 1 when a token was taken. */
-const takeToken = `
+/**
+ * KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds in which it refills; ARGV[3] how many tokens to take, -1 to put one
+ * back. 1 when that was done.
+ */
+const moveTokens = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local size, refill = tonumber(ARGV[1]), tonumber(ARGV[2])
 local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens, at = tonumber(bucket[1]) or size, tonumber(bucket[2]) or now
 tokens = math.min(size, tokens + math.max(0, now - at) * size / refill)
-local taken = 0
-if tokens >= 1 then
-  tokens = tokens - 1
-  taken = 1
+local wanted = tonumber(ARGV[3])
+local moved = 0
+if tokens >= wanted then
+  tokens = tokens - wanted
+  moved = 1
 end
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
 redis.call('PEXPIRE', KEYS[1], math.ceil(refill / 1000))
-return taken
+return moved
 `;
 
 /** @param prefix Stands before every key: `<prefix>:rate:<key>`. */
@@ -53,7 +62,14 @@ export const createRateLimiter = ({
 }: {
   readonly redis: ScriptRunner;
   readonly prefix: string;
-}): RateLimiter => ({
-  take: async (key, { requests, perSeconds }) =>
-    (await redis.eval(takeToken, 1, `${prefix}:rate:${key}`, requests, perSeconds * 1_000_000)) === 1,
-});
+}): RateLimiter => {
+  const move = async (key: string, { requests, perSeconds }: RateLimit, tokens: 1 | -1): Promise<boolean> =>
+    (await redis.eval(moveTokens, 1, `${prefix}:rate:${key}`, requests, perSeconds * 1_000_000, tokens)) ===
+    1;
+  return {
+    take: (key, limit) => move(key, limit, 1),
+    putBack: async (key, limit) => {
+      await move(key, limit, -1);
+    },
+  };
+};

@@ -4,11 +4,12 @@
  * One small script for each queue, all issued in one turn and so in one packet; whoever scrapes within the next second is
  * told the same. When Redis does not answer, the gauges are absent: an old number would say that all is well.
  *
- * waiting  For a worker. The age counts from the submission. Jobs that have run before (woken, replayed) do not say since
- *          when they wait, so theirs counts from when this process first saw them in front.
+ * waiting  For a worker. The age counts from the submission, or from the time that it was scheduled for. Jobs that have run
+ *          before (woken, replayed) do not say since when they wait, so theirs counts from when this process first saw them
+ *          in front.
  * active   In a worker's hands; counts from when it took the job.
  * delayed  Asleep, mostly because a person thinks; the age is how long the first is overdue.
- * failed   Kept for replay; counts from the end.
+ * failed   Kept for replay (of callbacks: dead); counts from the end.
  */
 import { Gauge, type Registry } from 'prom-client';
 import type { RedisClient } from '../redis/connect.ts';
@@ -27,13 +28,18 @@ type State = (typeof states)[number];
 
 const script = `
 local function field(id, name) return id and redis.call('HGET', ARGV[1] .. id, name) or false end
+local function delayOf(id)
+  local read, opts = pcall(cjson.decode, field(id, 'opts') or '{}')
+  local delay = read and type(opts) == 'table' and tonumber(opts.delay) or 0
+  return string.format('%.0f', math.max(delay, 0))
+end
 local waiting = redis.call('LINDEX', KEYS[1], -1) or redis.call('LINDEX', KEYS[2], -1)
 if not waiting then waiting = redis.call('ZRANGE', KEYS[3], 0, 0)[1] end
 local active = redis.call('LINDEX', KEYS[4], -1)
 return {
   redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3]),
   redis.call('LLEN', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('ZCARD', KEYS[6]),
-  waiting or false, field(waiting, 'timestamp'), field(waiting, 'ats'), field(active, 'processedOn'),
+  waiting or false, field(waiting, 'timestamp'), delayOf(waiting), field(waiting, 'ats'), field(active, 'processedOn'),
   redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')[2] or false,
   redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')[2] or false }`;
 
@@ -55,13 +61,15 @@ export interface QueueMetricsOptions {
 const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now: () => number) => {
   const keys = keyNames.map((name) => queue.toKey(name));
   let front: { readonly id: string; readonly since: number } | undefined;
-  const waitingSince = (id: string | null, timestamp: string | null, started: string | null): number => {
+  /** @param dueAt When it was added, or was to be taken at the earliest. It may be in the future: some tools promote jobs. */
+  const waitingSince = (id: string | null, dueAt: number, started: string | null): number => {
     const time = now();
     if (id === null) {
       front = undefined;
       return time;
     }
-    if (front?.id !== id) front = { id, since: Number(started ?? 0) > 0 ? time : Number(timestamp ?? time) };
+    if (front?.id !== id)
+      front = { id, since: Number(started ?? 0) > 0 ? time : Math.min(dueAt || time, time) };
     return front.since;
   };
   return async (): Promise<Look> => {
@@ -73,7 +81,8 @@ const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now
       number,
       ...(string | null)[],
     ];
-    const [id = null, timestamp = null, started = null, processedOn, due, finishedOn] = more;
+    const [id = null, timestamp = null, delay = null, started = null, processedOn, due, finishedOn] = more;
+    const dueAt = Number(timestamp ?? now()) + Number(delay ?? 0);
     const since = (time: string | null | undefined, scale = 1): number =>
       time == null ? 0 : Math.max(now() - Number(time) / scale, 0);
     return {
@@ -81,7 +90,7 @@ const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now
       shard,
       jobs: { waiting, active, delayed, failed },
       ageMs: {
-        waiting: Math.max(now() - waitingSince(id, timestamp, started), 0),
+        waiting: Math.max(now() - waitingSince(id, dueAt, started), 0),
         active: since(processedOn),
         delayed: since(due, delayedScale),
         failed: since(finishedOn),
@@ -111,15 +120,15 @@ export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsO
   });
   const age: QueueGauge = new Gauge({
     name: `${prefix}queue_oldest_age_seconds`,
-    help: 'Age of the oldest job by state: waiting since submission, active since taken, delayed beyond its time, failed since its end.',
+    help: 'Age of the oldest job by state: waiting since submission (or the time it was scheduled for), active since taken, delayed beyond its time, failed since its end.',
     labelNames,
     registers: [registry],
     collect: () => collected(age, (look, state) => look.ageMs[state] / 1000),
   });
 
   return ({ redis, shards, now }) => {
-    const looks = shards.flatMap(({ index, signatures, receipts }) =>
-      [signatures, receipts].map((at) => createLookAt(redis, at, index, now)),
+    const looks = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
+      [signatures, receipts, callbacks].map((at) => createLookAt(redis, at, index, now)),
     );
     let last: { readonly at: number; readonly looking: Promise<readonly Look[]> } | undefined;
     const look = async (): Promise<readonly Look[]> => {

@@ -20,7 +20,7 @@ export interface Watched {
   on(event: 'reconnecting', listener: () => void): unknown;
 }
 
-export type ConnectionName = 'commands' | 'blocking';
+export type ConnectionName = 'commands' | 'blocking' | 'console';
 
 export const createRedisMetrics = (
   registry: Registry,

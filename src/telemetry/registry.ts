@@ -8,6 +8,9 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export const prefix = 'paraph_';
 
+/** Gauges of the library whose names are those of counters. Each is the sum of another one, by type. */
+const misnamed = ['active_resources_total', 'active_handles_total', 'active_requests_total'];
+
 export interface RegistryOptions {
   readonly version: string;
   /** CPU, memory, garbage, event-loop lag. Once for a process: it observes all of it. */
@@ -22,6 +25,9 @@ export const createRegistry = ({ version, processMetrics }: RegistryOptions): Re
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ version, node: globalThis.process.version }, 1);
-  if (processMetrics) collectDefaultMetrics({ register: registry, prefix });
+  if (processMetrics) {
+    collectDefaultMetrics({ register: registry, prefix });
+    for (const name of misnamed) registry.removeSingleMetric(`${prefix}nodejs_${name}`);
+  }
   return registry;
 };

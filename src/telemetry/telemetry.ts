@@ -8,11 +8,13 @@
 import type { Telemetry as QueueTelemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { Registry } from 'prom-client';
-import type { StepLog } from '../../workers/log.ts';
+import type { CallbackLog } from '../../workers/callback.worker.ts';
+import type { StepLog, TransactionLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
 import type { OauthLog } from '../oauth/log.ts';
 import type { Devices } from '../sscd/devices.ts';
 import type { AccessSettings } from './access.ts';
+import { createCallbackMetrics } from './callback-metrics.ts';
 import { createDeviceMetrics } from './device-metrics.ts';
 import type { Bindings, Fetch } from './fetch.ts';
 import { createHttpMetrics } from './http-metrics.ts';
@@ -40,6 +42,8 @@ export interface TelemetryOptions {
 export interface Telemetry {
   readonly registry: Registry;
   readonly stepLog: (inner: StepLog) => StepLog;
+  readonly transactionLog: TransactionLog;
+  readonly callbackLog: (inner: CallbackLog) => CallbackLog;
   readonly httpLog: (inner: HttpLog) => HttpLog;
   readonly oauthLog: (inner: OauthLog) => OauthLog;
   readonly devices: (inner: Devices) => Devices;
@@ -67,7 +71,9 @@ export const createTelemetry = (options: TelemetryOptions): Telemetry => {
   const tracing = options.tracing.enabled ? createTracing(options.tracing.serviceName, version) : noTracing;
   return {
     registry,
-    stepLog: (inner) => transactions(tracing.stepLog(inner)),
+    stepLog: (inner) => transactions.stepLog(tracing.stepLog(inner)),
+    transactionLog: transactions.transactionLog,
+    callbackLog: createCallbackMetrics(registry),
     httpLog: (inner) => http.log(tracing.httpLog(inner)),
     oauthLog: createOidcMetrics(registry, troubles),
     devices: (inner) => deviceMetrics(tracing.devices(inner)),

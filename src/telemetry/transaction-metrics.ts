@@ -1,12 +1,18 @@
 /**
- * Transactions, as the workers tell of them.
+ * Transactions, by the states that they reach.
  *
- * Steps are counted, not jobs: each attempt of a transaction counts on its own, and a step that is cut off and run again
- * may count twice. How many are open is not counted but looked up (queue-metrics.ts).
+ * submitted  Taken by a worker for the first time, whoever added it. What nobody has taken yet lies in the queue, and is
+ *            looked up there (queue-metrics.ts).
+ * pending    A step has put it to a person.
+ * signed     The end of an attempt, as the queue has it; a replayed transaction has several.
+ * failed     Likewise.
+ * receipted  A step has shown the receipt.
+ *
+ * The queue tells of each end once, whoever brought it about; a step that is cut off and run again may count twice.
  */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { SignatureRecord } from '../../machines/record.ts';
-import type { About, StepLog } from '../../workers/log.ts';
+import type { StepLog, TransactionLog } from '../../workers/log.ts';
 import type { LabelOf } from './labels.ts';
 import { prefix } from './registry.ts';
 import type { Troubles } from './troubles.ts';
@@ -24,15 +30,20 @@ const secondsToSign = ({ history }: SignatureRecord): number | undefined => {
   return Number.isFinite(seconds) ? seconds : undefined;
 };
 
-/** @returns A log that counts what it is told, and tells it to the inner one. */
+export interface TransactionMetrics {
+  /** @returns A log that counts what it is told, and tells it to the inner one. */
+  readonly stepLog: (inner: StepLog) => StepLog;
+  readonly transactionLog: TransactionLog;
+}
+
 export const createTransactionMetrics = (
   registry: Registry,
   apLabel: LabelOf,
   troubles: Troubles,
-): ((inner: StepLog) => StepLog) => {
+): TransactionMetrics => {
   const transactions = new Counter({
     name: `${prefix}transactions_total`,
-    help: 'Attempts that reached a state (pending, signed, failed, receipted), by AP and, when failed, by fault.',
+    help: 'Transactions that reached a state (submitted, pending, signed, failed, receipted), by AP and, when failed, by fault. Each attempt counts, but for submitted.',
     labelNames: ['state', 'ap', 'fault'] as const,
     registers: [registry],
   });
@@ -43,28 +54,29 @@ export const createTransactionMetrics = (
     buckets,
     registers: [registry],
   });
-  const count = (state: string, about: About | undefined): void =>
-    transactions.inc({ state, ap: apLabel(about?.caller.apId) });
-  return (inner) => ({
-    asked: (id, attempt, about) => {
-      count('pending', about);
-      inner.asked(id, attempt, about);
+  const count = (state: string, apId: string | undefined): void =>
+    transactions.inc({ state, ap: apLabel(apId) });
+  return {
+    stepLog: (inner) => ({
+      ...inner,
+      asked: (id, attempt, about) => {
+        count('pending', about.caller.apId);
+        inner.asked(id, attempt, about);
+      },
+      receipted: (id, receipt, about) => {
+        count('receipted', about.caller.apId);
+        inner.receipted(id, receipt, about);
+      },
+      trouble: troubles.counting('worker', inner.trouble),
+    }),
+    transactionLog: {
+      submitted: (apId) => count('submitted', apId),
+      signed: (apId, record) => {
+        count('signed', apId);
+        const seconds = secondsToSign(record);
+        if (seconds !== undefined) timeToSign.observe({ profile: record.outcome?.profile ?? '' }, seconds);
+      },
+      failed: (apId, code) => transactions.inc({ state: 'failed', ap: apLabel(apId), fault: code }),
     },
-    signed: (id, attempt, about, record) => {
-      count('signed', about);
-      const seconds = secondsToSign(record);
-      if (seconds !== undefined) timeToSign.observe({ profile: record.outcome?.profile ?? '' }, seconds);
-      inner.signed(id, attempt, about, record);
-    },
-    failed: (id, attempt, code, about) => {
-      transactions.inc({ state: 'failed', ap: apLabel(about?.caller.apId), fault: code });
-      inner.failed(id, attempt, code, about);
-    },
-    unreachable: inner.unreachable,
-    receipted: (id, receipt, about) => {
-      count('receipted', about);
-      inner.receipted(id, receipt, about);
-    },
-    trouble: troubles.counting('worker', inner.trouble),
-  });
+  };
 };

@@ -52,8 +52,8 @@ export interface JobHome {
   /** Lets equal requests join a transaction that is open again; BullMQ frees the key when a job ends. */
   holdDeduplication(id: string, deduplicationId: string): Promise<void>;
   read(id: string): Promise<StoredJob | undefined>;
-  /** How a job ended, without its data. An unknown job looks like an open one. */
-  readEnd(id: string): Promise<StoredEnd>;
+  /** How a job ended, without its data. @returns Undefined for a job that there is not. */
+  readEnd(id: string): Promise<StoredEnd | undefined>;
   /** Replaces the return value of a completed job. @returns False when the job is not, or no longer, completed. */
   amend(id: string, returnValue: unknown): Promise<boolean>;
 }
@@ -154,7 +154,10 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
       return { data: JSON.parse(data), timestamp: Number(timestamp), ...storedEnd(end) };
     },
 
-    readEnd: async (id) => storedEnd(await redis.hmget(keyOf(id), ...endFields)),
+    readEnd: async (id) => {
+      const [timestamp, ...end] = await redis.hmget(keyOf(id), 'timestamp', ...endFields);
+      return timestamp == null ? undefined : storedEnd(end);
+    },
   };
 };
 

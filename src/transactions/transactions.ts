@@ -8,7 +8,6 @@
  * Callers have been authenticated and their requests checked; what is decided here is who may see which transaction.
  */
 
-import type { KeyCustody } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
@@ -17,7 +16,7 @@ import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { endingOf } from './ending.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { fingerprintOf, msspTransIdOf, newMsspTransId, shardOf } from './ids.ts';
-import { stateOfEnding } from './outcomes.ts';
+import { type Chains, stateOfEnding } from './outcomes.ts';
 import type { Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
 
@@ -74,7 +73,7 @@ export interface TransactionsOptions {
   /** One for each shard's signature queue, in the same order. */
   readonly endings: readonly Endings[];
   readonly protocol: Protocol;
-  readonly custody: KeyCustody;
+  readonly custody: Chains;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly now: () => number;
 }
@@ -194,7 +193,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     until: number,
     gone: AbortSignal | undefined,
   ): Promise<TransactionState> {
-    const waiting = ends.wait(msspTransId, until);
+    const waiting = ends.wait(msspTransId, until, true);
     cancelWith(gone, waiting);
     try {
       const view = await find(msspTransId);

@@ -3,10 +3,12 @@ import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCallbacks } from '../../src/callbacks/callbacks.ts';
+import { callbackId } from '../../src/callbacks/ends.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { callbackQueueName } from '../../src/transactions/shards.ts';
+import { callbackBackoff, callbackJobName } from '../../workers/callback.worker.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
 import {
@@ -66,6 +68,16 @@ const ended = (id: string) =>
   soon(async () =>
     expect(await client.hexists(stage.shardOfId(id).signatures.queue.toKey(id), 'finishedOn')).toBe(1),
   );
+
+/** As the follower adds it. */
+const jobFor = (msspTransId: string) => ({
+  name: callbackJobName,
+  data: {
+    ...{ msspTransId, apId: shop, apTransId: 'T-1', attempt: 1, at: Date.now() },
+    end: { state: 'signed', statusCode: '500' },
+  },
+  opts: { jobId: callbackId(msspTransId, 1, 'signed'), attempts: 10, backoff: { type: callbackBackoff } },
+});
 
 describe('a callback', () => {
   it('tells of a signature, signed by Standard Webhooks, without number, text and signature', async () => {
@@ -165,7 +177,7 @@ describe('a callback', () => {
     await stage.rerun(id);
     await soon(() =>
       expect(receiver.of(id).map(({ headers }) => headers['webhook-id'])).toEqual([
-        `${id}-run1-failed`,
+        `${id}-1-failed`,
         `${id}-run2-failed`,
       ]),
     );
@@ -224,7 +236,7 @@ describe('a receiver that does not take it', () => {
     receiver.answers((response) => void response.writeHead(500).end('secret of the receiver'));
     await start();
     const id = await stage.submit({ apId: shop });
-    const callbacks = createCallbacks({ shards: stage.shards });
+    const callbacks = createCallbacks({ redis: client, shards: stage.shards });
     const name = `${id}-1-signed`;
     await soon(async () =>
       expect(await callbacks.of(id, 1)).toMatchObject([
@@ -280,6 +292,53 @@ describe('a receiver that does not take it', () => {
     expect(receiver.received.length).toBeLessThan(5);
     await side?.close();
     await other.close();
+  });
+
+  it('costs the queue no more for many that wait than for few', async () => {
+    receiver.answers(() => undefined);
+    const [shard] = stage.shards;
+    await shard?.callbacks.queue.addBulk(Array.from({ length: 600 }, () => jobFor(newMsspTransId(0))));
+    await start([shopProvider()], { concurrency: 4 });
+    const turns = await soon(async () => {
+      const key = shard?.callbacks.queue.toKey('delayed') ?? '';
+      const scores = (await client.zrange(key, '0', '-1', 'WITHSCORES')).filter(
+        (_, index) => index % 2 === 1,
+      );
+      expect(scores.length).toBeGreaterThan(590);
+      // BullMQ keeps the time in the upper bits.
+      return scores.map((score) => Math.floor(Number(score) / 4096));
+    });
+    expect((turns.at(-1) ?? 0) - (turns[0] ?? 0)).toBeGreaterThan(5800);
+    await side?.close();
+    await shard?.callbacks.queue.drain(true);
+  });
+});
+
+describe('a job of another program', () => {
+  it.each([
+    ['data that is no callback', { jobId: 'foreign' }, {}],
+    ['an id that is no header', { jobId: 'two\nlines' }, jobFor(newMsspTransId(0)).data],
+  ])('with %s fails at once, and nothing is sent', async (_, opts, data) => {
+    await start();
+    const queue = stage.shards[0]?.callbacks.queue;
+    const job = await queue?.add(callbackJobName, data, { ...opts, attempts: 10 });
+    await soon(async () => expect(await job?.getState()).toBe('failed'));
+    expect((await queue?.getJob(opts.jobId))?.attemptsMade).toBe(1);
+    expect(receiver.received).toEqual([]);
+    await job?.remove();
+  });
+});
+
+describe('a roll-out', () => {
+  it('that registers an application leaves its messages to the processes that know it', async () => {
+    const old = await start([providerOf('http://other.example', receiver.url)]);
+    const id = newMsspTransId(0);
+    const { name, data, opts } = jobFor(id);
+    await stage.shards[0]?.callbacks.queue.add(name, data, { ...opts, attempts: 100 });
+    await soon(() => expect(stage.told.some((line) => line.startsWith(`undelivered ${id}-`))).toBe(true));
+    await old.close();
+    await start();
+    verified(await onlyOne(id));
   });
 });
 

@@ -107,7 +107,7 @@ describe('the ends of a transaction', () => {
   });
 
   it('are told apart when no worker could write them down', () => {
-    expect(names({ finishedOn: 2000, failed: 101, runs: 1 })).toEqual([`${id}-run1-failed`]);
+    expect(names({ finishedOn: 2000, failed: 101, runs: 1 })).toEqual([`${id}-1-failed`]);
     expect(names({ finishedOn: 2000, failed: 101, runs: 2 })).toEqual([`${id}-run2-failed`]);
     const transaction = record('failed', 1, [entry('failed', 1, 1500, 401)], { fault: fault(401) });
     expect(names({ transaction, endedRuns: 0, finishedOn: 1500, failed: 401, runs: 1 })).toEqual([
@@ -116,6 +116,19 @@ describe('the ends of a transaction', () => {
     expect(names({ transaction, endedRuns: 0, finishedOn: 9000, failed: 900, runs: 2 })).toEqual([
       `${id}-1-failed`,
       `${id}-run2-failed`,
+    ]);
+  });
+
+  it('are told once, also when the worker that takes a replay writes down what nobody had', () => {
+    const asked = [entry('submitted', 1, 1000), entry('pending', 1, 1100)];
+    const before = names({ transaction: record('pending', 1, asked), finishedOn: 2000, failed: 900 });
+    const replayed = [...asked, entry('failed', 1, 9000, 900), entry('submitted', 2, 9000)];
+    const after = { transaction: record('submitted', 2, replayed), endedRuns: 1 };
+    expect(before).toEqual([`${id}-1-failed`]);
+    expect(names(after)).toEqual(before);
+    expect(names({ ...after, runs: 2, finishedOn: 9500, failed: 900 })).toEqual([
+      `${id}-1-failed`,
+      `${id}-2-failed`,
     ]);
   });
 

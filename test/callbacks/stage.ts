@@ -93,10 +93,16 @@ export interface CallbackStage {
 
 export const startCallbackStage = async (
   redis: TestRedis,
-  { shards: count = 1 }: { readonly shards?: number } = {},
+  {
+    shards: count = 1,
+    configuration = {},
+  }: { readonly shards?: number; readonly configuration?: Record<string, unknown> } = {},
 ): Promise<CallbackStage> => {
   const masterKey = new Uint8Array(32).fill(7);
-  const product = await startTestProduct(redis, { masterKey, configuration: { queue: { shards: count } } });
+  const product = await startTestProduct(redis, {
+    masterKey,
+    configuration: { ...configuration, queue: { shards: count } },
+  });
   const { blocking, retention } = product.core;
   const { prefix } = product.configuration.queue;
   const errors: Error[] = [];

@@ -6,22 +6,28 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
+import { testRedis } from '../support/redis.ts';
+import { me } from './operations-stage.ts';
 import { run } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-secret-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'paraph.json');
 const masterKey = randomBytes(32);
+const redis = testRedis();
 const environment = {
+  REDIS_URL: redis.url,
   PARAPH_CONFIG: file,
   PARAPH_DATA: folder,
   PARAPH_MASTER_KEY: masterKey.toString('base64url'),
 };
+const queue = { prefix: redis.prefix.slice(-32) };
 const provider = (url: string) => ({ id: 'http://shop.example', callback: { url, secretVersion: 3 } });
 
 describe('paraph aps secret', () => {
-  it('prints what the service signs with', async () => {
-    writeFileSync(file, JSON.stringify({ applicationProviders: [provider('https://shop.example/ends')] }));
+  it('prints what the service signs with, and is in the audit log', async () => {
+    const applicationProviders = [provider('https://shop.example/ends')];
+    writeFileSync(file, JSON.stringify({ applicationProviders, queue }));
     const { exitCode, stdout } = await run(['aps', 'secret', 'http://shop.example', '--json'], {
       env: environment,
     });
@@ -31,6 +37,16 @@ describe('paraph aps secret', () => {
       secretVersion: 3,
       secret: callbackSecret(masterKey, 'http://shop.example', 3),
     });
+    const audited = await run(['audit', '--json'], { env: environment });
+    expect(audited.json().entries).toMatchObject([
+      { who: me, via: 'cli', action: 'callback-secret', target: 'http://shop.example' },
+    ]);
+  });
+
+  it('prints nothing that cannot be recorded', async () => {
+    const env = { ...environment, REDIS_URL: 'unix:/nowhere/at/all.sock' };
+    const { exitCode, stdout } = await run(['aps', 'secret', 'http://shop.example'], { env });
+    expect([exitCode, stdout]).toEqual([5, '']);
   });
 
   it('says when an application has none', async () => {

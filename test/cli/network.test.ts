@@ -173,6 +173,22 @@ describe('polling', () => {
     expect(await poll([away, away, fault], 60_000)).toMatchObject({ reply: fault, asked: 3 });
   });
 
+  it('asks again at a fault 900, which may be trouble of the moment, until it has been said for a while', async () => {
+    const trouble: Reply<Standing> = {
+      kind: 'fault',
+      fault: { code: 900, reason: 'INTERNAL_ERROR', detail: '' },
+    };
+    expect(await poll([trouble, outstanding, trouble, fault], 60_000)).toMatchObject({
+      reply: fault,
+      asked: 4,
+    });
+    const { reply, time } = await poll([trouble], 60_000);
+    expect(reply).toEqual(trouble);
+    expect(time).toBeGreaterThanOrEqual(5000);
+    expect(time).toBeLessThan(10_000);
+    expect((await poll([trouble], 1000)).reply.kind).toBe('unreachable');
+  });
+
   it('asks a last time when time is up, and says what was answered', async () => {
     expect(await poll([outstanding], 10_000)).toMatchObject({ reply: outstanding, time: 10_000 });
     expect(await poll([away], 10_000)).toMatchObject({ reply: away, time: 10_000 });

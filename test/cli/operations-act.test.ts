@@ -1,6 +1,7 @@
 /** Acting: replays, cancels, users, and what the audit log has of them. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { mostTokens } from '../../src/operators/tokens.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { testRedis } from '../support/redis.ts';
 import { me, soon, useOperations } from './operations-stage.ts';
@@ -16,11 +17,19 @@ const { paraph, json, submit, failed, answer, status, asked } = stage;
 
 const nowhere = 'H00aaaaaaaaaaaaaaaaa';
 
-const refusedAs = async (args: readonly string[], refused: string): Promise<void> => {
+const codes = { usage: 2, refused: 7, unknown: 8 };
+
+const endsAs = async (
+  outcome: keyof typeof codes,
+  args: readonly string[],
+  refused: string,
+): Promise<void> => {
   const ran = await paraph([...args, '--json']);
-  expect(ran.json()).toMatchObject({ outcome: 'usage', refused, problem: expect.any(String) });
-  expect(ran.exitCode).toBe(2);
+  expect(ran.json()).toMatchObject({ outcome, refused, problem: expect.any(String) });
+  expect(ran.exitCode).toBe(codes[outcome]);
 };
+const refusedAs = (args: readonly string[], refused: string) => endsAs('refused', args, refused);
+const unknownAs = (args: readonly string[], refused: string) => endsAs('unknown', args, refused);
 
 describe('paraph cancel', () => {
   it('ends an open transaction, and is recorded with its reason', async () => {
@@ -36,7 +45,7 @@ describe('paraph cancel', () => {
   it('needs a reason, and something to cancel', async () => {
     expect((await paraph(['cancel', nowhere])).exitCode).toBe(2);
     await refusedAs(['cancel', nowhere, '--reason', ' '], 'reason');
-    await refusedAs(['cancel', nowhere, '--reason', 'Wrong customer'], 'unknown');
+    await unknownAs(['cancel', nowhere, '--reason', 'Wrong customer'], 'unknown');
   });
 });
 
@@ -49,9 +58,10 @@ describe('paraph replay of one', () => {
     await soon(() => expect(asked()).toContain(`${id} 2`));
     expect(await status(id)).toBe('504');
     await refusedAs(['replay', id, '--reason', 'Again'], 'not-failed');
-    await refusedAs(['replay', nowhere], 'unknown');
+    await unknownAs(['replay', nowhere], 'unknown');
     const never = await failed(107);
     await refusedAs(['replay', never, '--reason', 'Please'], 'never');
+    await refusedAs(['replay', await stage.failedLogin(208), '--reason', 'Please'], 'login');
   });
 
   it('prompts nobody with --dry-run', async () => {
@@ -71,7 +81,15 @@ describe('paraph replay of many', () => {
 
     const { plan } = await json([...order, '--dry-run']);
     expect(plan).toMatchObject({ found: 4, replayable: 3, numbers: 3, refused: { never: 1 } });
-    expect((await paraph([...order, '--dry-run'])).stdout).toMatch(/people prompted {2}3/);
+    expect(plan.first.map(({ msspTransId }: { msspTransId: string }) => msspTransId)).toEqual(
+      ids.toReversed(),
+    );
+    expect(plan.first[0]).toMatchObject({ apId, attempt: 1, fault: { code: 401, reason: 'USER_CANCEL' } });
+    expect(plan.first[0].msisdn).toMatch(/^…\d{3}$/);
+    const { stdout } = await paraph([...order, '--dry-run']);
+    expect(stdout).toMatch(/people prompted {2}3/);
+    for (const id of ids) expect(stdout).toContain(id);
+    expect(stdout).not.toContain(' more');
 
     const script = await paraph(order);
     expect(script).toMatchObject({ exitCode: 2, stdout: '' });
@@ -143,8 +161,8 @@ describe('paraph replay of many', () => {
   it('needs a reason, something to replay, and a bulk that there is', async () => {
     expect((await paraph(['replay', '--all'])).stderr).toContain('needs --reason');
     await refusedAs(['replay', '--ap', 'http://nobody.example', '--reason', 'x', '--yes'], 'nothing');
-    await refusedAs(['replay', '--follow', 'B0000000000000000'], 'unknown-bulk');
-    await refusedAs(['replay', '--stop', 'B0000000000000000'], 'unknown-bulk');
+    await unknownAs(['replay', '--follow', 'B0000000000000000'], 'unknown-bulk');
+    await unknownAs(['replay', '--stop', 'B0000000000000000'], 'unknown-bulk');
     expect((await paraph(['replay', '--all', '--rate', '0'])).exitCode).toBe(2);
   });
 });
@@ -208,21 +226,70 @@ describe('paraph users', () => {
     expect(stdout).not.toContain('$scrypt');
 
     expect((await json(['users', 'revoke', id])).result).toBe('revoked');
-    await refusedAs(['users', 'revoke', id], 'unknown-token');
+    await unknownAs(['users', 'revoke', id], 'unknown-token');
     expect((await json(['users', 'remove', 'vera'])).result).toBe('changed');
-    await refusedAs(['users', 'remove', 'vera'], 'unknown-user');
-    await refusedAs(['users', 'token', 'vera'], 'unknown-user');
+    await unknownAs(['users', 'remove', 'vera'], 'unknown-user');
+    await unknownAs(['users', 'token', 'vera'], 'unknown-user');
     const { entries } = await json(['audit', '--target', 'vera']);
     expect(entries.map(({ action }: { action: string }) => action)).toContain('user-password');
     expect(JSON.stringify(entries)).not.toContain(password);
   });
 
+  it('ends a token by the token itself, and shows it to nobody', async () => {
+    const { token, id } = await json(['users', 'token', 'olga']);
+    const revoked = await paraph(['users', 'revoke', token, '--json']);
+    expect(revoked.json()).toMatchObject({ outcome: 'ok', result: 'revoked' });
+    const again = await paraph(['users', 'revoke', token, '--json']);
+    expect(again.json()).toMatchObject({ outcome: 'unknown', refused: 'unknown-token' });
+    const { entries } = await json(['audit', '--action', 'token-revoke', '--limit', '1']);
+    expect(entries).toMatchObject([{ who: me, target: id }]);
+    expect(JSON.stringify(entries) + revoked.stdout + again.stdout).not.toContain(token.slice(7));
+  });
+
+  it('makes at most so many tokens for one', async () => {
+    for (let made = 0; made < mostTokens; made += 1) await paraph(['users', 'token', 'olga']);
+    await refusedAs(['users', 'token', 'olga'], 'too-many-tokens');
+  });
+
+  it('makes a link that lets one in, and ends those of the service', async () => {
+    const enter = (link: string) =>
+      stage.product().api.fetch(
+        new Request('http://test/admin/login/link', {
+          method: 'POST',
+          body: new URLSearchParams({ token: link.split('token=')[1] ?? '' }),
+        }),
+      );
+    const who = async (cookie: string | null) =>
+      (
+        await stage.product().api.fetch(
+          new Request('http://test/admin/api/session', {
+            headers: { cookie: cookie?.split(';')[0] ?? '' },
+          }),
+        )
+      ).json();
+    const { link } = await json(['users', 'link', 'olga']);
+    const entered = await enter(link);
+    expect(await who(entered.headers.get('set-cookie'))).toMatchObject({ name: 'olga', via: 'link' });
+    expect((await enter(link)).status).toBe(401);
+    await unknownAs(['users', 'link', 'nora'], 'unknown-user');
+    expect((await json(['audit', '--action', 'link-issue'])).entries).toMatchObject([
+      { who: me, target: 'olga' },
+    ]);
+
+    const local = (await enter(await stage.product().api.consoleLink())).headers.get('set-cookie');
+    expect(await who(local)).toMatchObject({ name: 'local' });
+    expect((await json(['users', 'end-local'])).result).toBe('ended');
+    expect(await who(local)).toMatchObject({ error: 'unauthorized' });
+    expect(await who(entered.headers.get('set-cookie'))).toMatchObject({ name: 'olga' });
+  });
+
   it('refuses what cannot be a user', async () => {
-    await refusedAs(
+    await endsAs(
+      'usage',
       ['users', 'add', 'Vera', '--role', 'viewer', '--no-password', '--oidc-subject', 's'],
       'bad-name',
     );
-    await refusedAs(['users', 'add', 'nina', '--role', 'viewer', '--no-password'], 'no-way-in');
+    await endsAs('usage', ['users', 'add', 'nina', '--role', 'viewer', '--no-password'], 'no-way-in');
     await refusedAs(['users', 'role', 'olga', 'admin'], 'configured');
     expect((await paraph(['users', 'add', 'nina', '--role', 'king'])).exitCode).toBe(2);
     const short = await paraph(['users', 'add', 'nina', '--role', 'viewer'], { stdin: piped('hunter2\n') });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
 import { me, soon, useOperations } from './operations-stage.ts';
 import { run } from './terminal.ts';
@@ -16,6 +17,7 @@ const stage = useOperations(redis, {
       dtbsPrefix: 'Bank: ',
       profiles: [],
       rateLimit: { requests: 5, perSeconds: 1 },
+      callback: { url: 'https://hooks.bank.example:8443/told?key=secret' },
     },
   ],
 });
@@ -175,6 +177,24 @@ describe('paraph show', () => {
     for (const text of secret) expect((await paraph(['show', id, '--reveal'])).stdout).toContain(text);
   });
 
+  it('hides what others say of a failure, as watch does', async () => {
+    const id = await submit();
+    const detail = 'No contract of Vera Muster';
+    await soon(async () => {
+      const decision = { kind: 'fault', fault: fault(208, detail) } as const;
+      expect(await stage.product().api.transactions.answer(id, 1, decision)).toBe('accepted');
+    });
+    await soon(async () => expect((await json(['show', id])).transaction.state).toBe('failed'));
+    for (const command of ['show', 'watch']) {
+      const asJson = await paraph([command, id, '--json']);
+      expect(JSON.stringify(asJson.json())).toContain('"detail":"hidden"');
+      const said = asJson.stdout + Object.values(await paraph([command, id])).join('');
+      expect(said).toContain('EXPIRED_TRANSACTION');
+      expect(said).not.toContain(detail);
+    }
+    expect((await json(['show', id, '--reveal'])).transaction.fault).toMatchObject({ code: 208, detail });
+  });
+
   it('shows what was signed without the signature', async () => {
     const id = await submit({ msisdn: '+41700092501' });
     await soon(async () => expect(await stage.status(id)).toBe('500'));
@@ -183,10 +203,21 @@ describe('paraph show', () => {
     expect(ran.stdout).not.toMatch(/[A-Za-z0-9+/]{100}/);
   });
 
-  it('ends with 2 for a transaction that there is not', async () => {
+  it('shows nobody a one-time password', async () => {
+    const profile = 'http://mid.vendor.ch/MID/v1/OtpProfileText';
+    const id = await submit({ profile, text: 'Code 83125' });
+    const ran = await paraph(['show', id, '--reveal', '--json']);
+    expect(ran.json().request).toMatchObject({
+      profile: 'MID/v1/OtpProfileText',
+      text: 'hidden, 10 characters',
+    });
+    expect(ran.stdout).not.toContain('83125');
+  });
+
+  it('ends with 8 for a transaction that there is not', async () => {
     const { exitCode, json: document } = await paraph(['show', 'H00aaaaaaaaaaaaaaaaa', '--json']);
-    expect(exitCode).toBe(2);
-    expect(document()).toMatchObject({ outcome: 'usage', refused: 'unknown' });
+    expect(exitCode).toBe(8);
+    expect(document()).toMatchObject({ outcome: 'unknown', refused: 'unknown' });
   });
 });
 
@@ -333,13 +364,16 @@ describe('paraph aps ls', () => {
         password: false,
         clientCertificateFingerprints: null,
         rateLimit: { requests: 5, perSeconds: 1 },
+        callbackHost: 'hooks.bank.example:8443',
         dtbsPrefix: 'Bank: ',
         profiles: [],
         services: null,
       },
     ]);
     const { stdout } = await paraph(['aps', 'ls']);
-    expect(stdout).toMatch(/^mid:\/\/bank\.example {2}no +any {2}5\/1 s {2}Bank: +none +all$/m);
+    expect(stdout).toMatch(
+      /^mid:\/\/bank\.example {2}no +any {2}5\/1 s {2}hooks\.bank\.example:8443 {2}Bank: +none +all$/m,
+    );
   });
 });
 

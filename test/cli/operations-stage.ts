@@ -5,6 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
+import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
@@ -14,7 +15,7 @@ import { type Ran, type RunOptions, run } from './terminal.ts';
 const firstPerson = 41_760_000_000;
 
 /** How the audit log calls whoever runs the tests. */
-export const me = userInfo().username;
+export const me = `os:${userInfo().username}`;
 
 export interface OperationsStage {
   product(): TestProduct;
@@ -30,6 +31,8 @@ export interface OperationsStage {
   answer(id: string, attempt: number, code: FaultCode): Promise<void>;
   /** Submits, and has the person fail it; the index knows it then. */
   failed(code: FaultCode, options?: SignOptions): Promise<string>;
+  /** Submits a login, as the OpenID provider does, and has it fail. */
+  failedLogin(code: FaultCode): Promise<string>;
   /** What the AP hears: `504`, `500` or the fault's code. */
   status(id: string): Promise<string>;
   /** Prompts that went out, as `<id> <attempt>`. */
@@ -101,6 +104,16 @@ export const useOperations = (redis: TestRedis, more: Record<string, unknown> = 
     const { body } = await product().post('/rest/service/status', statusRequest(id));
     return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value.slice(1);
   };
+  const fail = async (id: string, code: FaultCode): Promise<string> => {
+    await answer(id, 1, code);
+    await soon(async () => {
+      const { transactions } = await json(['ls', '--state', 'failed', '--limit', '1000']);
+      if (!transactions.some((row: { msspTransId: string }) => row.msspTransId === id)) {
+        throw new Error('the index does not know it yet');
+      }
+    });
+    return id;
+  };
   return {
     product,
     env,
@@ -110,16 +123,13 @@ export const useOperations = (redis: TestRedis, more: Record<string, unknown> = 
     submit,
     answer,
     status,
-    failed: async (code, options) => {
-      const id = await submit(options);
-      await answer(id, 1, code);
-      await soon(async () => {
-        const { transactions } = await json(['ls', '--state', 'failed', '--limit', '1000']);
-        if (!transactions.some((row: { msspTransId: string }) => row.msspTransId === id)) {
-          throw new Error('the index does not know it yet');
-        }
-      });
-      return id;
+    failed: async (code, options) => fail(await submit(options), code),
+    failedLogin: async (code) => {
+      const { api, core } = product();
+      const apId = loginApId(api.oauth.tenants.main.id);
+      const request = core.protocol.parseSign(signRequest({ msisdn: somebody(), mode: 'asynch', apId }));
+      if (!request.ok) throw new Error(request.fault.detail);
+      return fail((await api.transactions.submit(request.value.wire)).msspTransId, code);
     },
     asked: () =>
       product()

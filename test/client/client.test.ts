@@ -154,6 +154,36 @@ describe('a call that does not succeed', () => {
     await expect(client.profile(msisdn)).rejects.toThrow('no signature service');
   });
 
+  it('does not take it for the end of a transaction that the service is busy', async () => {
+    const accepted = {
+      MSS_SignatureResp: { MSSP_TransID: 'HEhm82c1', Status: { StatusCode: { Value: '100' } } },
+    };
+    const open = { MSS_StatusResp: { Status: { StatusCode: { Value: '504' } } } };
+    const faultOf = (code: number) => ({ Fault: { Code: { SubCode: { Value: `_${code}` } } } });
+    const later = { 'retry-after': '1' };
+    const answers: [status: number, body: object, headers?: object][] = [
+      [200, accepted],
+      [500, faultOf(900), later],
+      [500, faultOf(104), later],
+      [200, open],
+      [500, faultOf(401)],
+      [500, faultOf(900), later],
+      [500, faultOf(900), later],
+    ];
+    const server = createServer((_request, response) => {
+      const [status, body, headers] = answers.shift() ?? [404, {}];
+      response.writeHead(status, { ...headers }).end(JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = createClient({ url: `http://127.0.0.1:${port}`, apId: 'mid://ap.example' });
+    expect(await failureOf(client.sign({ msisdn, text }))).toMatchObject({ code: 401 });
+    expect(await failureOf(client.status('HEhm82c1'))).toBeInstanceOf(ServiceUnreachableError);
+    // A request that is refused is refused: nothing was accepted.
+    expect(await failureOf(client.submit({ msisdn, text }))).toBeInstanceOf(SignatureFaultError);
+  });
+
   it('says that a transaction is still open after its time', async () => {
     let time = 0;
     const { fetch } = answering({

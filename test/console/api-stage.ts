@@ -40,6 +40,7 @@ export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
     operators,
     audit: stage.audit,
     replays: stage.replays,
+    callbacks: stage.callbacks,
     history: stage.history,
     transactions: stage.product.api.transactions,
     shards: stage.shards,

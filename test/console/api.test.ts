@@ -42,6 +42,11 @@ describe('who may what', () => {
     ['GET', '/replays/none', all],
     ['GET', '/replays/none/progress', all],
     ['POST', '/replays/none/stop', operators],
+    ['GET', '/transactions/none/callbacks', all],
+    ['GET', '/callbacks', all],
+    ['POST', '/callbacks/none/replay', operators],
+    ['POST', '/callbacks/plan', operators],
+    ['POST', '/callbacks/replay', operators],
     ['GET', '/overview', all],
     ['GET', '/queues', all],
     ['GET', '/aps', all],
@@ -51,8 +56,10 @@ describe('who may what', () => {
     ['DELETE', '/users/none', admins],
     ['PUT', '/users/none/role', admins],
     ['POST', '/users/none/tokens', admins],
-    ['GET', '/tokens', admins],
-    ['DELETE', '/tokens/none', admins],
+    ['PUT', '/users/none/phone', admins],
+    ['DELETE', '/users/none/phone', admins],
+    ['GET', '/tokens', all],
+    ['DELETE', '/tokens/none', all],
   ] as const)(
     '%s %s is for the roles it is for, and for nobody without a session',
     async (method, path, may) => {
@@ -125,6 +132,21 @@ describe('one transaction', () => {
     for (const seen of [forViewer, forOperator]) expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}/);
   });
 
+  it('shows nobody a one-time password', async () => {
+    const profile = 'http://mid.vendor.ch/MID/v1/OtpProfileText';
+    const { body } = await stage.product.post(
+      '/rest/service/sign',
+      signRequest({ profile, text: 'Code 83125' }),
+    );
+    const id = body.MSS_SignatureResp.MSSP_TransID;
+    const seen = await stage.ask('admin', 'GET', `/admin/api/transactions/${id}`);
+    expect(seen.body).toMatchObject({
+      request: { msisdn: '+41700092501', data: { kind: 'text' } },
+      outcome: { kind: 'delivered' },
+    });
+    expect(seen.text).not.toContain('83125');
+  });
+
   it('notes once in a session that somebody looked at what is hidden from others', async () => {
     const id = await signed('A look');
     for (let n = 0; n < 3; n += 1) await seenBy('operator', `/transactions/${id}`);
@@ -166,6 +188,17 @@ describe('one transaction', () => {
     expect(await seenBy('viewer', `/transactions/${id}`)).not.toMatch(/She asked|mistake/);
   });
 
+  it('is not replayed when it is a login', async () => {
+    const id = await stage.failedLogin(208);
+    const refused = await stage.ask('admin', 'POST', `/admin/api/transactions/${id}/replay`, {});
+    expect([refused.status, refused.body.error]).toEqual([409, 'login']);
+    const plan = await stage.ask('admin', 'POST', '/admin/api/replays/plan', { ids: [id] });
+    expect(plan.body).toMatchObject({ replayable: 0, refused: { login: 1 } });
+    const order = { ids: [id], reason: 'Please', perSecond: 5 };
+    expect((await stage.ask('admin', 'POST', '/admin/api/replays', order)).status).toBe(409);
+    expect((await stage.history.find(id))?.attempt).toBe(1);
+  });
+
   it('tells its progress as it happens', async () => {
     const id = await stage.submit(stage.somebody());
     const response = await stage.fetch(`/admin/api/transactions/${id}/events`, {
@@ -203,6 +236,9 @@ describe('a bulk', () => {
     const filter = { apId, fault: [208] };
     const plan = await stage.ask('operator', 'POST', '/admin/api/replays/plan', { filter });
     expect(plan.body).toMatchObject({ found: 20, replayable: 20, numbers: 20, byFault: { 208: 20 } });
+    const { rows } = (await stage.ask('operator', 'GET', `/admin/api/transactions?apId=${apId}&fault=208`))
+      .body;
+    expect(plan.body.first).toEqual(rows);
     const reason = 'The transport was down';
     const order = { filter, reason, perSecond: 500 };
     const started = await stage.ask('operator', 'POST', '/admin/api/replays', order);
@@ -262,6 +298,10 @@ describe('users', () => {
     });
     expect(plan.status).toBe(200);
     expect((await stage.fetch('/admin/queues', { headers })).status).toBe(303);
+    // One's own: nobody else's are to be seen, or ended, but by an admin.
+    expect(await seenBy('operator', '/tokens')).toContain(issued.body.id);
+    expect(await seenBy('viewer', '/tokens')).not.toContain(issued.body.id);
+    expect((await stage.ask('viewer', 'DELETE', `/admin/api/tokens/${issued.body.id}`)).status).toBe(404);
     await stage.ask('admin', 'DELETE', `/admin/api/tokens/${issued.body.id}`);
     const after = await stage.fetch('/admin/api/transactions', {
       headers: { ...headers, cookie: stage.cookies.admin },
@@ -292,6 +332,9 @@ describe('the service', () => {
 describe('a stop', () => {
   it('ends the streams that are open, and opens no more', async () => {
     const headers = { cookie: stage.cookies.admin };
+    for (let head = 0; head < 20; head += 1) {
+      expect((await stage.fetch('/admin/api/events', { method: 'HEAD', headers })).status).toBe(200);
+    }
     const open = await stage.fetch('/admin/api/events', { headers });
     stage.console.endWaiting();
     expect(await open.text()).toBe('retry: 2000\n\n');

@@ -23,52 +23,106 @@ const ours = { 'sec-fetch-site': 'same-origin' };
 const asks = (who: (typeof roles)[number], method: string, path: string, headers: object = ours) =>
   stage.fetch(`/admin/queues${path}`, { method, headers: { cookie: stage.cookies[who], ...headers } });
 
+const secretText = 'Pay 4711 to Zacharias?';
+/** Of a signature or a certificate; lines of our own code. */
+const bytes = /"cms"|MII[A-Za-z0-9+/]{20}|stacktrace":\["/;
+
 const require = createRequire(import.meta.url);
 const { appRoutes } = require('@bull-board/api/dist/routes.js') as {
   appRoutes: { api: readonly { method: string; route: string }[] };
 };
 
-/** Every answer that the board gives to a reader, of every queue and of each of these jobs. */
-const everything = async (who: (typeof roles)[number], ids: readonly string[]): Promise<string> => {
+const read = async (who: (typeof roles)[number], path: string): Promise<string> =>
+  (await asks(who, 'GET', path)).text();
+
+const queuesOf = async (who: (typeof roles)[number]): Promise<readonly string[]> => {
+  const { queues } = JSON.parse(await read(who, '/api/queues')) as { queues: { name: string }[] };
+  return queues.map(({ name }) => name);
+};
+
+/** Every list that the board gives to a reader. */
+const lists = async (who: (typeof roles)[number]): Promise<string> => {
   const texts: string[] = [];
-  const read = async (path: string): Promise<void> => {
-    texts.push(await (await asks(who, 'GET', path)).text());
-  };
-  const { queues } = (await (await asks(who, 'GET', '/api/queues')).json()) as { queues: { name: string }[] };
-  for (const { name } of queues) {
+  for (const name of await queuesOf(who)) {
+    for (const status of ['latest', 'active', 'waiting', 'completed', 'failed', 'delayed']) {
+      const query = `activeQueue=${name}&status=${status}&page=1&jobsPerPage=50`;
+      texts.push(await read(who, `/api/queues?${query}`));
+    }
+    texts.push(await read(who, `/queue/${name}`));
+  }
+  return texts.join('\n');
+};
+
+/** Every other answer that it gives, of every queue and of each of these jobs. */
+const answersAbout = async (who: (typeof roles)[number], ids: readonly string[]): Promise<string> => {
+  const texts: string[] = [];
+  for (const name of await queuesOf(who)) {
     for (const { method, route } of appRoutes.api) {
       if (method !== 'get') continue;
       for (const id of ids) {
-        await read(`${route.replace(':queueName', name).replace(':jobId', id)}?activeQueue=${name}`);
+        const path = route.replace(':queueName', name).replace(':jobId', id);
+        texts.push(await read(who, `${path}?activeQueue=${name}`));
       }
     }
-    for (const status of ['latest', 'active', 'waiting', 'completed', 'failed', 'delayed']) {
-      await read(`/api/queues?activeQueue=${name}&status=${status}&page=1&jobsPerPage=50`);
-    }
-    await read(`/queue/${name}`);
   }
   return texts.join('\n');
 };
 
 describe('what the board shows', () => {
-  it('names jobs, and holds no number, text, signature or free text in any byte, for any role', async () => {
-    const text = 'Pay 4711 to Zacharias?';
-    const signed = await stage.product.post('/rest/service/sign', signRequest({ text }));
-    const { MSSP_TransID: id, AP_Info } = signed.body.MSS_SignatureResp;
+  let ids: readonly string[];
+  let looks: () => Promise<readonly string[]>;
+
+  beforeAll(async () => {
+    const signed = await stage.product.post('/rest/service/sign', signRequest({ text: secretText }));
+    const { MSSP_TransID: id } = signed.body.MSS_SignatureResp;
     await stage.product.post('/rest/service/receipt', receiptRequest(id));
-    const person = stage.somebody();
-    const failed = await stage.failed(401, person);
+    const failed = await stage.failed(401);
     const open = await stage.submit(stage.somebody());
     await soon(async () => expect((await stage.history.find(open))?.state).toBe('pending'));
-    for (const who of roles) {
-      const seen = await everything(who, [id, `${id}-receipt`, failed, open, 'meta', 'events', 'wait']);
-      expect(seen).toContain('http://test.example · …501');
-      expect(seen).toContain(AP_Info.AP_TransID);
-      expect(seen).toContain('_401 USER_CANCEL');
+    ids = [id, `${id}-receipt`, failed, open, 'meta', 'events', 'wait'];
+    looks = async () => {
+      const page = await stage.audit.read({ action: 'view-sensitive', limit: 1000 });
+      return (page?.entries ?? []).map(({ who, target }) => `${who} ${target}`).sort();
+    };
+  });
+
+  it('names jobs, and holds no number, text, signature or free text in any byte for a viewer', async () => {
+    const seen = `${await lists('viewer')}${await answersAbout('viewer', ids)}`;
+    expect(seen).toContain('http://test.example · …501');
+    expect(seen).toContain('_401 USER_CANCEL');
+    expect(seen).not.toMatch(/4711|Zacharias|Signed in to Example|Sign in to Example|User cancelled/);
+    expect(seen).not.toMatch(/41700092501|4176\d{7}/);
+    expect(seen).not.toMatch(bytes);
+    expect(await looks()).toEqual([]);
+  });
+
+  it('has numbers and faults for the others in its lists, like the list of the console', async () => {
+    for (const who of ['operator', 'admin'] as const) {
+      const seen = await lists(who);
+      expect(seen).toContain('http://test.example · +41700092501');
+      expect(seen).toContain('_401 USER_CANCEL: User cancelled the request');
       expect(seen).not.toMatch(/4711|Zacharias|Signed in to Example|Sign in to Example/);
-      expect(seen).not.toMatch(/41700092501|4176\d{7}/);
-      expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}|stacktrace":\["/);
+      expect(seen).not.toMatch(bytes);
     }
+    expect(await looks()).toEqual([]);
+  });
+
+  it('opens one with what its page shows, notes once in a session who looked, and never the signature', async () => {
+    const [id = '', , failed, open] = ids;
+    const seen = await answersAbout('operator', ids);
+    expect(seen).toContain(secretText);
+    expect(seen).not.toContain('Signed in to Example');
+    expect(seen).not.toMatch(bytes);
+    expect(await looks()).toEqual([id, failed, open].map((one) => `the-operator ${one}`).sort());
+    for (const who of roles) {
+      const opened = await read(who, `/api/queues/${Number(id.slice(1, 3))}-signatures/${id}`);
+      const page = await stage.ask(who, 'GET', `/admin/api/transactions/${id}`);
+      expect(JSON.parse(opened).job.data).toEqual(page.body);
+    }
+    expect((await looks()).filter((look) => look.endsWith(id))).toEqual([
+      `the-admin ${id}`,
+      `the-operator ${id}`,
+    ]);
   });
 
   it('is for those who are logged in', async () => {
@@ -141,5 +195,10 @@ describe('what the board does', () => {
     const refused = await stage.failed(401);
     expect((await asks('operator', 'PUT', path(refused))).status).toBe(422);
     expect((await asks('operator', 'PUT', `/api/queues/0-receipts/${refused}/retry`)).status).toBe(403);
+    const login = await stage.failedLogin(208);
+    const answered = await asks('admin', 'PUT', path(login));
+    expect(answered.status).toBe(409);
+    expect(await answered.json()).toMatchObject({ error: 'login' });
+    expect((await stage.history.find(login))?.attempt).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
 /** Getting into the console and out of it, over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nextPath } from '../../src/console/session/login.route.ts';
+import { nextPath } from '../../src/console/session/next-path.ts';
+import { mostTokens } from '../../src/operators/tokens.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
 
@@ -70,6 +71,44 @@ describe('a login by password', () => {
   });
 });
 
+describe('a token', () => {
+  const mine = '/admin/api/users/the-operator/tokens';
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+  it('makes no other tokens', async () => {
+    const { token } = (await stage.ask('operator', 'POST', mine, { days: 0.01 })).body;
+    const made = await stage.fetch(mine, { ...bearer(token), method: 'POST' });
+    expect([made.status, await made.json()]).toEqual([
+      403,
+      { error: 'forbidden', message: 'A token makes no tokens: log in to make one' },
+    ]);
+  });
+
+  it('that somebody has found ends when it is given for its id', async () => {
+    const { token, id } = (await stage.ask('operator', 'POST', mine, {})).body;
+    expect((await stage.fetch('/admin/api/session', bearer(token))).status).toBe(200);
+    expect((await stage.ask('admin', 'DELETE', `/admin/api/tokens/${token}`)).body).toEqual({
+      result: 'revoked',
+    });
+    expect((await stage.fetch('/admin/api/session', bearer(token))).status).toBe(401);
+    const audited = await stage.ask('admin', 'GET', '/admin/api/audit?action=token-revoke');
+    expect(audited.body.entries[0].target).toBe(id);
+    expect(audited.text).not.toContain(token.slice(7));
+  });
+
+  it('is one of few', async () => {
+    let last = await stage.ask('admin', 'POST', mine, {});
+    for (let each = 0; each < mostTokens && last.status === 201; each += 1) {
+      last = await stage.ask('admin', 'POST', mine, {});
+    }
+    expect(last).toMatchObject({ status: 409, body: { error: 'too-many' } });
+    const fields = { csrf: stage.csrf.operator, name: 'the-operator', label: 'x', days: '1' };
+    const page = await send('/admin/tokens', fields, { cookie: stage.cookies.operator });
+    expect(page.status).toBe(422);
+    expect(await page.text()).toContain('The user has 20 tokens. End one first.');
+  });
+});
+
 it('does not read much from people who are not logged in', async () => {
   expect((await send('/admin/login', { ...right, password: 'x'.repeat(9000) })).status).toBe(413);
 });
@@ -94,7 +133,46 @@ describe('a login by link', () => {
   });
 });
 
+const openSession = async (address: string): Promise<string> => {
+  const login = await stage.operators.logInByPassword({ ...right, address });
+  if (login.kind !== 'in') throw new Error(login.kind);
+  return `paraph_admin=${login.cookie}`;
+};
+
+const statusWith = async (headers: Record<string, string>): Promise<number> =>
+  (await stage.fetch('/admin/api/session', { headers })).status;
+
 describe('a session', () => {
+  it('is over when its browser logs in anew', async () => {
+    const cookie = await openSession('anew');
+    expect(await statusWith({ cookie })).toBe(200);
+    expect((await send('/admin/login', { ...right, password: 'wrong' }, { cookie })).status).toBe(401);
+    expect(await statusWith({ cookie })).toBe(200);
+    const second = (await send('/admin/login', right, { cookie })).headers.get('set-cookie') ?? '';
+    expect(await statusWith({ cookie })).toBe(401);
+    expect(await statusWith({ cookie: second.split(';')[0] ?? '' })).toBe(200);
+    const { secret } = await stage.operators.issueLink();
+    await send('/admin/login/link', { token: secret }, { cookie: second });
+    expect(await statusWith({ cookie: second.split(';')[0] ?? '' })).toBe(401);
+  });
+
+  it('is none when the browser has been given a second one', async () => {
+    const cookies = [await openSession('neighbour'), stage.cookies.admin];
+    expect(await statusWith({ cookie: cookies.join('; ') })).toBe(401);
+  });
+
+  it('of a link of the service is ended by an admin', async () => {
+    const link = await stage.operators.logInByLink((await stage.operators.issueLink()).secret, 'link');
+    const cookie = `paraph_admin=${link.kind === 'in' ? link.cookie : ''}`;
+    expect(await statusWith({ cookie })).toBe(200);
+    const { operator, admin } = stage.cookies;
+    const { csrf } = stage;
+    expect((await send('/admin/links/end', { csrf: csrf.operator }, { cookie: operator })).status).toBe(403);
+    const ended = await send('/admin/links/end', { csrf: csrf.admin }, { cookie: admin });
+    expect([ended.status, ended.headers.get('location')]).toEqual([303, '/admin/users?notice=links-ended']);
+    expect(await statusWith({ cookie })).toBe(401);
+  });
+
   it('is asked for by every page, which is where the login leads back', async () => {
     const page = await stage.fetch('/admin/transactions?state=failed');
     expect(page.status).toBe(303);
@@ -123,7 +201,7 @@ describe('a session', () => {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('x-frame-options')).toBe('DENY');
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
     },
   );
 });

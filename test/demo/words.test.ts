@@ -4,12 +4,12 @@ import { readChoices } from '../../src/demo/choices.ts';
 import { explainError } from '../../src/demo/error-meanings.ts';
 import { checkRows } from '../../src/demo/id-token-checks.ts';
 import { numberGroups } from '../../src/demo/numbers.ts';
-import { readReturned } from '../../src/demo/returned.ts';
 import { presentable } from '../../src/demo/shorten.ts';
 import { describeError, type ErrorCause, errorCodes } from '../../src/oauth/error-codes.ts';
 import { faultCodes } from '../../src/protocol/fault.ts';
 import { testUsers } from '../../src/registry/test-users.ts';
 import { idTokenFailures } from '../../src/relying-party/failure.ts';
+import { readReturned } from '../../src/relying-party/returned.ts';
 
 describe('the meanings of errors', () => {
   it.each(Object.keys(errorCodes) as ErrorCause[])('know %s', (cause) => {

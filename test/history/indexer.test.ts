@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { readEntries } from '../../src/history/jobs.ts';
 import { shardKeys } from '../../src/history/keys.ts';
+import { type Change, createWatch } from '../../src/history/watch.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
 import { dayMs, retention, type Stage, startStage } from './stage.ts';
@@ -215,17 +216,31 @@ describe('the indexer', () => {
     ]);
   });
 
-  it('tells who watches what has changed', async () => {
+  it('tells who watches what has changed, from the moment on when they begin, and nothing older', async () => {
     const { submit, history } = await begin();
     const indexer = stage.indexer();
+    await submit();
     await indexer.idle();
     const heard: string[] = [];
     const stop = history.watch((change) => heard.push(...(change.kind === 'ids' ? change.ids : ['many'])));
-    // The first look only notes where the feed stands.
-    await delay(700);
     const id = await submit();
     await vi.waitFor(() => expect(heard).toContain(id), { timeout: 5000 });
+    expect([...new Set(heard)]).toEqual([id]);
     stop();
+  });
+
+  it('tells who watches that anything may have changed when it could not be learnt where to begin', async () => {
+    const { redis, prefix } = await begin();
+    const keys = shardKeys(prefix, 0);
+    await redis.set(keys.changes, 'no stream');
+    const errors: Error[] = [];
+    const watching = createWatch(redis, [keys], (error) => errors.push(error));
+    const heard: Change[] = [];
+    watching.watch((change) => heard.push(change));
+    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 5000 });
+    await redis.del(keys.changes);
+    await vi.waitFor(() => expect(heard).toEqual([{ kind: 'many' }]), { timeout: 5000 });
+    watching.close();
   });
 
   it('says what happened, by minute, and what is in the queue', async () => {

@@ -157,7 +157,10 @@ describe('an AP', () => {
       'UNAUTHORIZED_ACCESS',
       'UNAUTHORIZED_ACCESS',
     ]);
-    expectFault(await sign(product, { apId: rated }), 104, 'Request rate exceeded');
+    const refused = await sign(product, { apId: rated });
+    expectFault(refused, 104, 'Request rate exceeded');
+    expect(refused.retryAfter).toBe('1');
+    expect((await sign(product, { apId: guarded })).retryAfter).toBeUndefined();
     expect((await sign(product, { apId: open })).status).toBe(200);
   });
 

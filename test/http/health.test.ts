@@ -1,6 +1,7 @@
 /** Health for machines. While Redis is away: see redis-away.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHealthRoutes, type HealthCheck } from '../../src/http/health.route.ts';
+import { startWorkerSide } from '../../src/product/worker-side.ts';
 import {
   backlogCheck,
   eventsCheck,
@@ -26,7 +27,7 @@ it.each([
     '/readyz',
     {
       status: 'ready',
-      checks: ['running', 'redis', 'keys', 'backlog'].map((name) =>
+      checks: ['running', 'redis', 'events', 'keys', 'backlog'].map((name) =>
         expect.objectContaining({ name, ok: true }),
       ),
     },
@@ -95,9 +96,26 @@ describe('the checks of readiness', () => {
 
   it('stay 200 for what is only information', async () => {
     const full = backlogCheck({ size: () => 5000 }, 5000);
-    const { status, body } = await ask('/readyz', full);
+    const { status, body } = await ask(
+      '/readyz',
+      full,
+      eventsCheck(() => false),
+      eventsCheck(() => true),
+    );
     expect(status).toBe(200);
-    expect(body).toMatchObject({ checks: [{ name: 'backlog', ok: true, reason: 'Full: 5000 waiting' }] });
+    expect(body).toEqual({
+      status: 'ready',
+      checks: [
+        { name: 'backlog', ok: true, reason: 'Full: 5000 waiting', ms: expect.any(Number) },
+        {
+          name: 'events',
+          ok: true,
+          reason: 'Events are not read: ends are told late',
+          ms: expect.any(Number),
+        },
+        { name: 'events', ok: true, ms: expect.any(Number) },
+      ],
+    });
   });
 
   it('are not waited for without end', async () => {
@@ -112,22 +130,27 @@ describe('the checks of readiness', () => {
     expect(await ask('/livez', broken)).toEqual({ status: 200, body: { status: 'alive' } });
   });
 
-  it('notice a stream that is not read, keys that cannot be, workers that do not run, and a process that stops', async () => {
+  it('notice keys that cannot be read, workers that do not run, and a process that stops', async () => {
     const { body } = await ask(
       '/readyz',
-      eventsCheck(() => false),
       keysCheck(async () => Promise.reject(new Error('unsealing failed for tenant x'))),
       workersCheck(() => false),
       stoppingCheck(() => true),
     );
     expect(body).toMatchObject({
       reasons: [
-        'The stream of events is not read',
         'The keys of the OpenID provider cannot be read',
         'The workers take no jobs',
         'The process is stopping',
       ],
     });
+  });
+
+  it('find workers that run, and that do no longer', async () => {
+    const workers = await startWorkerSide(product.core, { operations: false });
+    expect(await ask('/readyz', workersCheck(workers.areRunning))).toMatchObject({ status: 200 });
+    await workers.close();
+    expect(await ask('/readyz', workersCheck(workers.areRunning))).toMatchObject({ status: 503 });
   });
 
   it('find Redis by a write', async () => {

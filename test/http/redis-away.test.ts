@@ -53,6 +53,20 @@ afterAll(async () => {
 const health = async (path: string): Promise<number> =>
   (await product.api.fetch(new Request(`http://test${path}`))).status;
 
+/** What readyz says of the streams of events. */
+const events = async () => {
+  const answer = await product.api.fetch(new Request('http://test/readyz'));
+  const { checks } = (await answer.json()) as { checks: { name: string; ok: boolean; reason?: string }[] };
+  return checks.find(({ name }) => name === 'events');
+};
+
+const expectEventsRead = async (): Promise<void> => {
+  await vi.waitFor(async () => expect(await events()).not.toHaveProperty('reason'), {
+    timeout: 8000,
+    interval: 50,
+  });
+};
+
 /** Each operation, of a user whom nobody has asked about yet: what is remembered in the process hides nothing. */
 const expectUnavailable = async (msspTransId: string, stranger: string): Promise<void> => {
   const requests = {
@@ -68,6 +82,14 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
   ]);
   const [ready, alive] = await Promise.all([health('/readyz'), health('/livez')]);
   for (const answer of await answers) expectFault(answer, 900, 'Unknown Error');
+  // Only to a status request it could also be how the transaction has ended.
+  expect((await answers).map(({ retryAfter }) => retryAfter)).toEqual([
+    undefined,
+    '1',
+    undefined,
+    undefined,
+    undefined,
+  ]);
   expect(Date.now() - since).toBeLessThan(promptlyMs);
   expect({ ready, alive }).toEqual({ ready: 503, alive: 200 });
 };
@@ -92,8 +114,10 @@ describe('while Redis is stopped', () => {
   it('every operation answers Fault 900 within a moment, and readyz is 503 while livez is 200', async () => {
     signed = (await sign(product)).body.MSS_SignatureResp.MSSP_TransID;
     open = await accepted(product, { msisdn: '41700092507', timeoutSeconds: 60 });
+    await expectEventsRead();
     await redis.stop();
     await expectUnavailable(signed, '41700092508');
+    expect(await events()).toMatchObject({ ok: true, reason: expect.stringContaining('not read') });
     // Not only the first time, when connections break.
     await expectUnavailable(signed, '41700092509');
   });
@@ -106,6 +130,7 @@ describe('while Redis is stopped', () => {
   it('nothing is lost: once it is back, the same product signs, and answers for what was accepted before', async () => {
     redis = await startRedis();
     await expectRecovered();
+    await expectEventsRead();
     await expectSignature(product, await status(product, signed), 'Sign in to Example?');
     const { body } = await status(product, open);
     expect(body.MSS_StatusResp.Status.StatusMessage).toBe('OUTSTANDING_TRANSACTION');

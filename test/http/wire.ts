@@ -24,6 +24,8 @@ const contentType = 'application/json;charset=UTF-8';
 
 export interface WireAnswer {
   readonly status: number;
+  /** Of the header. */
+  readonly retryAfter?: string;
   readonly text: string;
   readonly body: Json;
 }
@@ -87,7 +89,8 @@ export const send = async (
   );
   const answer = readAnswer(response.status, response.headers.get('content-type'), await response.text());
   expect([200, 500]).toContain(answer.status);
-  return answer;
+  const retryAfter = response.headers.get('retry-after');
+  return retryAfter === null ? answer : { ...answer, retryAfter };
 };
 
 export const sign = (product: Pick<TestProduct, 'api'>, options: SignOptions = {}): Promise<WireAnswer> =>

@@ -45,6 +45,18 @@ describe('the audit log', () => {
     expect(page?.entries[1]?.at).toBeGreaterThanOrEqual(before);
   });
 
+  it('finds all about one target behind any number of others, page by page', async () => {
+    for (let entry = 0; entry < 5; entry += 1) await note('H1', `olga${entry}`);
+    const others = redis.pipeline();
+    for (let entry = 0; entry < 21_000; entry += 1) others.xadd(key, '*', 'entry', 'of no interest');
+    await others.exec();
+    const first = await audit.read({ target: 'H1', limit: 3 });
+    expect(first?.entries.map(({ who }) => who)).toEqual(['olga4', 'olga3', 'olga2']);
+    const second = await audit.read({ target: 'H1', limit: 3, cursor: first?.cursor });
+    expect(second?.entries.map(({ who }) => who)).toEqual(['olga1', 'olga0']);
+    expect(second?.cursor).toBeUndefined();
+  });
+
   it('is read page by page, each entry once, also while it grows', async () => {
     for (let entry = 0; entry < 25; entry += 1) await note(`H${entry}`);
     const found: (string | undefined)[] = [];

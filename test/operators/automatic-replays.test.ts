@@ -1,6 +1,7 @@
 /** Replays that the service does by itself. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
+import { shardFor } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 
@@ -26,6 +27,8 @@ afterAll(async () => {
 });
 
 const attemptsOf = (id: string) => stage.asked().filter((line) => line.startsWith(id)).length;
+const linesKey = (): string => `{${stage.prefix}-replays}:automatic:due`;
+const dueIn = (apId: string): Promise<number> => client.zcard(`${linesKey()}:${apId}`);
 const aWhile = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('automatic replays', () => {
@@ -34,7 +37,7 @@ describe('automatic replays', () => {
     const id = await stage.failed(209, undefined, 'http://off.example');
     await aWhile(1300);
     expect(attemptsOf(id)).toBe(1);
-    expect(await client.exists(`{${stage.prefix}-replays}:due`)).toBe(0);
+    expect(await client.exists(`{${stage.prefix}-replays}:automatic:due`)).toBe(0);
     await runner.close();
   });
 
@@ -55,7 +58,7 @@ describe('automatic replays', () => {
     await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
     await aWhile(1200);
     expect([id, cancelled, foreign].map(attemptsOf)).toEqual([3, 1, 1]);
-    expect(await client.zcard(`{${stage.prefix}-replays}:due`)).toBe(0);
+    expect(await client.zcard(`{${stage.prefix}-replays}:automatic:due:${apId}`)).toBe(0);
     const entries = (await stage.audit.read({ target: id }))?.entries;
     expect(entries).toMatchObject([
       { who: 'automatic', via: 'service', action: 'replay', details: { fault: 900, attempt: 3 } },
@@ -69,7 +72,9 @@ describe('automatic replays', () => {
     const automatic = [rule(apId, { backoffSeconds: 3 })];
     const first = stage.runner({ automatic });
     const before = await stage.failed(209, undefined, apId);
-    await soon(async () => expect(await client.zcard(`{${stage.prefix}-replays}:due`)).toBe(1));
+    await soon(async () =>
+      expect(await client.zcard(`{${stage.prefix}-replays}:automatic:due:${apId}`)).toBe(1),
+    );
     await first.close();
     const meanwhile = await stage.failed(900, undefined, apId);
     expect([before, meanwhile].map(attemptsOf)).toEqual([1, 1]);
@@ -90,7 +95,23 @@ describe('automatic replays', () => {
     );
     await runner.close();
     expect(attemptsOf(id)).toBe(1);
-    expect(await client.zcard(`{${stage.prefix}-replays}:due`)).toBe(0);
+    expect(await client.zcard(`{${stage.prefix}-replays}:automatic:due:${apId}`)).toBe(0);
+  });
+
+  it('are not for logins, whatever a rule or an earlier release says', async () => {
+    const apId = 'http://beside.example';
+    const login = await stage.failedLogin(209);
+    const loginAp = (await stage.history.find(login))?.apId ?? '';
+    const id = await stage.failed(209, undefined, apId);
+    const lines = `{${stage.prefix}-replays}:automatic:due`;
+    await client.sadd(lines, loginAp);
+    await client.zadd(`${lines}:${loginAp}`, 1, `${login} 1`);
+    const runner = stage.runner({ automatic: [rule(loginAp), rule(apId)] });
+    await soon(() => expect(attemptsOf(id)).toBe(2));
+    await soon(async () => expect(await client.zcard(`${lines}:${loginAp}`)).toBe(0));
+    expect((await stage.history.find(login))?.attempt).toBe(1);
+    await stage.answer(id, 2, 401);
+    await runner.close();
   });
 
   it('keep to the rate of their application', async () => {
@@ -101,5 +122,52 @@ describe('automatic replays', () => {
     await aWhile(1200);
     expect(ids.reduce((sum, id) => sum + attemptsOf(id), 0)).toBeLessThan(6);
     await runner.close();
+  });
+
+  it('reach the rate of their application, whatever is due of others', async () => {
+    const slow = 'http://slow.example';
+    const quick = 'http://quick.example';
+    const failMany = (count: number, apId: string) =>
+      Promise.all(Array.from({ length: count }, () => stage.failed(209, undefined, apId)));
+    const ofSlow = await failMany(110, slow);
+    const ofQuick = await failMany(30, quick);
+    const automatic = [
+      rule(slow, { perSecond: 0.01, backoffSeconds: 0.01 }),
+      rule(quick, { perSecond: 20, backoffSeconds: 0.01 }),
+    ];
+    const begun = performance.now();
+    const runner = stage.runner({ automatic });
+    await soon(() => expect(new Set(ofQuick.map(attemptsOf))).toEqual(new Set([2])));
+    // Twenty at once, and the others within the next second: not one in each, which is half a minute.
+    expect(performance.now() - begun).toBeGreaterThan(450);
+    expect(ofSlow.filter((id) => attemptsOf(id) > 1)).toHaveLength(1);
+    await runner.close();
+  });
+
+  it('also follow what was written down by a worker whose clock is behind', async () => {
+    const apId = 'http://behind.example';
+    const id = await stage.failed(209, undefined, apId);
+    const queue = shardFor(stage.shards, id)?.signatures.queue;
+    const at = Date.now() - 50_000;
+    await client.hset(queue?.toKey(id) ?? '', 'finishedOn', at);
+    await client.zadd(queue?.toKey('failed') ?? '', at, id);
+    for (const { index } of stage.shards) {
+      await client.hset(`{${stage.prefix}-replays}:automatic`, index, Date.now());
+    }
+    const runner = stage.runner({ automatic: [rule(apId)] });
+    await soon(() => expect(attemptsOf(id)).toBe(2));
+    await runner.close();
+  });
+
+  it('forget what was due by a rule that is gone', async () => {
+    const apId = 'http://gone.example';
+    const id = await stage.failed(209, undefined, apId);
+    const first = stage.runner({ automatic: [rule(apId, { backoffSeconds: 1000 })] });
+    await soon(async () => expect(await dueIn(apId)).toBe(1));
+    await first.close();
+    const second = stage.runner({ automatic: [rule('http://another.example')] });
+    await soon(async () => expect(await client.sismember(linesKey(), apId)).toBe(0));
+    await second.close();
+    expect([await dueIn(apId), attemptsOf(id)]).toEqual([0, 1]);
   });
 });

@@ -1,5 +1,6 @@
 /** Many replays at once: what a dry run says, the rate, one prompt for one number, stopping, the report. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBulkStore } from '../../src/operators/bulk-store.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';
@@ -50,13 +51,22 @@ describe('a dry run', () => {
     ];
     await stage.indexer.idle();
     const found = { found: 4, byAp: { [apId]: 2 }, truncated: false };
-    const none = { never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
+    const none = { login: 0, never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
     expect(await stage.replays.plan({ filter: { apId } }, operator)).toEqual({
       ...found,
       replayable: 2,
       numbers: 1,
       byFault: { 208: 2 },
       refused: { ...none, never: 1, reason: 1 },
+      first: [ids[1], ids[0]].map((msspTransId) =>
+        expect.objectContaining({
+          msspTransId,
+          apId,
+          msisdn: msisdn.slice(1),
+          fault: expect.objectContaining({ code: 208 }),
+          attempt: 1,
+        }),
+      ),
     });
     expect(await stage.replays.plan({ filter: { apId } }, admin, 'They called')).toMatchObject({
       replayable: 3,
@@ -79,6 +89,17 @@ describe('a dry run', () => {
     ).toMatchObject({ found: 4, replayable: 2, refused: { 'not-failed': 1, unknown: 1 } });
     for (const id of ids) expect(stage.asked()).not.toContain(`${id} 2`);
     await stage.answer(ids[4] ?? '', 1, 401);
+  });
+});
+
+it('a dry run names a hundred and counts the others', async () => {
+  const apId = anAp();
+  const robot = '+41000092208';
+  await Promise.all(Array.from({ length: 102 }, () => stage.submit(robot, { apId })));
+  await soon(async () => {
+    const plan = await stage.replays.plan({ filter: { apId } }, operator);
+    expect([plan.replayable, plan.numbers, plan.first.length]).toEqual([102, 1, 100]);
+    expect(new Set(plan.first.map(({ msspTransId }) => msspTransId)).size).toBe(100);
   });
 });
 
@@ -218,6 +239,29 @@ describe('a bulk', () => {
     expect(secondPrompts(ids)).toHaveLength(3);
     expect((standing?.changed ?? 0) + (standing?.failed[208] ?? 0)).toBe(3);
     for (const id of ids) expect(stage.asked()).not.toContain(`${id} 3`);
+  });
+
+  it('leaves logins out, also those that are in its list already', async () => {
+    const login = await stage.failedLogin(208);
+    const id = await stage.failed(208);
+    expect(await stage.replays.plan({ ids: [login, id] }, operator)).toMatchObject({
+      found: 2,
+      replayable: 1,
+      refused: { login: 1 },
+    });
+    // As a release wrote it that did not tell logins apart.
+    const store = createBulkStore(stage.product.core.blocking, stage.prefix);
+    const bulkId = store.newId();
+    const items = [login, id].map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
+    await store.create({ id: bulkId, by: 'olga', reason: '', perSecond: 500, createdAt: Date.now() }, items);
+    await stage.answer(id, 2, 208);
+    expect(await isOver(bulkId)).toMatchObject({ state: 'done', waiting: 0, refused: 1, failed: { 208: 1 } });
+    expect((await stage.replays.report(bulkId))?.transactions[0]).toEqual({
+      msspTransId: login,
+      result: 'refused',
+    });
+    expect((await stage.history.find(login))?.attempt).toBe(1);
+    expect((await stage.audit.read({ target: login }))?.entries).toEqual([]);
   });
 
   it('is refused without a role, a reason, a rate or anything to replay', async () => {

@@ -26,7 +26,12 @@ describe('operations', () => {
     expect(value({})).toEqual({
       users: [],
       sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
-      logins: { perName: { requests: 10, perSeconds: 300 }, perAddress: { requests: 20, perSeconds: 60 } },
+      logins: {
+        perAddress: { requests: 20, perSeconds: 60 },
+        perNameAndAddress: { requests: 10, perSeconds: 300 },
+        perName: { requests: 100, perSeconds: 300 },
+      },
+      openid: { enabled: true, tenant: 'default', acrValues: ['mid_al4_any'] },
       replay: { policy: {}, automatic: [] },
       metricsOpen: false,
       tracing: { enabled: false, serviceName: 'paraph' },
@@ -56,6 +61,10 @@ describe('operations', () => {
   });
 
   it.each([
+    [
+      { replay: { automatic: [{ apId: 'urn:paraph:oidc:default' }] } },
+      'operations.replay.automatic[0].apId: must not be that of logins, which are never replayed',
+    ],
     [
       { users: [{ name: 'Vera', role: 'viewer', passwordHash }] },
       'operations.users[0].name: must be 1 to 64',

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../src/operators/cookie.ts';
-import type { LoginResult } from '../../src/operators/operators.ts';
+import type { LoginResult } from '../../src/operators/logins.ts';
 import { decoyPassword, hashPassword } from '../../src/registry/passwords.ts';
 import { testRedis } from '../support/redis.ts';
-import { admin, type Stage, settings, startStage } from './stage.ts';
+import { admin, type Stage, settings, startStage, tokenOf } from './stage.ts';
 
 const test = testRedis();
 const redis = test.client();
@@ -73,22 +73,6 @@ describe('a login by password', () => {
     expect(await logIn('vera', decoyPassword(undefined))).toEqual({ kind: 'refused' });
   });
 
-  it('may be tried so often for a name, and so often from an address', async () => {
-    const logins = {
-      perName: { requests: 2, perSeconds: 3600 },
-      perAddress: { requests: 3, perSeconds: 3600 },
-    };
-    stage = startStage(redis, prefix, { logins });
-    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
-    const kinds = [];
-    for (const given of ['wrong but long', 'wrong but long', password])
-      kinds.push((await logIn('vera', given)).kind);
-    expect(kinds).toEqual(['refused', 'refused', 'too-many']);
-    expect((await logIn('nora')).kind).toBe('too-many');
-    const elsewhere = { name: 'nora', password, address: '192.0.2.8' };
-    expect((await stage.operators.logInByPassword(elsewhere)).kind).toBe('refused');
-  });
-
   it('knows users of the configuration file, who go before stored ones and cannot be changed', async () => {
     const passwordHash = await hashPassword(password);
     await stage.operators.users.add(admin, { name: 'vera', role: 'admin', password: 'a password of old' });
@@ -106,33 +90,6 @@ describe('a login by password', () => {
     expect(await users.setPassword(admin, 'vera', password)).toBe('configured');
     expect(await users.remove(admin, 'vera')).toBe('configured');
     expect(await users.list()).toMatchObject([{ name: 'vera', role: 'viewer', origin: 'configuration' }]);
-  });
-});
-
-describe('a login link', () => {
-  it('makes an admin session, for one of many who use it at once', async () => {
-    const { secret } = await stage.operators.issueLink();
-    const results = await Promise.all(
-      Array.from({ length: 8 }, () => stage.operators.logInByLink(secret, address)),
-    );
-    expect(results.filter(({ kind }) => kind === 'in')).toHaveLength(1);
-    const [winner] = results.filter((result) => result.kind === 'in');
-    expect(winner?.session.operator).toEqual({ name: 'local', role: 'admin', via: 'link' });
-    expect(await stage.operators.sessionOf(winner?.cookie)).toBeDefined();
-  });
-
-  it('is over after a quarter of an hour', async () => {
-    const { secret, expiresAt } = await stage.operators.issueLink();
-    expect(await redis.pttl((await redis.keys(`${prefix}:operators:link:*`))[0] ?? '')).toBeLessThanOrEqual(
-      minutes(15),
-    );
-    stage.wait(minutes(15));
-    expect(expiresAt).toBeGreaterThan(0);
-    expect(await stage.operators.logInByLink(secret, address)).toEqual({ kind: 'refused' });
-  });
-
-  it.each(['', 'x', 'A'.repeat(43)])('is not made up: %s', async (secret) => {
-    expect(await stage.operators.logInByLink(secret, address)).toEqual({ kind: 'refused' });
   });
 });
 
@@ -174,10 +131,21 @@ describe('a session', () => {
     expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
   });
 
+  it('is not kept alive by being asked whether it still is', async () => {
+    const { cookie, session } = await begin();
+    for (let time = 0; time < 30; time += 10) {
+      expect(await stage.operators.isStillIn(session)).toBe(true);
+      stage.wait(minutes(10));
+    }
+    expect(await stage.operators.isStillIn(session)).toBe(false);
+    expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
+  });
+
   it('ends at logout, and does not come back when its use is noted at that moment', async () => {
     const { cookie, session } = await begin();
     stage.wait(minutes(10));
     await Promise.all([stage.operators.logOut(session), stage.operators.sessionOf(cookie)]);
+    expect(await stage.operators.isStillIn(session)).toBe(false);
     expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
   });
 
@@ -255,6 +223,10 @@ describe('the cookie', () => {
     expect(readSessionCookie('xparaph_admin=handle')).toBeUndefined();
     expect(readSessionCookie(undefined)).toBeUndefined();
   });
+
+  it('is none when a neighbour has planted another one of its name', () => {
+    expect(readSessionCookie('paraph_admin=planted; paraph_admin=handle')).toBeUndefined();
+  });
 });
 
 describe('users', () => {
@@ -283,53 +255,17 @@ describe('users', () => {
   });
 });
 
-describe('tokens', () => {
-  const issue = (days = 30) => stage.operators.tokens.issue(admin, { name: 'olga', label: 'deploy', days });
-
-  beforeEach(async () => {
-    await stage.operators.users.add(admin, { name: 'olga', role: 'operator', password });
-  });
-
-  it('act for their user until they expire', async () => {
-    const issued = await issue();
-    const { verify, list } = stage.operators.tokens;
-    expect(await verify(issued?.token ?? '')).toEqual({ name: 'olga', role: 'operator', via: 'cli' });
-    expect(await list()).toEqual([issued?.view]);
-    stage.wait(minutes(60 * 24 * 30));
-    expect(await verify(issued?.token ?? '')).toBeUndefined();
-    expect(await list()).toEqual([]);
-  });
-
-  it('end when they are revoked, and when their user changes', async () => {
-    const { verify, revoke } = stage.operators.tokens;
-    const first = await issue();
-    const second = await issue();
-    expect(await revoke(admin, first?.view.id ?? '')).toBe('revoked');
-    expect(await revoke(admin, first?.view.id ?? '')).toBe('unknown');
-    expect(await verify(first?.token ?? '')).toBeUndefined();
-    expect(await verify(second?.token ?? '')).toBeDefined();
-    await stage.operators.users.setRole(admin, 'olga', 'viewer');
-    expect(await verify(second?.token ?? '')).toBeUndefined();
-  });
-
-  it('are kept in a form that is none', async () => {
-    const issued = await issue();
-    const kept = JSON.stringify(await redis.hgetall(`${prefix}:operators:tokens`));
-    expect(kept).toContain(issued?.view.id);
-    expect(kept).not.toContain(issued?.token.slice(7));
-    expect(await stage.operators.tokens.verify(`paraph_${issued?.view.id}`)).toBeUndefined();
-    for (const wrong of ['', 'paraph_', issued?.token.slice(7) ?? '', 'x'.repeat(50)]) {
-      expect(await stage.operators.tokens.verify(wrong)).toBeUndefined();
-    }
-  });
-
-  it('are not issued for users that do not exist', async () => {
-    expect(await stage.operators.tokens.issue(admin, { name: 'nora', label: '', days: 1 })).toBeUndefined();
-    await expect(issue(0)).rejects.toThrow(RangeError);
-  });
-});
-
 describe('the audit log', () => {
+  it('does not have what was given for the name of a user and is none', async () => {
+    const { users } = stage.operators;
+    const secret = 'My password';
+    expect(await users.remove(admin, secret)).toBe('unknown');
+    expect(await users.setRole(admin, `${secret}\n`, 'admin')).toBe('unknown');
+    expect(await users.setPassword(admin, secret, password)).toBe('unknown');
+    expect(await users.setSubject(admin, secret, 'sub-1')).toBe('unknown');
+    expect([await stage.entries(), stage.told]).toEqual([[], []]);
+  });
+
   it('says who came, went and changed what, and no secrets', async () => {
     const { operators } = stage;
     await operators.users.add(admin, { name: 'vera', role: 'viewer', password });
@@ -350,7 +286,7 @@ describe('the audit log', () => {
       ['root', 'user-remove', 'vera'],
     ]);
     const text = JSON.stringify(entries) + JSON.stringify(stage.told);
-    for (const secret of [password, issued?.token ?? '', 'scrypt']) expect(text).not.toContain(secret);
+    for (const secret of [password, tokenOf(issued).token, 'scrypt']) expect(text).not.toContain(secret);
     expect(stage.told.map(({ action }) => action)).toEqual(entries.map(({ action }) => action));
   });
 

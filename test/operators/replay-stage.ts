@@ -1,16 +1,19 @@
 /** A running product with its search index and the replays beside it, as the product will put them together. */
 import { randomBytes } from 'node:crypto';
 import { vi } from 'vitest';
+import { createCallbacks } from '../../src/callbacks/callbacks.ts';
 import { createHistory, type History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import { type Audit, createAudit } from '../../src/operators/audit.ts';
 import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
+import { type CallbackReplays, createCallbackReplays } from '../../src/operators/callback-replays.ts';
 import { type ReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
 import { createReplayRunner, type ReplayRunner } from '../../src/operators/replay-runner.ts';
 import { createReplays, type Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
+import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
@@ -29,12 +32,15 @@ export interface ReplayStage {
   readonly indexer: Indexer;
   readonly audit: Audit;
   readonly replays: Replays;
+  readonly callbacks: CallbackReplays;
   readonly errors: readonly Error[];
   /** A number that nobody else uses. */
   somebody(): string;
   submit(msisdn: string, options?: { apId?: string; timeoutSeconds?: number }): Promise<string>;
   /** Submits, and has the person, or the transport, fail it. */
   failed(code: FaultCode, msisdn?: string, apId?: string): Promise<string>;
+  /** Submits a login, as the OpenID provider does, and has it fail. */
+  failedLogin(code: FaultCode): Promise<string>;
   /** Answers as the phone when it has been asked. */
   answer(id: string, attempt: number, code: FaultCode): Promise<void>;
   /** Signs as the phone when it has been asked. */
@@ -122,6 +128,13 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value.slice(1);
   };
   const somebody = (): string => `+${nextPerson++}`;
+  const fail = async (id: string, code: FaultCode): Promise<string> => {
+    await answer(id, 1, code);
+    await soon(async () => {
+      if ((await history.find(id))?.state !== 'failed') throw new Error('not failed yet');
+    });
+    return id;
+  };
 
   return {
     product,
@@ -131,6 +144,11 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     indexer,
     audit,
     replays: replaysWith(replayPolicy()),
+    callbacks: createCallbackReplays({
+      callbacks: createCallbacks({ redis: blocking, shards }),
+      audit,
+      now: Date.now,
+    }),
     errors,
     somebody,
     submit,
@@ -152,13 +170,14 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     },
     status,
     replaysWith,
-    failed: async (code, msisdn = somebody(), apId = 'http://test.example') => {
-      const id = await submit(msisdn, { apId });
-      await answer(id, 1, code);
-      await soon(async () => {
-        if ((await history.find(id))?.state !== 'failed') throw new Error('not failed yet');
-      });
-      return id;
+    failed: async (code, msisdn = somebody(), apId = 'http://test.example') =>
+      fail(await submit(msisdn, { apId }), code),
+    failedLogin: async (code) => {
+      const apId = loginApId(product.api.oauth.tenants.main.id);
+      const request = protocol.parseSign(signRequest({ msisdn: somebody(), mode: 'asynch', apId }));
+      if (!request.ok) throw new Error(request.fault.detail);
+      const { msspTransId } = await product.api.transactions.submit(request.value.wire);
+      return fail(msspTransId, code);
     },
     asked: () =>
       product.logged

@@ -109,6 +109,17 @@ describe('a replay', () => {
     expect(await stage.status(id)).toBe('208');
   });
 
+  it('of a login is refused to everybody, whatever its fault', async () => {
+    for (const code of [208, 209, 401] as const) {
+      const id = await stage.failedLogin(code);
+      expect(await stage.replays.replay(id, admin, 'The browser is still open')).toEqual({
+        refused: 'login',
+      });
+      expect((await stage.history.find(id))?.attempt).toBe(1);
+      expect(await entriesOf(id)).toEqual([]);
+    }
+  });
+
   it('does not prompt one person without end', async () => {
     const msisdn = stage.somebody();
     const id = await stage.failed(208, msisdn);
@@ -166,6 +177,7 @@ describe('the policy', () => {
   });
 
   it('never replays a fault that is not in the table', () => {
-    expect(refusalOf(defaultReplayPolicy, 999, 'admin', 'please')).toBe('never');
+    const failed = { apId: 'http://test.example', code: 999 };
+    expect(refusalOf(defaultReplayPolicy, failed, 'admin', 'please')).toBe('never');
   });
 });

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { type Audit, createAudit, type NewAuditEntry } from '../../src/operators/audit.ts';
 import type { Operator } from '../../src/operators/operator.ts';
-import { createOperators, type Operators } from '../../src/operators/operators.ts';
+import { createOperators, type IssuedToken, type Operators } from '../../src/operators/operators.ts';
 import type { OperatorSettings } from '../../src/operators/settings.ts';
-import { createPasswordVerifier } from '../../src/registry/password-verifier.ts';
+import { createPasswordVerifier, type PasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 
 export const admin: Operator = { name: 'root', role: 'admin', via: 'cli' };
@@ -16,8 +16,9 @@ export const settings: OperatorSettings = {
   users: [],
   sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
   logins: {
-    perName: { requests: 10, perSeconds: 300 },
     perAddress: { requests: 1000, perSeconds: 60 },
+    perNameAndAddress: { requests: 10, perSeconds: 300 },
+    perName: { requests: 100, perSeconds: 300 },
   },
 };
 
@@ -31,11 +32,18 @@ export interface Stage {
   wait(ms: number): void;
 }
 
+/** A token that must have been issued. */
+export const tokenOf = (issued: IssuedToken): Extract<IssuedToken, { token: string }> => {
+  if ('refused' in issued) throw new Error(`the token was refused: ${issued.refused}`);
+  return issued;
+};
+
 export const startStage = (
   redis: Redis,
   prefix: string,
   changes: Partial<OperatorSettings> = {},
   masterKey: Uint8Array = randomBytes(32),
+  passwords: PasswordVerifier = createPasswordVerifier(),
 ): Stage => {
   let time = Date.now();
   const told: Stage['told'][number][] = [];
@@ -47,7 +55,7 @@ export const startStage = (
     now: () => time,
     settings: { ...settings, ...changes },
     limiter: createRateLimiter({ redis, prefix }),
-    passwords: createPasswordVerifier(),
+    passwords,
     audit,
   });
   return {

@@ -16,7 +16,8 @@ let signatures: Queue;
 
 beforeAll(async () => {
   // One job at a time: a job that held the worker up would hold up everybody.
-  product = await startStage(redis, { configuration: { workers: { concurrency: 1 } } });
+  const workers = { concurrency: 1, lockSeconds: 1, stalledCheckSeconds: 0.5 };
+  product = await startStage(redis, { configuration: { workers } });
   queue = openQueue(redis, product);
   signatures = new Queue('signatures', {
     connection: redis.client(),
@@ -99,6 +100,36 @@ describe('a job that was added by hand', () => {
     expect(parseFaultLine(job?.failedReason ?? '')).toBeDefined();
     expect(job?.attemptsMade).toBe(1);
     expect(await job?.getState()).toBe('failed');
+  });
+
+  it('fails soon when it is no JSON, which BullMQ cannot even take', async () => {
+    const client = redis.client();
+    const corrupt = async (field: string, text: string) => {
+      const jobId = newMsspTransId(0);
+      await signatures.add('sign', { MSS_SignatureReq: request }, { jobId, delay: 3_600_000 });
+      await client.hset(signatures.toKey(jobId), field, text);
+      return { jobId, field };
+    };
+    const jobs = [
+      await corrupt('data', '{"MSS_SignatureReq":'),
+      await corrupt('opts', 'nope'),
+      await corrupt('opts', 'null'),
+    ];
+    const withdrawn = await corrupt('data', 'nope');
+    expect(await (await queue.find(withdrawn.jobId))?.cancel()).toBe('cancelled');
+    for (const { jobId } of jobs) await signatures.getBackend().promote(jobId);
+    const reasonOf = async (jobId: string) =>
+      (await (await queue.find(jobId))?.result().catch((error: Error) => error.message)) ?? 'it is gone';
+    const reasons = await Promise.all([...jobs, withdrawn].map(({ jobId }) => reasonOf(jobId)));
+    expect(reasons).toEqual([
+      ...jobs.map(({ field }) => `_101 WRONG_PARAM: The job is not readable: ${field} must be JSON`),
+      '_401 USER_CANCEL: The application cancelled the request',
+    ]);
+    for (const { jobId, field } of jobs) {
+      expect(product.logged.join('')).toContain(`Job ${jobId} cannot be read: ${field}`);
+      expect(await (await signatures.getJob(jobId))?.getState()).toBe('failed');
+    }
+    expect(product.logged.join('')).not.toContain('nope');
   });
 
   it('holds up nobody, however many there are', async () => {

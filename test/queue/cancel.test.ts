@@ -144,6 +144,17 @@ describe('a request that the phone shows', () => {
     await next.cancel();
   });
 
+  it('is taken off once, however often the cancel arrives', async () => {
+    const handle = await queue.enqueue({ ...order, msisdn: somebody() });
+    await pending(handle);
+    await product.stopWorkers();
+    // As when the connection broke off before the answer, and the command is sent again.
+    expect([await handle.cancel(), await handle.cancel()]).toEqual(['cancelled', 'cancelled']);
+    await product.startWorkers();
+    expect(await failure(handle)).toBe(reason);
+    expect(await handle.cancel()).toBe('too-late');
+  });
+
   it('stays as the person decided when that was first', async () => {
     const handle = await queue.enqueue({ ...order, msisdn: somebody() });
     await pending(handle);

@@ -29,7 +29,7 @@ const credentials = (apId: string, rest: Partial<Credentials> = {}): Credentials
 });
 
 /** Counts within the process; what it was asked is kept for the test. */
-const countingLimiter = (): RateLimiter & { readonly asked: readonly string[] } => {
+const countingLimiter = (): Pick<RateLimiter, 'take'> & { readonly asked: readonly string[] } => {
   const asked: string[] = [];
   return {
     asked,
@@ -160,7 +160,7 @@ describe('an application provider', () => {
       providers: [provider('closed', { passwordHash })],
       sandbox: false,
       rateLimiter: countingLimiter(),
-      passwords: createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerStored: 0 }),
+      passwords: createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerLane: 0 }),
     });
     const first = authorize(credentials('closed', { apPassword: 'guess 1' }));
     expect(await authorize(credentials('closed', { apPassword: 'guess 2' }))).toEqual(tooFast);

@@ -13,7 +13,7 @@ beforeAll(async () => {
  * A verifier that has no room for any computation but the first: what it still answers, it remembers. Two different
  * wrong passwords fill it: one runs, one would have to wait.
  */
-const withoutRoom = () => createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerStored: 0 });
+const withoutRoom = () => createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerLane: 0 });
 
 describe('the password verifier', () => {
   it('tells right from wrong', async () => {
@@ -44,7 +44,7 @@ describe('the password verifier', () => {
   });
 
   it('forgets the least recently used beyond its bound', async () => {
-    const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerStored: 0, maxRemembered: 1 });
+    const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerLane: 0, maxRemembered: 1 });
     await verify(stored, 'secret');
     await verify(other, 'secret');
     const taken = [verify(stored, 'guess'), verify(other, 'guess')];
@@ -60,12 +60,20 @@ describe('the password verifier', () => {
   });
 
   it('keeps a flood against one stored form away from another', async () => {
-    const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerStored: 2 });
+    const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerLane: 2 });
     const flood = Array.from({ length: 20 }, (_, index) => verify(stored, `guess ${index}`));
     expect(await verify(other, 'secret')).toBe('right');
     const answers = await Promise.all(flood);
     expect(answers.filter((answer) => answer === 'wrong')).toHaveLength(3);
     expect(answers.filter((answer) => answer === 'busy')).toHaveLength(17);
+  });
+
+  it('has those wait behind each other whose lane is the same', async () => {
+    const { verify } = withoutRoom();
+    const taken = verify(stored, 'guess', 'lane');
+    expect(await verify(other, 'guess', 'lane')).toBe('busy');
+    const elsewhere = verify(other, 'guess', 'other lane');
+    expect(await Promise.all([taken, elsewhere])).toEqual(['wrong', 'wrong']);
   });
 
   it('refuses an overlong password without asking for a place', async () => {

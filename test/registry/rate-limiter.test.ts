@@ -43,6 +43,13 @@ describe('the rate limiter', () => {
     expect(await takeTimes(2, () => take('refill', three))).toEqual([true, false]);
   });
 
+  it('takes back what did not count, and never holds more than its size then', async () => {
+    const { take, putBack } = createRateLimiter({ redis: client(), prefix });
+    await takeTimes(2, () => take('back', three));
+    for (let each = 0; each < 5; each += 1) await putBack('back', three);
+    expect(await takeTimes(4, () => take('back', three))).toEqual([true, true, true, false]);
+  });
+
   it('never holds more than its size, however long nobody asked', async () => {
     const redis = client();
     const { take } = createRateLimiter({ redis, prefix });

@@ -14,9 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => stage.stop());
 
+/** Taken back while nobody had taken it. */
+let withdrawn = '';
+
 describe('before a worker runs', () => {
   it('tells what waits and for how long', async () => {
-    await stage.post('/rest/service/sign', signRequest({ mode: 'asynch' }));
+    const { body } = await stage.post('/rest/service/sign', signRequest({ apId: namedAp, mode: 'asynch' }));
+    withdrawn = body.MSS_SignatureResp.MSSP_TransID;
     await stage.post('/rest/service/sign', signRequest({ mode: 'asynch' }));
     const about = { queue: 'signatures', shard: '0', state: 'waiting' };
     await vi.waitFor(
@@ -29,11 +33,25 @@ describe('before a worker runs', () => {
     );
     const seen = await scrape();
     expect(seen.valueOf('paraph_queue_jobs', { ...about, queue: 'receipts' })).toBe(0);
+    expect(await stage.cancel(withdrawn)).toBe('cancelled');
   });
 });
 
 describe('with workers', () => {
   beforeAll(() => stage.startWorkers());
+
+  it('counts and logs what was taken back before any step of it', async () => {
+    await vi.waitFor(async () => {
+      const seen = await scrape();
+      const about = { ap: namedAp, state: 'failed', fault: '401' };
+      expect(seen.valueOf('paraph_transactions_total', about)).toBe(1);
+      expect(seen.valueOf('paraph_transactions_total', { ap: namedAp, state: 'submitted' })).toBe(1);
+    });
+    const lines = stage.logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'failed');
+    expect(lines.filter(({ msspTransId }) => msspTransId === withdrawn)).toMatchObject([
+      { attempt: 1, fault: 401, apTransId: expect.any(String) },
+    ]);
+  });
 
   it('counts transactions by state, fault and application provider', async () => {
     const signed = await stage.post('/rest/service/sign', signRequest({ apId: namedAp }));
@@ -43,12 +61,16 @@ describe('with workers', () => {
       '/rest/service/receipt',
       receiptRequest(signed.body.MSS_SignatureResp.MSSP_TransID, { apId: namedAp }),
     );
-    const seen = await scrape();
+    let seen = await scrape();
     const of = (labels: Record<string, string>): number | undefined =>
       seen.valueOf('paraph_transactions_total', { ap: namedAp, ...labels });
-    expect(of({ state: 'signed' })).toBe(1);
-    expect(of({ state: 'failed', fault: '401' })).toBe(1);
-    expect(of({ state: 'receipted' })).toBe(1);
+    await vi.waitFor(async () => {
+      seen = await scrape();
+      expect(of({ state: 'submitted' })).toBe(3);
+      expect(of({ state: 'signed' })).toBe(1);
+      expect(of({ state: 'failed', fault: '401' })).toBe(2);
+      expect(of({ state: 'receipted' })).toBe(1);
+    });
     expect(seen.valueOf('paraph_time_to_sign_seconds_count')).toBeGreaterThan(0);
     expect(seen.valueOf('paraph_device_duration_seconds_count', { outcome: 'signature' })).toBeGreaterThan(0);
   });

@@ -91,10 +91,11 @@ describe.each(expressions)('%s', (_name, expr) => {
 
 describe('values of labels', () => {
   const known: Readonly<Record<string, readonly string[]>> = {
-    state: ['pending', 'signed', 'failed', 'receipted', 'waiting', 'active', 'delayed'],
+    state: ['submitted', 'pending', 'signed', 'failed', 'receipted', 'waiting', 'active', 'delayed'],
     fault: ['208', '401', '900'],
     kind: ['redis-timeout', 'redis-away', 'other'],
-    outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error'],
+    outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error', 'dead'],
+    queue: ['signatures', 'receipts', 'callbacks'],
     job: ['paraph'],
   };
 
@@ -184,6 +185,13 @@ describe('the dashboard', () => {
       if (!/^paraph_(nodejs|process)_/.test(name)) expect(shown, name).toContain(name);
     }
   });
+});
+
+it('metrics are named as Prometheus wants them', () => {
+  for (const [name, type] of exported.types) {
+    expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+    expect(name).not.toMatch(/_(milliseconds|ms|minutes|hours|kilobytes|bucket|count|sum)(_total)?$/);
+  }
 });
 
 it('the documentation has a row for every metric of ours, with its labels, and for no other', () => {

@@ -51,10 +51,10 @@ describe('the look', () => {
     const { scrape, times } = asked();
     await Promise.all([scrape(), scrape(), scrape()]);
     await scrape();
-    expect(times()).toBe(4);
+    expect(times()).toBe(6);
     time += 1000;
     await scrape();
-    expect(times()).toBe(8);
+    expect(times()).toBe(12);
   });
 
   it('leaves the gauges out when Redis does not answer', async () => {
@@ -144,6 +144,26 @@ describe('ages', () => {
     expect((await look()).valueOf(age, at('waiting'))).toBe(0);
     time += 8000;
     expect((await look()).valueOf(age, at('waiting'))).toBe(9);
+  });
+
+  it('of jobs that were scheduled count from their time', async () => {
+    const { queue } = shardAt(1).signatures;
+    const day = 86_400_000;
+    const job = await queue.add('sign', {}, { timestamp: time - day, delay: day - 5000 });
+    await job.promote();
+    const seen = await look();
+    expect(seen.valueOf(jobs, at('waiting', '1'))).toBe(1);
+    expect(seen.valueOf(age, at('waiting', '1'))).toBe(6);
+  });
+
+  it('of jobs that were promoted before their time count from when they were first seen', async () => {
+    const { queue } = shardAt(1).receipts;
+    const job = await queue.add('receipt', {}, { delay: 3_600_000 });
+    await job.promote();
+    const about = { queue: 'receipts', shard: '1', state: 'waiting' };
+    expect((await look()).valueOf(age, about)).toBe(0);
+    time += 3000;
+    expect((await look()).valueOf(age, about)).toBe(4);
   });
 
   it('of failed jobs count from their end', async () => {

@@ -14,6 +14,7 @@ import { createSign } from '../../src/http/sign.operation.ts';
 import { createStatus } from '../../src/http/status.operation.ts';
 import { createHttpLog, createLogger, createStepLog } from '../../src/logger.ts';
 import { openCore } from '../../src/product/core.ts';
+import { type CancelResult, cancelTransaction } from '../../src/queue/cancellation.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createTelemetry, type TelemetryOptions } from '../../src/telemetry/telemetry.ts';
@@ -136,6 +137,7 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
       retention,
       now,
       log: stepLog,
+      transactionLog: telemetry.transactionLog,
       telemetry: telemetry.queue,
     });
   let workers: ReturnType<typeof startWorkers> | undefined;
@@ -164,6 +166,8 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
       return { status: response.status, body: await response.json() };
     },
     get: async (path: string): Promise<Response> => fetch(new Request(`http://test${path}`)),
+    cancel: (msspTransId: string): Promise<CancelResult> =>
+      cancelTransaction(msspTransId, { at: shard.signatures, redis: commands, protocol, now }),
     metrics: async (): Promise<string> => (await fetch(new Request('http://test/metrics'))).text(),
     stop: async (): Promise<void> => {
       await signatureEndings.close();

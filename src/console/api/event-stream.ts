@@ -1,11 +1,13 @@
 /**
  * Server-sent events: what has changed, as it changes.
  *
- * A stream holds a connection, so a session may have a few at a time and no more. It ends when its reader goes, when this
- * process stops, and after a while in any case: readers come back by themselves, and are then asked again who they are.
+ * A stream holds a connection, so a person may have some at a time and no more. It ends when its reader goes, when this
+ * process stops, and after a while in any case: readers come back by themselves. With each heartbeat is asked whether the session or
+ * the token that opened it still is, and where that cannot be told it ends too.
  *
  * Source: HTML Living Standard, section 9.2.
  */
+import type { Operators } from '../../operators/operators.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { refuse } from './answers.ts';
 
@@ -18,29 +20,30 @@ export interface EventStreams {
   close(): void;
 }
 
-const mostForOne = 8;
+const mostForOne = 16;
 const heartbeatMs = 15_000;
 const lifeMs = 10 * 60_000;
 const retryMs = 2000;
 
-export const createEventStreams = (): EventStreams => {
+export const createEventStreams = ({ isStillIn }: Pick<Operators, 'isStillIn'>): EventStreams => {
   const openFor = new Map<string, number>();
   const ends = new Set<() => void>();
   let stopping = false;
 
-  const count = (id: string, change: 1 | -1): void => {
-    const streams = (openFor.get(id) ?? 0) + change;
-    if (streams === 0) openFor.delete(id);
-    else openFor.set(id, streams);
+  const count = (name: string, change: 1 | -1): void => {
+    const streams = (openFor.get(name) ?? 0) + change;
+    if (streams === 0) openFor.delete(name);
+    else openFor.set(name, streams);
   };
 
   return {
-    open: ({ id }, begin) => {
+    open: (session, begin) => {
+      const { name } = session.operator;
       if (stopping) return refuse(503, 'stopping', 'This process is stopping');
-      if ((openFor.get(id) ?? 0) >= mostForOne) {
-        return refuse(429, 'too-many', 'This session has too many streams open');
+      if ((openFor.get(name) ?? 0) >= mostForOne) {
+        return refuse(429, 'too-many', 'You have too many streams open');
       }
-      count(id, 1);
+      count(name, 1);
       const encoder = new TextEncoder();
       let over = false;
       let stop: () => void = () => undefined;
@@ -50,14 +53,18 @@ export const createEventStreams = (): EventStreams => {
           const write = (text: string): void => {
             if (!over) controller.enqueue(encoder.encode(text));
           };
-          const heartbeat = setInterval(() => write(':\n\n'), heartbeatMs);
+          const beat = async (): Promise<void> => {
+            if (await isStillIn(session)) write(':\n\n');
+            else end();
+          };
+          const heartbeat = setInterval(() => void beat().catch(end), heartbeatMs);
           const end = (): void => {
             if (over) return;
             over = true;
             clearInterval(heartbeat);
             clearTimeout(life);
             ends.delete(end);
-            count(id, -1);
+            count(name, -1);
             stop();
             // Its reader may have gone already.
             try {

@@ -5,6 +5,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import type { HistoryFilter } from '../../history/filter.ts';
 import { auditActions } from '../../operators/audit.ts';
+import { callbacksPerSecond } from '../../operators/callback-replays.ts';
 import { roles } from '../../operators/operator.ts';
 import { faultCodes } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
@@ -78,6 +79,26 @@ export const startBody = z
 export const optionalReasonBody = z.strictObject({ reason: reason.optional() });
 export const reasonBody = z.strictObject({ reason });
 
+const callbackShape = { apId: text(256).optional(), to: time.optional() };
+const callbackFilter = z.strictObject(callbackShape);
+export const callbacksQuery = z.strictObject({
+  ...callbackShape,
+  // The others are found by their transaction.
+  state: z.literal('dead', { error: 'must be dead' }).default('dead'),
+  limit: count(500).default(50),
+  cursor,
+});
+export const callbackPlanBody = z.strictObject({ filter: callbackFilter });
+export const callbackReplayBody = z.strictObject({
+  filter: callbackFilter,
+  reason: reason.optional(),
+  perSecond: z
+    .number()
+    .min(callbacksPerSecond.least)
+    .max(callbacksPerSecond.most)
+    .default(callbacksPerSecond.usual),
+});
+
 export const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(25).default(1) });
 export const replaysQuery = z.strictObject({ limit: count(200).default(50) });
 export const auditQuery = z.strictObject({
@@ -90,12 +111,14 @@ export const auditQuery = z.strictObject({
   cursor,
 });
 
+const phoneShape = { msisdn: text(40).optional(), oidcSubject: text(255).optional() };
 export const userBody = z.strictObject({
   name: text(64),
   role: z.enum(roles),
   password: text(1024).optional(),
-  oidcSubject: text(255).optional(),
+  ...phoneShape,
 });
+export const phoneBody = z.strictObject(phoneShape);
 export const roleBody = z.strictObject({ role: z.enum(roles) });
 export const tokenBody = z.strictObject({
   label: text(100).default('API'),

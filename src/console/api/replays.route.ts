@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Role } from '../../operators/operator.ts';
 import type { ReplaySelection } from '../../operators/replays.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
-import { seesPeople } from '../redaction.ts';
+import { seesPeople, shownPlan } from '../redaction.ts';
 import { needs } from '../session/session.ts';
 import { answer, refuse } from './answers.ts';
 import {
@@ -49,7 +49,8 @@ export const createReplayRoutes = ({ replays }: ConsoleDeps): Hono<ConsoleEnviro
     const body = await readJson(c, planBody);
     if (!body.ok) return body.response;
     const { operator } = c.get('session');
-    return answer(await replays.plan(selectionOf(body.value), operator, body.value.reason));
+    const plan = await replays.plan(selectionOf(body.value), operator, body.value.reason);
+    return answer(shownPlan(operator.role, plan));
   });
 
   routes.post('/replays', needs('operator'), async (c) => {
@@ -58,7 +59,8 @@ export const createReplayRoutes = ({ replays }: ConsoleDeps): Hono<ConsoleEnviro
     const { operator } = c.get('session');
     const { reason, perSecond } = body.value;
     const started = await replays.start(selectionOf(body.value), { perSecond, operator, reason });
-    return 'refused' in started ? refuseFor(started.refused) : answer(started, 202);
+    if ('refused' in started) return refuseFor(started.refused);
+    return answer({ ...started, plan: shownPlan(operator.role, started.plan) }, 202);
   });
 
   routes.get('/replays', async (c) => {

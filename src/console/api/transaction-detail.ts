@@ -5,16 +5,17 @@
  * an attempt), and the audit log (what operators did and why). Whoever may see the person's number and text and does look is in
  * the audit log before they do, once in a session.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { SignatureState } from '../../../machines/signature.machine.ts';
-import type { TransactionRow } from '../../history/row.ts';
-import type { AuditEntry } from '../../operators/audit.ts';
-import { faultTable } from '../../protocol/fault.ts';
+import { member, parsed, type TransactionRow } from '../../history/row.ts';
+import { type AuditEntry, doneBy } from '../../operators/audit.ts';
+import { type JobFields, statesOf } from '../../operators/states.ts';
 import type { SignatureRequest } from '../../protocol/requests.ts';
 import { shardFor } from '../../transactions/answers.ts';
-import { type SignatureJobData, signatureRecordSchema } from '../../transactions/contract.ts';
+import { signatureRecordSchema } from '../../transactions/contract.ts';
 import type { ConsoleDeps, ConsoleSession } from '../deps.ts';
 import {
+  isSecretText,
   type ShownFault,
   type ShownRow,
   seesPeople,
@@ -55,7 +56,7 @@ export interface ShownRequest {
   readonly language: string | undefined;
   readonly data: {
     readonly kind: SignatureRequest['data']['kind'];
-    /** Hidden from a viewer. */
+    /** Hidden from a viewer; a one-time password from everybody. */
     readonly text?: string;
     /** The rows of an approval, as JSON. */
     readonly dtbd?: string;
@@ -89,64 +90,42 @@ export interface TransactionDetail {
 
 type StoredRecord = z.infer<typeof signatureRecordSchema>;
 
-const noteSchema = z.object({ by: z.string(), order: z.string() });
 /** Entries of the audit log about one transaction. */
 const mostActions = 200;
 /** The log's time is that of Redis, a transaction's that of the API. */
 const clocksApartMs = 60_000;
 
-const parsed = (text: string | undefined): unknown => {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
-};
-
-const recordIn = (job: Readonly<Record<string, string>>): StoredRecord | undefined => {
-  const data = Object(parsed(job.data)) as Partial<SignatureJobData>;
-  const end = signatureRecordSchema.safeParse(parsed(job.returnvalue)).data;
-  return end ?? signatureRecordSchema.safeParse(data.transaction).data;
-};
+const recordIn = (job: JobFields): StoredRecord | undefined =>
+  signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
+  signatureRecordSchema.safeParse(member(parsed(job.data), 'transaction')).data;
 
 const bytesOf = (base64: string): number => Buffer.byteLength(base64, 'base64');
 
 export const createDetails = (deps: ConsoleDeps) => {
   const { history, transactions, shards, redis, audit } = deps;
 
-  const readJob = async (id: string): Promise<Readonly<Record<string, string>>> => {
+  const readJob = async (id: string): Promise<JobFields> => {
     const shard = shardFor(shards, id);
     return shard === undefined ? {} : redis.hgetall(shard.signatures.queue.toKey(id));
   };
 
-  const statesOf = (
+  const statesIn = (
+    job: JobFields,
     row: TransactionRow,
-    record: StoredRecord | undefined,
-    job: Readonly<Record<string, string>>,
     { operator: { role } }: ConsoleSession,
   ): readonly TimelineEntry[] => {
-    const byOf = (attempt: number) => {
-      const note = noteSchema.safeParse(parsed(job[`replay:${attempt - 1}`])).data;
-      return note && { by: { who: note.by, order: note.order } };
-    };
-    const told: TimelineEntry[] = (record?.history ?? []).map(({ state, attempt, at, fault }) => ({
-      kind: 'state',
-      at,
-      attempt,
-      state,
-      ...(fault !== undefined && {
-        fault: shownFault(role, { ...fault, reason: faultTable[fault.code].reason }),
-      }),
-      ...(state === 'submitted' && attempt > 1 && byOf(attempt)),
-    }));
-    // What the job says and its record does not yet: a new attempt that nobody has taken, an end that was not a step's.
-    const last = record?.history.at(-1);
-    const { state, attempt } = row;
-    if (last?.state === state && last.attempt === attempt) return told;
-    const fault = row.fault && { fault: shownFault(role, row.fault) };
-    const at = row.endedAt ?? (attempt === 1 ? row.submittedAt : (last?.at ?? row.submittedAt));
-    const by = state === 'submitted' && attempt > 1 ? byOf(attempt) : undefined;
-    return [...told, { kind: 'state', at, attempt, state, ...fault, ...by }];
+    let last = row.submittedAt;
+    return statesOf(row, job).map(({ state, attempt, at = last, fault, ordered }): TimelineEntry => {
+      last = at;
+      return {
+        kind: 'state',
+        at,
+        attempt,
+        state,
+        ...(fault !== undefined && { fault: shownFault(role, fault) }),
+        ...(ordered !== undefined && { by: { who: ordered.by, order: ordered.order } }),
+      };
+    });
   };
 
   const actionsOn = async (row: TransactionRow, { operator: { role } }: ConsoleSession) => {
@@ -172,6 +151,7 @@ export const createDetails = (deps: ConsoleDeps) => {
 
   const requestOf = (
     { msisdn, messagingMode, timeoutSeconds, caller, services, data }: SignatureRequest,
+    { profile }: TransactionRow,
     { operator: { role } }: ConsoleSession,
   ): ShownRequest => ({
     msisdn: shownNumber(role, msisdn.number),
@@ -182,10 +162,11 @@ export const createDetails = (deps: ConsoleDeps) => {
     language: services.userLang?.language,
     data: {
       kind: data.kind,
-      ...(seesPeople(role) && {
-        text: data.text,
-        ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
-      }),
+      ...(seesPeople(role) &&
+        !isSecretText(profile) && {
+          text: data.text,
+          ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
+        }),
     },
   });
 
@@ -217,9 +198,9 @@ export const createDetails = (deps: ConsoleDeps) => {
     read: async (id: string, session: ConsoleSession): Promise<TransactionDetail | undefined> => {
       const row = await history.find(id);
       if (row === undefined) return undefined;
-      const { name: who, via, role } = session.operator;
+      const { role } = session.operator;
       if (seesPeople(role)) {
-        const entry = { who, via, action: 'view-sensitive', target: id } as const;
+        const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
         await audit.record(entry, `view:${session.id}:${id}`);
       }
       const [job, view, actions] = await Promise.all([
@@ -228,12 +209,12 @@ export const createDetails = (deps: ConsoleDeps) => {
         actionsOn(row, session),
       ]);
       const record = recordIn(job);
-      const timeline = [...statesOf(row, record, job, session), ...actions].toSorted((a, b) => a.at - b.at);
+      const timeline = [...statesIn(job, row, session), ...actions].toSorted((a, b) => a.at - b.at);
       const open = row.state === 'submitted' || row.state === 'pending';
       return {
         transaction: shownRow(role, row),
         deadline: open && record?.attempt === row.attempt ? record.deadline : undefined,
-        request: view && requestOf(view.request, session),
+        request: view && requestOf(view.request, row, session),
         outcome: outcomeOf(record, session),
         timeline,
       };

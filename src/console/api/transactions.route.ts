@@ -1,5 +1,6 @@
 /** Transactions over the API: lists, one of them, its progress, replay and cancel. */
 import { type Context, Hono } from 'hono';
+import { headOfStream } from '../../oauth/head-of-stream.ts';
 import type { OneReplay } from '../../operators/replays.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople, shownFault, shownRow } from '../redaction.ts';
@@ -19,6 +20,8 @@ export const presentReplay = (result: OneReplay): Response => {
     return refuse(409, 'not-failed', 'The transaction has not failed, or is being replayed already');
   }
   switch (result.refused) {
+    case 'login':
+      return refuse(409, 'login', 'A login is not replayed: nobody waits for it any more');
     case 'never':
       return refuse(409, 'never', 'What failed with this fault is not replayed');
     case 'role':
@@ -78,8 +81,11 @@ export const createTransactionRoutes = (
   });
 
   /** Which transactions have changed; `many` when they are too many to name. */
-  routes.get('/events', (c) =>
-    streams.open(c.get('session'), (send) => history.watch((change) => send('changed', change))),
+  routes.get(
+    '/events',
+    (c) =>
+      headOfStream(c) ??
+      streams.open(c.get('session'), (send) => history.watch((change) => send('changed', change))),
   );
 
   const progressOf = (c: Context<ConsoleEnvironment>, id: string): Response =>
@@ -101,11 +107,12 @@ export const createTransactionRoutes = (
           log.trouble(error instanceof Error ? error : new Error(String(error))),
         );
       };
-      tryLook();
-      const timer = setInterval(tryLook, lookEveryMs);
+      // Before the first look: what changes between the two is told.
       const unwatch = history.watch((change) => {
         if (change.kind === 'many' || change.ids.includes(id)) tryLook();
       });
+      tryLook();
+      const timer = setInterval(tryLook, lookEveryMs);
       return () => {
         clearInterval(timer);
         unwatch();
@@ -114,7 +121,8 @@ export const createTransactionRoutes = (
 
   routes.get('/transactions/:id/events', async (c) => {
     const id = c.req.param('id');
-    return (await history.find(id)) === undefined ? unknown() : progressOf(c, id);
+    if ((await history.find(id)) === undefined) return unknown();
+    return headOfStream(c) ?? progressOf(c, id);
   });
 
   routes.post('/transactions/:id/replay', needs('operator'), async (c) => {

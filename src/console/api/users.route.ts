@@ -1,18 +1,17 @@
-/** The people who run the service, and their tokens, over the API. */
+/** The people who run the service, over the API. */
 import { randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { includesRole } from '../../operators/operator.ts';
-import type { User } from '../../operators/users.ts';
+import type { SubjectResult, User } from '../../operators/users.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { answer, refuse } from './answers.ts';
-import { readJson, roleBody, tokenBody, userBody } from './input.ts';
+import { phoneBody, readJson, roleBody, userBody } from './input.ts';
 
 const objections = {
   'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -',
   'bad-password': 'password must have at least 12 characters',
   'bad-subject': 'oidcSubject must have 1 to 255 characters',
-  'no-way-in': 'password or oidcSubject is needed',
+  'no-way-in': 'password, msisdn or oidcSubject is needed',
 } as const;
 
 const shown = ({ name, role, origin, passwordHash, oidcSubject }: User): object => ({
@@ -23,7 +22,7 @@ const shown = ({ name, role, origin, passwordHash, oidcSubject }: User): object 
   oidc: oidcSubject !== undefined,
 });
 
-const presentChange = (result: 'changed' | 'unknown' | 'configured'): Response => {
+const presentChange = (result: SubjectResult): Response => {
   switch (result) {
     case 'changed':
       return answer({ result });
@@ -31,13 +30,24 @@ const presentChange = (result: 'changed' | 'unknown' | 'configured'): Response =
       return refuse(404, 'unknown', 'There is no such user');
     case 'configured':
       return refuse(409, 'configured', 'The user stands in the configuration file and is changed there');
+    case 'exists':
+      return refuse(409, 'exists', 'oidcSubject is somebody else’s');
+    case 'no-way-in':
+      return refuse(409, 'no-way-in', 'The user has no password, and nothing would be left to log in with');
+    case 'bad-subject':
+      return refuse(400, 'bad-request', objections[result]);
   }
 };
 
 const passwordBytes = 15;
 
-export const createUserRoutes = ({ operators }: ConsoleDeps): Hono<ConsoleEnvironment> => {
-  const { users, tokens } = operators;
+interface PhoneInput {
+  readonly msisdn?: string | undefined;
+  readonly oidcSubject?: string | undefined;
+}
+
+export const createUserRoutes = ({ operators, phoneLogin }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+  const { users } = operators;
   const routes = new Hono<ConsoleEnvironment>();
 
   /** Nobody locks themselves out by mistake. */
@@ -46,12 +56,26 @@ export const createUserRoutes = ({ operators }: ConsoleDeps): Hono<ConsoleEnviro
       ? refuse(409, 'oneself', 'Somebody else has to change this user')
       : undefined;
 
+  /** The number itself goes no further. */
+  const subjectIn = ({ msisdn, oidcSubject }: PhoneInput): string | undefined | Response => {
+    if (msisdn === undefined) return oidcSubject;
+    if (oidcSubject !== undefined)
+      return refuse(400, 'bad-request', 'msisdn and oidcSubject exclude each other');
+    if (phoneLogin === undefined) return refuse(409, 'phone-off', 'Logins with the phone are off');
+    return (
+      phoneLogin.subjectOf(msisdn) ??
+      refuse(400, 'bad-request', 'msisdn must be a number with its country code')
+    );
+  };
+
   routes.get('/users', needs('admin'), async () => answer({ users: (await users.list()).map(shown) }));
 
   routes.post('/users', needs('admin'), async (c) => {
     const body = await readJson(c, userBody);
     if (!body.ok) return body.response;
-    const { name, role, oidcSubject } = body.value;
+    const { name, role } = body.value;
+    const oidcSubject = subjectIn(body.value);
+    if (oidcSubject instanceof Response) return oidcSubject;
     const noWayIn = body.value.password === undefined && oidcSubject === undefined;
     const made = noWayIn ? randomBytes(passwordBytes).toString('base64url') : undefined;
     const password = body.value.password ?? made;
@@ -73,30 +97,24 @@ export const createUserRoutes = ({ operators }: ConsoleDeps): Hono<ConsoleEnviro
     return oneself(c) ?? presentChange(await users.setRole(operator, c.req.param('name'), body.value.role));
   });
 
+  routes.put('/users/:name/phone', needs('admin'), async (c) => {
+    const body = await readJson(c, phoneBody);
+    if (!body.ok) return body.response;
+    const subject = subjectIn(body.value);
+    if (subject instanceof Response) return subject;
+    if (subject === undefined) return refuse(400, 'bad-request', 'msisdn or oidcSubject is needed');
+    const { operator } = c.get('session');
+    return oneself(c) ?? presentChange(await users.setSubject(operator, c.req.param('name'), subject));
+  });
+
+  routes.delete('/users/:name/phone', needs('admin'), async (c) => {
+    const { operator } = c.get('session');
+    return oneself(c) ?? presentChange(await users.setSubject(operator, c.req.param('name'), undefined));
+  });
+
   routes.delete('/users/:name', needs('admin'), async (c) => {
     const { operator } = c.get('session');
     return oneself(c) ?? presentChange(await users.remove(operator, c.req.param('name')));
-  });
-
-  // One's own, or an admin's for anybody.
-  routes.post('/users/:name/tokens', async (c) => {
-    const { operator } = c.get('session');
-    const name = c.req.param('name');
-    if (name !== operator.name && !includesRole(operator.role, 'admin')) {
-      return refuse(403, 'forbidden', 'This needs the role admin');
-    }
-    const body = await readJson(c, tokenBody);
-    if (!body.ok) return body.response;
-    const issued = await tokens.issue(operator, { name, ...body.value });
-    if (issued === undefined) return refuse(404, 'unknown', 'There is no such user');
-    return answer({ token: issued.token, ...issued.view }, 201);
-  });
-
-  routes.get('/tokens', needs('admin'), async () => answer({ tokens: await tokens.list() }));
-
-  routes.delete('/tokens/:id', needs('admin'), async (c) => {
-    const result = await tokens.revoke(c.get('session').operator, c.req.param('id'));
-    return result === 'revoked' ? answer({ result }) : refuse(404, 'unknown', 'There is no such token');
   });
 
   return routes;

@@ -5,13 +5,20 @@
  * the transaction, of the audit log and of the person at the phone. Its retry button orders a replay like every other.
  * Only what is listed here reaches it, so that a route that a later version brings is not open by surprise.
  *
+ * It has no notion of who asks, so there is one of it for viewers and one for the others. Whoever opens the job of a transaction
+ * gets what its page in the console shows them, and is in the audit log like there.
+ *
  * Its page asks somebody else's server for fonts; that link is taken out.
  */
 import { createBullBoard } from '@bull-board/api';
 import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Role } from '../../operators/operator.ts';
 import { answer, refuse } from '../api/answers.ts';
+import { presentCallbackReplay } from '../api/callbacks.route.ts';
+import type { Details } from '../api/transaction-detail.ts';
 import { presentReplay } from '../api/transactions.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
@@ -35,11 +42,17 @@ const unwanted = /<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>|<style>[^<]*<\/styl
 /** Its files are named by their content, but for icons. */
 const fileSeconds = 86_400;
 
-const createBoard = (deps: ConsoleDeps, readOnly: boolean): Hono => {
+/** A page of the board. */
+const mostJobs = 100;
+
+/** What it answers about one job. */
+const jobAnswer = z.looseObject({ job: z.looseObject({}) });
+
+const createBoard = (deps: ConsoleDeps, role: Role): Hono => {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
   createBullBoard({
-    queues: [...createAdapters(deps.shards, readOnly)],
+    queues: [...createAdapters(deps.shards, role)],
     serverAdapter: adapter,
     options: {
       uiConfig: {
@@ -54,19 +67,25 @@ const createBoard = (deps: ConsoleDeps, readOnly: boolean): Hono => {
   return new Hono().route(basePath, adapter.registerPlugin());
 };
 
-export const createBoardRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
-  const boards = { reading: createBoard(deps, true), replaying: createBoard(deps, false) };
+  const boards = { reading: createBoard(deps, 'viewer'), replaying: createBoard(deps, 'operator') };
 
   const isSignatures = (name: string): boolean => /^(?:\d+-)?signatures$/.test(name);
+  const isCallbacks = (name: string): boolean => /^(?:\d+-)?callbacks$/.test(name);
 
   routes.put('/api/queues/:queue/:job/retry/:status?', async (c) => {
     const { operator } = c.get('session');
     if (!seesPeople(operator.role)) return refuse(403, 'forbidden', 'This needs the role operator');
-    if (!isSignatures(c.req.param('queue'))) {
-      return refuse(403, 'forbidden', 'Only transactions are replayed here');
+    const { queue, job } = c.req.param();
+    if (isCallbacks(queue)) {
+      const result = await deps.callbacks.replay(job, operator);
+      return result === 'replayed' ? new Response(null, { status: 204 }) : presentCallbackReplay(result);
     }
-    const result = await deps.replays.replay(c.req.param('job'), operator);
+    if (!isSignatures(queue)) {
+      return refuse(403, 'forbidden', 'Only transactions and callbacks are replayed here');
+    }
+    const result = await deps.replays.replay(job, operator);
     return result === 'replayed' ? new Response(null, { status: 204 }) : presentReplay(result);
   });
 
@@ -74,12 +93,36 @@ export const createBoardRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     answer({ nodeId: c.req.param('job'), isFlowNode: false, flowRoot: null }),
   );
 
+  routes.get('/api/queues/:queue/:job', async (c, next) => {
+    const { queue, job } = c.req.param();
+    await next();
+    if (c.res.status !== 200 || !isSignatures(queue)) return;
+    const told = jobAnswer.safeParse(await c.res.clone().json()).data;
+    // Something else about the queue, at an address of the same form.
+    if (told === undefined) return;
+    const data = await details.read(job, c.get('session'));
+    if (data !== undefined) c.res = answer({ ...told, job: { ...told.job, data } });
+  });
+
   routes.get('*', async (c) => {
     const path = c.req.path.slice(basePath.length);
     if (!readable.some((pattern) => pattern.test(path)))
       return refuse(404, 'unknown', 'There is no such page');
+    // The board sets no limit, and all that it reads is read whole, in one go.
+    if (
+      !(c.req.queries('jobsPerPage') ?? []).every(
+        (each) => /^\d{1,3}$/.test(each) && Number(each) <= mostJobs,
+      )
+    ) {
+      return refuse(400, 'bad-request', `jobsPerPage must be a number of at most ${mostJobs}`);
+    }
     const board = seesPeople(c.get('session').operator.role) ? boards.replaying : boards.reading;
     const answered = await board.fetch(c.req.raw, c.env);
+    if (answered.status >= 500) {
+      // Its own words about this may be those of Redis.
+      deps.log.trouble(new Error(`The queue board has answered ${answered.status}`));
+      return refuse(500, 'trouble', 'This cannot be shown at the moment');
+    }
     if (path.startsWith('/static/')) {
       const found = new Response(answered.body, answered);
       found.headers.set('cache-control', `private, max-age=${fileSeconds}`);

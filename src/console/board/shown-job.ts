@@ -1,24 +1,30 @@
 /**
- * A job as the queue board shows it, to everybody alike: where it stands, and of its contents only what names it. The number is
- * shortened; text, signature and whatever else is in there stay out. Who may see more opens the transaction, which is noted.
+ * A job as the queue board lists it: where it stands, and of its contents only what names it. Number and faults are those of the
+ * console's own lists, by role; text, place, signature and whatever else is in there stay out for everybody.
  *
  * It is a list of what goes in, not of what is cut: a member that a later release adds is not shown by surprise.
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { faultTable, parseFaultLine } from '../../protocol/fault.ts';
-import { shortNumber } from '../redaction.ts';
+import type { Role } from '../../operators/operator.ts';
+import { type Fault, faultCodes, faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';
+import { seesPeople, shownFault, shownNumber } from '../redaction.ts';
 
 const text = z.string().catch('');
 const optionalText = z.string().optional().catch(undefined);
 const optionalNumber = z.number().optional().catch(undefined);
+
+const faultSchema = z
+  .object({ code: z.literal(faultCodes), detail: text })
+  .optional()
+  .catch(undefined);
 
 const recordSchema = z.object({
   state: text,
   attempt: optionalNumber,
   deadline: optionalNumber,
   receipt: optionalText,
-  fault: z.object({ code: z.number() }).optional().catch(undefined),
+  fault: faultSchema,
   outcome: z
     .object({
       kind: text,
@@ -34,7 +40,7 @@ const recordSchema = z.object({
         state: text,
         attempt: optionalNumber,
         at: optionalNumber,
-        fault: z.object({ code: z.number() }).optional().catch(undefined),
+        fault: faultSchema,
       }),
     )
     .catch([]),
@@ -63,7 +69,8 @@ const otherSchema = z.object({
   timeoutSeconds: optionalNumber,
 });
 
-const resultSchema = z.union([recordSchema.extend({ state: z.string() }), z.object({ receipt: z.string() })]);
+const endSchema = recordSchema.extend({ state: z.string() });
+const receiptSchema = z.object({ receipt: z.string() });
 
 export interface ShownJob {
   readonly name: string;
@@ -72,53 +79,68 @@ export interface ShownJob {
   readonly failedReason: string;
 }
 
-const shownData = (data: unknown): { readonly name: string | undefined; readonly data: object } => {
+const shownFaultOf = (role: Role, fault: Fault | undefined) =>
+  fault && { fault: shownFault(role, { ...fault, reason: faultTable[fault.code].reason }) };
+
+const shownRecord = (role: Role, { fault, history, ...record }: z.infer<typeof recordSchema>): object => ({
+  ...record,
+  ...shownFaultOf(role, fault),
+  history: history.map(({ fault: then, ...entry }) => ({ ...entry, ...shownFaultOf(role, then) })),
+});
+
+const digitsOf = (msisdn: string): string => msisdn.replace(/^\+/, '');
+
+const shownData = (
+  role: Role,
+  data: unknown,
+): { readonly name: string | undefined; readonly data: object } => {
   const signature = signatureSchema.safeParse(data).data;
   if (signature !== undefined) {
-    const { AP_Info, MobileUser, ...request } = signature.MSS_SignatureReq;
-    const number = shortNumber(MobileUser.MSISDN);
+    const { MSS_SignatureReq, transaction } = signature;
+    const { AP_Info, MobileUser, ...request } = MSS_SignatureReq;
+    const number = shownNumber(role, digitsOf(MobileUser.MSISDN));
     return {
       name: `${AP_Info.AP_ID} · ${number} · ${AP_Info.AP_TransID}`,
-      data: { ...AP_Info, MSISDN: number, ...request, transaction: signature.transaction },
+      data: {
+        ...AP_Info,
+        MSISDN: number,
+        ...request,
+        ...(transaction !== undefined && { transaction: shownRecord(role, transaction) }),
+      },
     };
   }
   const other = otherSchema.safeParse(data).data;
   if (other === undefined || other.msspTransId === '') return { name: undefined, data: {} };
-  const number = shortNumber(other.msisdn);
+  const number = shownNumber(role, digitsOf(other.msisdn));
   const name = [other.apId, number, other.apTransId, other.msspTransId].filter(Boolean).join(' · ');
   return { name, data: { ...other, msisdn: number } };
 };
 
-/** The code and its name, or that it was no fault. What follows may quote somebody. */
-const shownReason = (line: string): string => {
-  const fault = parseFaultLine(line);
-  return fault === undefined ? 'not a fault' : `_${fault.code} ${faultTable[fault.code].reason}`;
+const shownResult = (role: Role, result: unknown): object | null => {
+  const end = endSchema.safeParse(result).data;
+  return end === undefined ? (receiptSchema.safeParse(result).data ?? null) : shownRecord(role, end);
 };
 
-const shownJob = ({
-  name,
-  data,
-  returnvalue,
-  failedReason,
-}: {
-  readonly name: string;
-  readonly data: unknown;
-  readonly returnvalue: unknown;
-  readonly failedReason: string | undefined;
-}): ShownJob => {
-  const shown = shownData(data);
+/** The code and its name, or that it was no fault. What follows may quote somebody. */
+const shownReason = (role: Role, line: string): string => {
+  const fault = parseFaultLine(line);
+  if (fault === undefined) return 'not a fault';
+  return seesPeople(role) ? faultLine(fault) : `_${fault.code} ${faultTable[fault.code].reason}`;
+};
+
+const shownJob = (role: Role, { name, data, returnvalue, failedReason }: Job): ShownJob => {
+  const shown = shownData(role, data);
   return {
     name: shown.name ?? name,
     data: shown.data,
-    returnvalue: resultSchema.safeParse(returnvalue).data ?? null,
-    failedReason: failedReason ? shownReason(failedReason) : '',
+    returnvalue: shownResult(role, returnvalue),
+    failedReason: failedReason ? shownReason(role, failedReason) : '',
   };
 };
 
-/** @returns The same job, which now tells only what may be shown. */
-export const hideIn = (job: Job): Job => {
-  const { data, returnvalue, failedReason, name } = job;
-  const shown = shownJob({ name, data, returnvalue, failedReason });
+/** @returns The same job, which now tells only what may be shown to the role. */
+export const hideIn = (job: Job, role: Role): Job => {
+  const shown = shownJob(role, job);
   const whole = job.toJSON.bind(job);
   job.toJSON = () => {
     const { id, timestamp, processedOn, finishedOn, attemptsMade, attemptsStarted, ...rest } = whole();

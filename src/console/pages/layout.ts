@@ -8,7 +8,15 @@ import { assetPaths } from './assets.ts';
 import { flourish } from './mark.ts';
 import { csrfField, type Html, nothing } from './markup.ts';
 
-export type Section = 'overview' | 'transactions' | 'replays' | 'queues' | 'audit' | 'users';
+export type Section =
+  | 'overview'
+  | 'transactions'
+  | 'replays'
+  | 'callbacks'
+  | 'queues'
+  | 'audit'
+  | 'users'
+  | 'tokens';
 
 /** How the page gets news: by asking for itself again, or when a stream of events says so. */
 export interface Live {
@@ -28,6 +36,7 @@ const sections = [
   ['overview', '/admin', 'Overview', 'viewer'],
   ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
+  ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],
   ['audit', '/admin/audit', 'Audit', 'operator'],
   ['users', '/admin/users', 'Users', 'admin'],
@@ -41,8 +50,11 @@ const navigation = ({ operator }: Pick<ConsoleSession, 'operator'>, current: Sec
         html`<li><a href="${href}"${name === current ? html` aria-current="page"` : ''}>${label}</a></li>`,
     )}</ul></nav>`;
 
-const whoIsIn = ({ operator, csrf }: Pick<ConsoleSession, 'operator' | 'csrf'>): Html =>
-  html`<form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><button class="link" type="submit">Log out</button></form>`;
+const whoIsIn = (
+  { operator, csrf }: Pick<ConsoleSession, 'operator' | 'csrf'>,
+  current: Section | undefined,
+): Html =>
+  html`<form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><a href="/admin/tokens"${current === 'tokens' ? html` aria-current="page"` : ''}>Tokens</a><button class="link" type="submit">Log out</button></form>`;
 
 const liveAttributes = (live: Live | undefined): Html =>
   live === undefined
@@ -66,7 +78,7 @@ ${live === undefined ? nothing : html`<script src="${assetPaths.script}" defer><
 <body${session === undefined ? html` class="outside"` : ''}>
 <a class="skip" href="#content">Skip to content</a>
 <header><div class="top"><a class="brand" href="/admin">${raw(flourish)}<span>Paraph</span></a>
-${session === undefined ? nothing : html`${navigation(session, current)}${whoIsIn(session)}`}</div></header>
+${session === undefined ? nothing : html`${navigation(session, current)}${whoIsIn(session, current)}`}</div></header>
 <main id="content" tabindex="-1"${liveAttributes(live)}>
 ${main}
 </main>

@@ -6,8 +6,14 @@ export type Html = ReturnType<typeof html>;
 /** Nothing at all, where a template wants a piece. */
 export const nothing: Html = html``;
 
-/** All times are UTC, as in the logs: the server does not know where its reader is. */
-const isoOf = (at: number): string => new Date(at).toISOString();
+/**
+ * All times are UTC, as in the logs: the server does not know where its reader is. Empty for what is no time: other programs write
+ * jobs too.
+ */
+const isoOf = (at: number): string => {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
+};
 
 /** `21 Nov 14:03:09`, for lists. */
 export const shortTime = (at: number): string => {

@@ -9,8 +9,10 @@ import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { assets } from './assets.ts';
 import { auditPage } from './audit-page.ts';
+import { createCallbackPages } from './callbacks.route.ts';
 import { overviewPage } from './overview-page.ts';
 import { createReplayPages } from './replays.route.ts';
+import { createTokenPages } from './tokens.route.ts';
 import { createTransactionPages, unknownPage } from './transactions.route.ts';
 import { createUserPages } from './users.route.ts';
 
@@ -64,6 +66,8 @@ export const createPages = (deps: ConsoleDeps, details: Details): Hono<ConsoleEn
 
   routes.route('/', createTransactionPages(deps, details));
   routes.route('/', createReplayPages(deps));
+  routes.route('/', createCallbackPages(deps));
   routes.route('/', createUserPages(deps));
+  routes.route('/', createTokenPages(deps));
   return routes;
 };

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { ReplayPlan } from '../../operators/replays.ts';
 import { faultTable, isFaultCode } from '../../protocol/fault.ts';
 import type { ConsoleSession } from '../deps.ts';
+import type { ShownPlan, ShownRow } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import { type FilterForm, filterWords, queryOf } from './list-filter.ts';
 import { banner, count, counted, csrfField, duration, type Html, nothing } from './markup.ts';
@@ -18,7 +19,8 @@ export type PlanProblem = 'reason' | 'rate' | 'more' | 'nothing';
 export interface PlanModel {
   readonly session: ConsoleSession;
   readonly form: FilterForm;
-  readonly plan: ReplayPlan;
+  /** What the role may see. */
+  readonly plan: ShownPlan;
   readonly problem: PlanProblem | undefined;
   /** As they were written. */
   readonly reason: string;
@@ -26,6 +28,7 @@ export interface PlanModel {
 }
 
 const refusals = {
+  login: 'Logins are never replayed: nobody waits for them any more',
   never: 'The fault is never replayed: the request itself is wrong',
   role: 'Your role does not allow it',
   reason: 'A reason is needed',
@@ -69,6 +72,22 @@ ${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${
 </form>`;
 };
 
+const promptedRow = ({ msspTransId, apId, msisdn, fault, attempt }: ShownRow): Html =>
+  html`<tr role="row"><th scope="row" role="rowheader" class="first"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td role="cell" class="wide">${apId || '—'}</td><td role="cell" class="nowrap">${msisdn}</td><td role="cell" class="wide">${
+    fault === undefined ? '' : html`${fault.code} ${fault.reason}`
+  }</td><td role="cell" class="number" data-label="attempt">${attempt}</td></tr>`;
+
+const prompted = ({ first, replayable }: ShownPlan): Html => {
+  const more = replayable - first.length;
+  const titles = ['Transaction', 'Application', 'Number', 'Fault', 'Attempt'];
+  return html`<h2 id="whom">Whom it would prompt</h2>
+<table class="cards" role="table" aria-labelledby="whom"><thead role="rowgroup"><tr role="row">${titles.map(
+    (title) =>
+      html`<th scope="col" role="columnheader" class="${title === 'Attempt' ? 'number' : ''}">${title}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${first.map(promptedRow)}</tbody></table>
+${more > 0 ? html`<p>… and ${count(more)} more.</p>` : nothing}`;
+};
+
 export const planPage = (model: PlanModel): string => {
   const { session, form, plan, problem } = model;
   const { found, replayable, numbers, byFault, byAp, refused, truncated } = plan;
@@ -103,6 +122,7 @@ ${
         'Left out',
         left.map((why) => [refusals[why], refused[why]] as const),
       )}</div>`
-}</div></div>`,
+}</div></div>
+${replayable === 0 ? nothing : prompted(plan)}`,
   });
 };

@@ -62,19 +62,20 @@ const results: Readonly<Record<BulkReport['transactions'][number]['result'], str
   failed: 'failed again',
   changed: 'somebody else replayed it',
   gone: 'gone',
+  refused: 'a login: not replayed',
 };
 
 const faultName = (code: number): string => `${code} ${isFaultCode(code) ? faultTable[code].reason : ''}`;
 
 const counts = (report: BulkReport): Html => {
-  const { total, waiting, inFlight, signed, changed, gone } = report;
+  const { total, waiting, inFlight, signed, changed, gone, refused } = report;
   const tile = (name: string, number: number): Html =>
     html`<div><dt>${name}</dt><dd>${count(number)}</dd></div>`;
   const over = isOver(report);
   const settled = total - waiting - inFlight;
   return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="Ended">${settled}</progress>
 <p class="quiet">${count(settled)} of ${counted(total, 'transaction')} ended</p>
-<dl class="tiles">${tile(over ? 'Never replayed' : 'Still to replay', waiting)}${tile('Open', inFlight)}${tile('Signed', signed)}${tile('Failed again', failedIn(report))}${changed > 0 ? tile('By somebody else', changed) : nothing}${gone > 0 ? tile('Gone', gone) : nothing}</dl>
+<dl class="tiles">${tile(over ? 'Never replayed' : 'Still to replay', waiting)}${tile('Open', inFlight)}${tile('Signed', signed)}${tile('Failed again', failedIn(report))}${changed > 0 ? tile('By somebody else', changed) : nothing}${gone > 0 ? tile('Gone', gone) : nothing}${refused > 0 ? tile('Logins, not replayed', refused) : nothing}</dl>
 ${
   Object.keys(report.failed).length === 0
     ? nothing

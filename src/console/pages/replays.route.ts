@@ -1,6 +1,9 @@
 /** Bulk replays: plan, order, progress, stop. */
 import { Hono } from 'hono';
+import type { Operator } from '../../operators/operator.ts';
+import type { ReplayFilter } from '../../operators/replays.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import { type ShownPlan, shownPlan } from '../redaction.ts';
 import { needs } from '../session/session.ts';
 import { readForm } from './form.ts';
 import { fieldTime, type ReadFilter, readFilter } from './list-filter.ts';
@@ -32,6 +35,10 @@ const withoutState = ({ form, filter, problems }: ReadFilter): ReadFilter => {
 export const createReplayPages = ({ replays, now }: ConsoleDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
+  /** The order will have a reason, so it is planned with one. */
+  const planned = async (filter: ReplayFilter, operator: Operator): Promise<ShownPlan> =>
+    shownPlan(operator.role, await replays.plan({ filter }, operator, 'plan'));
+
   routes.get('/admin/replays', async (c) =>
     c.html(replaysPage({ session: c.get('session'), bulks: await replays.list(bulksOnPage) })),
   );
@@ -42,8 +49,7 @@ export const createReplayPages = ({ replays, now }: ConsoleDeps): Hono<ConsoleEn
     const until = c.req.query('to') || fieldTime(now());
     const read = withoutState(readFilter((name) => (name === 'to' ? until : c.req.query(name))));
     if (Object.keys(read.problems).length > 0) return c.html(wrongFilter(), 422);
-    // The order will have a reason, so it is planned with one.
-    const plan = await replays.plan({ filter: read.filter }, session.operator, 'plan');
+    const plan = await planned(read.filter, session.operator);
     const common = { session, form: read.form, plan, problem: undefined };
     return c.html(planPage({ ...common, reason: '', perSecond: defaultPerSecond }));
   });
@@ -58,7 +64,7 @@ export const createReplayPages = ({ replays, now }: ConsoleDeps): Hono<ConsoleEn
     const reason = written.trim();
     const perSecond = (field('perSecond') ?? '').trim();
     const rate = perSecond === '' ? Number.NaN : Number(perSecond);
-    const plan = await replays.plan({ filter }, operator, 'plan');
+    const plan = await planned(filter, operator);
     const askAgain = (problem: PlanProblem) =>
       c.html(planPage({ session, form, plan, problem, reason: written, perSecond }), 422);
     if (reason === '' || reason.length > mostReason) return askAgain('reason');

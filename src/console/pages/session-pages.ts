@@ -1,41 +1,67 @@
 /** What is shown to somebody who is not in yet, and what is shown instead of a page. Pure: from a model to text. */
 import { html } from 'hono/html';
+import type { LoginProblem } from '../../console-login/login-problem.ts';
 import { layOut } from './layout.ts';
-import { banner, type Html, nothing } from './markup.ts';
+import { banner, nothing } from './markup.ts';
+
+/** `expired`: of a link. The others of a login by password, and those of one with the phone. */
+type Problem = 'wrong' | 'limited' | 'expired' | LoginProblem;
 
 export interface LoginModel {
-  /** `expired`: of a link, or a session. */
-  readonly problem?: 'wrong' | 'limited' | 'expired';
+  readonly problem?: Problem | undefined;
   /** Path to go to afterwards. */
-  readonly next?: string;
-  /** Whether the login by phone is offered. */
-  readonly oidc: boolean;
+  readonly next?: string | undefined;
+  /** Where the login with the phone begins, when it is offered. */
+  readonly phoneAddress?: string | undefined;
 }
 
-const problemOf = (problem: NonNullable<LoginModel['problem']>): Html => {
-  switch (problem) {
-    case 'wrong':
-      return banner('bad', 'That was not right', 'Name and password do not belong together.');
-    case 'limited':
-      return banner('bad', 'Too many tries', 'Wait a minute before you try again.');
-    case 'expired':
-      return banner('bad', 'Log in again', 'The link or the session is over.');
-  }
+const problems: Readonly<Record<Problem, readonly [title: string, text: string]>> = {
+  wrong: ['That was not right', 'Name and password do not belong together.'],
+  limited: ['Too many tries', 'Wait a minute before you try again.'],
+  expired: ['Log in again', 'The link is over.'],
+  cancelled: ['Cancelled', 'The login was declined, on the phone or on the page.'],
+  'no-answer': ['No answer', 'The phone was not answered in time.'],
+  'phone-busy': ['The phone is busy', 'It shows another request. Answer that one first, then try again.'],
+  'no-method': ['Not with this phone', 'The number has nothing that can sign as this console demands.'],
+  activation: ['Not activated yet', 'The account of this number has to be activated first.'],
+  failed: ['That did not work', 'The phone could not be asked, or its answer did not hold.'],
+  over: ['Log in again', 'This login had ended, or another window of this browser has begun a later one.'],
+  away: ['Not possible now', 'The login with the phone does not answer. Try again in a moment.'],
 };
 
-export const loginPage = ({ problem, next, oidc }: LoginModel): string =>
+export const loginPage = ({ problem, next, phoneAddress }: LoginModel): string =>
   layOut({
     title: problem === undefined ? 'Log in' : 'Error: Log in',
     main: html`<div class="card"><h1>Log in</h1>
-${problem === undefined ? nothing : problemOf(problem)}
+${problem === undefined ? nothing : banner('bad', ...problems[problem])}
 <form method="post" action="/admin/login">
 ${next === undefined ? nothing : html`<input type="hidden" name="next" value="${next}">`}
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="username" autocapitalize="none" spellcheck="false" required${problem === undefined ? html` autofocus` : ''}></div>
 <div class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required></div>
 <div class="actions"><button type="submit">Log in</button></div>
 </form>
-${oidc ? html`<p class="other"><a class="button plain" href="/admin/login/oidc${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}">Log in with the phone</a></p>` : nothing}
+${phoneAddress === undefined ? nothing : html`<p class="other"><a class="button plain" href="${phoneAddress}">Log in with the phone</a></p>`}
 </div>`,
+  });
+
+/** Leads on by itself (`Refresh`), and by a link where that is off. */
+export const enteredPage = ({ name, next }: { readonly name: string; readonly next: string }): string =>
+  layOut({
+    title: 'Logged in',
+    main: html`<div class="card"><h1>You are in, ${name}</h1><p><a class="button" href="${next}">To the console</a></p></div>`,
+  });
+
+/** For somebody whom the phone has proven, and whom the console does not know. */
+export const strangerPage = ({ subject }: { readonly subject: string }): string =>
+  layOut({
+    title: 'No user of this console',
+    main: html`<div class="card"><h1>No user of this console</h1>
+<p>Your phone has confirmed who you are, but nobody here is known by it.</p>
+<p>Give this code to an admin, who makes you a user with it, or lets your user log in with this phone:</p>
+<code class="secret">${subject}</code>
+<p class="quiet">It stands for your number at this console and is no secret: without your phone it lets nobody in.</p>
+<p class="quiet">HTTP 403</p>
+<p><a href="/admin/login">Log in another way</a></p></div>`,
   });
 
 /** A button, so that programs which follow links to preview them do not use it up. */
@@ -43,7 +69,7 @@ export const linkPage = ({ token }: { readonly token: string }): string =>
   layOut({
     title: 'Log in by link',
     main: html`<div class="card"><h1>Log in by link</h1>
-<p>The link is good once. It lets you in as an admin.</p>
+<p>The link is good once.</p>
 <form method="post" action="/admin/login/link">
 <input type="hidden" name="token" value="${token}">
 <div class="actions"><button type="submit" autofocus>Log in</button></div>

@@ -63,6 +63,7 @@ nav a{display:block;padding:.55rem .65rem;color:inherit;text-decoration:none;bor
 nav a:hover{border-color:var(--line)}
 nav a[aria-current]{border-color:var(--accent);font-weight:600}
 .who{display:flex;align-items:center;gap:.75rem;margin-left:auto}
+.who a[aria-current]{color:inherit;font-weight:600;text-decoration:none}
 .quiet{color:var(--quiet)}
 main{padding-block:1.6rem 3rem}
 h1,h2,h3{line-height:1.2;text-wrap:balance;font-weight:600}
@@ -95,6 +96,7 @@ textarea{min-height:4.5rem;resize:vertical}
 .button:hover,button:hover{filter:brightness(1.1)}
 .button.plain,button.plain{color:var(--accent);background:transparent;border-color:var(--field)}
 .button.plain:hover,button.plain:hover{background:var(--raised);filter:none}
+button.small{min-height:2rem;padding:.15rem .7rem;font-size:.875rem}
 button.danger{background:var(--bad);border-color:var(--bad)}
 button.link{min-height:0;padding:.2rem 0;background:none;border:0;color:var(--accent);font-weight:400;text-decoration:underline;text-underline-offset:.18em;text-decoration-thickness:.06em}
 .actions{display:flex;flex-wrap:wrap;gap:.75rem 1rem;align-items:center}
@@ -135,11 +137,11 @@ tr.left{color:var(--quiet);text-decoration:line-through}
 .sub{display:block;color:var(--quiet);font-size:.82rem;overflow-wrap:anywhere}
 .state{font-weight:600;white-space:nowrap}
 .state::before{content:"";display:inline-block;width:.6em;height:.6em;margin-right:.45em;border-radius:50%;background:currentColor}
-.state.signed,.state.receipted,.state.done{color:var(--good)}
-.state.failed,.state.stopped{color:var(--bad)}
-.state.failed::before,.state.stopped::before{border-radius:1px}
-.state.pending,.state.submitted,.state.running,.state.stopping{color:var(--open)}
-.state.pending::before,.state.submitted::before,.state.running::before,.state.stopping::before{background:none;box-shadow:inset 0 0 0 2px currentColor}
+.state.signed,.state.receipted,.state.done,.state.delivered{color:var(--good)}
+.state.failed,.state.stopped,.state.dead{color:var(--bad)}
+.state.failed::before,.state.stopped::before,.state.dead::before{border-radius:1px}
+.state.pending,.state.submitted,.state.running,.state.stopping,.state.waiting{color:var(--open)}
+.state.pending::before,.state.submitted::before,.state.running::before,.state.stopping::before,.state.waiting::before{background:none;box-shadow:inset 0 0 0 2px currentColor}
 .paging{display:flex;justify-content:space-between;gap:1rem;margin:1rem 0}
 .empty{padding:2rem 0;color:var(--quiet)}
 @media (max-width:44rem){
@@ -182,6 +184,7 @@ svg text{font:11px var(--text);fill:var(--quiet)}
 .share{width:100%;min-width:4rem;height:.7rem;display:block;margin-top:.4rem}
 .columns{display:grid;gap:1.5rem 2.5rem;align-items:start}
 .columns>*{min-width:0}
+.columns+div{margin-top:1.5rem}
 .facts{display:grid;grid-template-columns:minmax(7rem,auto) minmax(0,1fr);margin:0 0 1rem}
 .facts dt,.facts dd{margin:0;padding:.35rem 1rem .35rem 0;border-bottom:1px solid var(--line)}
 .facts dt{color:var(--quiet)}

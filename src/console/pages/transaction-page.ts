@@ -3,6 +3,9 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import type { TimelineEntry, TransactionDetail } from '../api/transaction-detail.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { isSecretText } from '../redaction.ts';
+import type { ShownCallback } from '../shown-callback.ts';
+import { callbacksSection } from './callbacks-section.ts';
 import { layOut } from './layout.ts';
 import { count, csrfField, duration, fullTime, type Html, nothing, timeOf } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
@@ -10,12 +13,15 @@ import { pathOf, signatureChart } from './statechart.ts';
 import { statechartSvg, statechartTable } from './statechart-svg.ts';
 
 /** What the policy says of a replay by whoever looks: `reason` wants one. */
-export type ReplayOffer = 'plain' | 'reason' | 'never' | 'role' | 'none';
+export type ReplayOffer = 'plain' | 'reason' | 'login' | 'never' | 'role' | 'none';
 
 export interface TransactionModel {
   readonly session: ConsoleSession;
   readonly detail: TransactionDetail;
   readonly offer: ReplayOffer;
+  readonly callbacks: readonly ShownCallback[];
+  /** Where the application is told of its transactions; undefined where it is not. */
+  readonly callbackHost: string | undefined;
   readonly notice: Notice | undefined;
 }
 
@@ -68,7 +74,7 @@ const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   const { messagingMode, timeoutSeconds, instant, services, language, data } = request;
   const text =
     data.text === undefined
-      ? html`<p class="quiet">The text is hidden from viewers.</p>`
+      ? html`<p class="quiet">${isSecretText(profile) ? 'The text is a one-time password, which nobody is shown.' : 'The text is hidden from viewers.'}</p>`
       : html`<h3>Text</h3><p class="said">${data.text}</p>${
           data.dtbd === undefined
             ? ''
@@ -104,6 +110,8 @@ ${reasonField('cancel-reason', true, 'It is kept in the audit log. The applicati
   switch (offer) {
     case 'none':
       return nothing;
+    case 'login':
+      return html`<p class="quiet">A login is never replayed: nobody waits for it any more.</p>`;
     case 'never':
       return html`<p class="quiet">This fault is never replayed: the request itself is wrong.</p>`;
     case 'role':
@@ -119,7 +127,7 @@ ${reasonField('replay-reason', isNeeded, isNeeded ? 'A person has said no: say w
 };
 
 export const transactionPage = (model: TransactionModel): string => {
-  const { session, detail, notice } = model;
+  const { session, detail, callbacks, callbackHost, notice } = model;
   const { transaction, timeline, deadline } = detail;
   const { msspTransId, state, fault, attempt, submittedAt, tookMs } = transaction;
   const isOpen = state === 'submitted' || state === 'pending';
@@ -159,6 +167,7 @@ ${statechartTable(signatureChart, path)}</section>
     }</section>
 <section aria-labelledby="request"><h2 id="request">Request</h2>${requestSection(detail)}</section>
 <section aria-labelledby="outcome" data-region="outcome"><h2 id="outcome">Outcome</h2>${outcomeSection(detail)}</section>
-</div>`,
+</div>
+<div data-region="callbacks">${callbacksSection(session, callbacks, callbackHost)}</div>`,
   });
 };

@@ -6,6 +6,7 @@ import type { Details } from '../api/transaction-detail.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { seesPeople, shownRow } from '../redaction.ts';
 import { needs } from '../session/session.ts';
+import { shownCallbacks } from '../shown-callback.ts';
 import { readForm } from './form.ts';
 import { type ReadFilter, readFilter } from './list-filter.ts';
 import { type Notice, readNotice } from './notices.ts';
@@ -45,7 +46,7 @@ const replayNotice = (result: OneReplay): Notice | undefined => {
 };
 
 export const createTransactionPages = (deps: ConsoleDeps, details: Details): Hono<ConsoleEnvironment> => {
-  const { history, replays, providers } = deps;
+  const { history, replays, callbacks, providers } = deps;
   const routes = new Hono<ConsoleEnvironment>();
   const pathOf = (id: string, notice: Notice): string =>
     `/admin/transactions/${encodeURIComponent(id)}?notice=${notice}`;
@@ -56,6 +57,7 @@ export const createTransactionPages = (deps: ConsoleDeps, details: Details): Hon
     const { replayable, refused } = await replays.plan({ ids: [id] }, operator);
     if (replayable > 0) return 'plain';
     if (refused.reason > 0) return 'reason';
+    if (refused.login > 0) return 'login';
     if (refused.never > 0) return 'never';
     return refused.role > 0 ? 'role' : 'none';
   };
@@ -87,7 +89,17 @@ export const createTransactionPages = (deps: ConsoleDeps, details: Details): Hon
     if (detail === undefined) return c.html(unknownPage('transaction'), 404);
     const isFailed = detail.transaction.state === 'failed';
     const offer = isFailed ? await offerFor(id, session) : 'none';
-    return c.html(transactionPage({ session, detail, offer, notice: readNotice(c.req.query('notice')) }));
+    const { apId, attempt } = detail.transaction;
+    return c.html(
+      transactionPage({
+        session,
+        detail,
+        offer,
+        callbacks: shownCallbacks(await callbacks.of(id, attempt), providers()),
+        callbackHost: providers().find((provider) => provider.id === apId)?.callbackHost,
+        notice: readNotice(c.req.query('notice')),
+      }),
+    );
   });
 
   routes.post('/admin/transactions/:id/replay', needs('operator'), async (c) => {

@@ -17,7 +17,9 @@ export interface UsersModel {
   readonly session: ConsoleSession;
   readonly users: readonly ShownUser[];
   readonly notice?: Notice | undefined;
-  readonly problem?: UserObjection | 'exists' | undefined;
+  readonly problem?: UserObjection | 'exists' | 'bad-phone' | undefined;
+  /** Users can be given a phone to log in with. */
+  readonly phones: boolean;
   /** Of a user who was just added, or got a new password. Shown here and never again. */
   readonly secret?: { readonly name: string; readonly password: string } | undefined;
 }
@@ -25,7 +27,8 @@ export interface UsersModel {
 const roleChoices = roles.map((role) => ({ value: role, label: role }));
 
 const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
-  exists: 'There is a user of this name.',
+  exists: 'There is a user of this name, or one with this phone.',
+  'bad-phone': 'That is no mobile number with its country code, nor a code that the login shows.',
   'bad-name':
     'A name has at most 64 lower-case letters, digits, dots, hyphens, _ and @; some are the service’s own.',
   'bad-password': 'The password is too short.',
@@ -36,20 +39,30 @@ const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
 const wayIn = ({ password, oidc }: ShownUser): string =>
   [password ? 'password' : '', oidc ? 'phone' : ''].filter((way) => way !== '').join(', ') || 'none';
 
-const changes = ({ name, role, origin }: ShownUser, session: ConsoleSession): Html => {
+const phoneField = (id: string, label: string, hint: string, attributes: Html = nothing): Html =>
+  html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="phone" type="text" autocomplete="off" spellcheck="false" maxlength="255" aria-describedby="${id}-hint"${attributes}><span class="hint" id="${id}-hint">${hint}</span></div>`;
+
+const phoneForms = ({ name, oidc, password }: ShownUser, path: string, csrf: Html): Html =>
+  html`<form method="post" action="${path}/phone"><h3>Phone</h3>${csrf}${phoneField(`phone-${name}`, oidc ? `Another mobile number of ${name}` : `Mobile number of ${name}`, 'Or the code that the login has shown.', html` required`)}<button type="submit" class="plain">Let this phone log in</button></form>
+${oidc && password ? html`<form method="post" action="${path}/phone/remove">${csrf}<p><button type="submit" class="plain">No login with the phone any more</button></p></form>` : nothing}`;
+
+const changes = (user: ShownUser, { session, phones }: UsersModel): Html => {
+  const { name, role, origin } = user;
   if (origin === 'configuration') return html`<span class="quiet">in the configuration file</span>`;
   if (name === session.operator.name) return html`<span class="quiet">this is you</span>`;
   const path = `/admin/users/${encodeURIComponent(name)}`;
   const csrf = csrfField(session.csrf);
   return html`<details><summary aria-label="Change ${name}">Change</summary><div class="ask narrow">
 <form method="post" action="${path}/role">${csrf}<div class="field"><label for="role-${name}">Role of ${name}</label><select id="role-${name}" name="role">${options(roleChoices, role)}</select></div><button type="submit" class="plain">Set the role</button></form>
-<form method="post" action="${path}/password">${csrf}<h3>Password</h3><p><button type="submit" class="plain">Make a new password</button></p></form>
-<form method="post" action="${path}/remove">${csrf}<h3>Remove</h3><p><button type="submit" class="danger">Remove ${name}</button></p></form>
+<form method="post" action="${path}/password"><h3>Password</h3>${csrf}<p><button type="submit" class="plain">Make a new password</button></p></form>
+${phones ? phoneForms(user, path, csrf) : nothing}
+<form method="post" action="${path}/remove"><h3>Remove</h3>${csrf}<p><button type="submit" class="danger">Remove ${name}</button></p></form>
 </div></details>`;
 };
 
-export const usersPage = ({ session, users, notice, problem, secret }: UsersModel): string =>
-  layOut({
+export const usersPage = (model: UsersModel): string => {
+  const { session, users, notice, problem, secret, phones } = model;
+  return layOut({
     title: problem === undefined ? 'Users' : 'Error: Users',
     session,
     current: 'users',
@@ -64,11 +77,16 @@ ${
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">All users</h2>
 <table class="cards" role="table"><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Name</th><th scope="col" role="columnheader">Role</th><th scope="col" role="columnheader">Way in</th><th scope="col" role="columnheader"><span class="unseen">Change</span></th></tr></thead><tbody role="rowgroup">${users.map(
       (user) =>
-        html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, session)}</td></tr>`,
+        html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, model)}</td></tr>`,
     )}</tbody></table>
-${users.length === 0 ? html`<p class="empty">There is none yet. You are in by a link.</p>` : nothing}</section>
+${users.length === 0 ? html`<p class="empty">There is none yet. You are in by a link.</p>` : nothing}
+<h2>Login links of the service</h2>
+<p>A link that the service prints when it starts lets somebody in as the admin <strong>local</strong>, who is no user.</p>
+<form method="post" action="/admin/links/end">${csrfField(session.csrf)}<button type="submit" class="plain">End all sessions and links of local</button></form></section>
 <section aria-labelledby="add"><h2 id="add">Add a user</h2><form class="ask" method="post" action="/admin/users">${csrfField(session.csrf)}
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" pattern="[a-z0-9][a-z0-9._@\\-]*" aria-describedby="name-hint"${problem === 'bad-name' || problem === 'exists' ? html` aria-invalid="true"` : ''}><span class="hint" id="name-hint">Lower-case letters, digits, dots, hyphens, _ and @</span></div>
 <div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roleChoices, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also decides who the others are.</span></div>
-<button type="submit">Add, and show the password</button></form></section></div>`,
+${phones ? phoneField('phone', 'Mobile number (optional)', 'With its country code; or the code that the login has shown to somebody who is no user yet. The user then logs in with the phone and gets no password. The number itself is not kept.', problem === 'bad-phone' ? html` aria-invalid="true"` : nothing) : nothing}
+<button type="submit">Add the user</button></form></section></div>`,
   });
+};

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { type Role, roles } from '../../operators/operator.ts';
-import type { ChangeResult } from '../../operators/users.ts';
+import type { SubjectResult } from '../../operators/users.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { readForm } from './form.ts';
@@ -16,7 +16,7 @@ const newPassword = (): string =>
     Array.from({ length: 5 }, () => passwordLetters[randomInt(passwordLetters.length)]).join(''),
   ).join('-');
 
-const changeNotice = (result: ChangeResult, done: Notice): Notice => {
+const changeNotice = (result: SubjectResult, done: Notice): Notice => {
   switch (result) {
     case 'changed':
       return done;
@@ -24,12 +24,21 @@ const changeNotice = (result: ChangeResult, done: Notice): Notice => {
       return 'user-unknown';
     case 'configured':
       return 'user-configured';
+    case 'exists':
+      return 'user-taken';
+    case 'no-way-in':
+      return 'user-no-way-in';
+    case 'bad-subject':
+      return 'user-number';
   }
 };
 
 const roleIn = (text: string | undefined): Role => roles.find((role) => role === text) ?? 'viewer';
 
-export const createUserPages = ({ operators: { users } }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createUserPages = ({
+  operators: { users, endLocal },
+  phoneLogin,
+}: ConsoleDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
   const shownUsers = async (): Promise<readonly ShownUser[]> =>
@@ -43,12 +52,22 @@ export const createUserPages = ({ operators: { users } }: ConsoleDeps): Hono<Con
 
   const show = async (
     c: Context<ConsoleEnvironment>,
-    more: Omit<UsersModel, 'session' | 'users'>,
+    more: Omit<UsersModel, 'session' | 'users' | 'phones'>,
     status: 200 | 422 = 200,
-  ) => c.html(usersPage({ session: c.get('session'), users: await shownUsers(), ...more }), status);
+  ) => {
+    const phones = phoneLogin !== undefined;
+    return c.html(
+      usersPage({ session: c.get('session'), users: await shownUsers(), phones, ...more }),
+      status,
+    );
+  };
 
   const backWith = (c: Context<ConsoleEnvironment>, notice: Notice): Response =>
     c.redirect(`/admin/users?notice=${notice}`, 303);
+
+  /** A number, or what the login shows to somebody who is no user: of 43 characters, which no number has. */
+  const subjectIn = (phone: string): string | undefined =>
+    phoneLogin?.subjectOf(phone) ?? (phoneLogin && /^[\w-]{43}$/.test(phone) ? phone : undefined);
 
   /** Nobody locks themselves out by mistake. */
   const isOneself = (c: Context<ConsoleEnvironment>): boolean =>
@@ -59,10 +78,33 @@ export const createUserPages = ({ operators: { users } }: ConsoleDeps): Hono<Con
   routes.post('/admin/users', needs('admin'), async (c) => {
     const form = await readForm(c);
     const name = (form('name') ?? '').trim().toLowerCase();
-    const password = newPassword();
     const role = roleIn(form('role'));
-    const result = await users.add(c.get('session').operator, { name, role, password });
+    const { operator } = c.get('session');
+    const phone = (form('phone') ?? '').trim();
+    if (phone !== '') {
+      const oidcSubject = subjectIn(phone);
+      if (oidcSubject === undefined) return show(c, { problem: 'bad-phone' }, 422);
+      const result = await users.add(operator, { name, role, oidcSubject });
+      return result === 'added' ? backWith(c, 'user-with-phone') : show(c, { problem: result }, 422);
+    }
+    const password = newPassword();
+    const result = await users.add(operator, { name, role, password });
     return result === 'added' ? show(c, { secret: { name, password } }) : show(c, { problem: result }, 422);
+  });
+
+  routes.post('/admin/users/:name/phone', needs('admin'), async (c) => {
+    if (isOneself(c)) return backWith(c, 'oneself');
+    const form = await readForm(c);
+    const subject = subjectIn((form('phone') ?? '').trim());
+    if (subject === undefined) return backWith(c, 'user-number');
+    const result = await users.setSubject(c.get('session').operator, c.req.param('name'), subject);
+    return backWith(c, changeNotice(result, 'user-changed'));
+  });
+
+  routes.post('/admin/users/:name/phone/remove', needs('admin'), async (c) => {
+    if (isOneself(c)) return backWith(c, 'oneself');
+    const result = await users.setSubject(c.get('session').operator, c.req.param('name'), undefined);
+    return backWith(c, changeNotice(result, 'user-changed'));
   });
 
   routes.post('/admin/users/:name/password', needs('admin'), async (c) => {
@@ -81,6 +123,11 @@ export const createUserPages = ({ operators: { users } }: ConsoleDeps): Hono<Con
     if (role === undefined) return backWith(c, 'user-unknown');
     const result = await users.setRole(c.get('session').operator, c.req.param('name'), role);
     return backWith(c, changeNotice(result, 'user-changed'));
+  });
+
+  routes.post('/admin/links/end', needs('admin'), async (c) => {
+    await endLocal(c.get('session').operator);
+    return backWith(c, 'links-ended');
   });
 
   routes.post('/admin/users/:name/remove', needs('admin'), async (c) => {

@@ -18,5 +18,7 @@ export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, n
     const keeps = name === 'cache-control' || name === 'content-security-policy';
     if (!keeps || !c.res.headers.has(name)) c.res.headers.set(name, value);
   }
+  // Without any, a browser calls the origin of our own forms `null` (Fetch Standard, 3.2), and the login would refuse them.
+  c.res.headers.set('referrer-policy', 'same-origin');
   if (isBoard(c.req.path)) c.res.headers.set('content-security-policy', boardPolicy);
 };

@@ -5,27 +5,18 @@
  * forms of a login have no session yet and so no token; that they come from a page of ours is told by the browser.
  */
 import { type Context, Hono } from 'hono';
-import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../operators/cookie.ts';
-import type { LoginResult } from '../../operators/operators.ts';
+import { endedSessionCookie, readSessionCookie } from '../../operators/cookie.ts';
+import type { LoginResult } from '../../operators/logins.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { readForm } from '../pages/form.ts';
-import { linkPage, loginPage, messagePage } from '../pages/session-pages.ts';
+import { type LoginModel, linkPage, loginPage, messagePage } from '../pages/session-pages.ts';
+import { letIn } from './let-in.ts';
+import { home, nextPath } from './next-path.ts';
+import { createPhoneLoginRoutes, readProblem } from './phone-login.route.ts';
+import { offersPhone, phoneLoginAddress } from './phone-offer.ts';
 import { originOf } from './same-origin.ts';
 
 type Problem = 'wrong' | 'limited' | 'expired';
-
-const home = '/admin';
-const longestNext = 1000;
-
-/** Where a login leads: a page of the console and nothing else. */
-export const nextPath = (wanted: string | undefined): string => {
-  if (wanted === undefined || wanted.length > longestNext || !/^\/admin(?![\w-])[\x21-\x7e]*$/.test(wanted)) {
-    return home;
-  }
-  const { origin, pathname, search } = new URL(wanted, 'http://console.invalid');
-  const isOurs = origin === 'http://console.invalid' && /^\/admin(?:\/|$)/.test(pathname);
-  return isOurs && !/^\/admin\/(?:login|logout|api)/.test(pathname) ? `${pathname}${search}` : home;
-};
 
 const statusOf = { wrong: 401, limited: 429, expired: 401 } as const;
 
@@ -34,10 +25,19 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   const routes = new Hono<ConsoleEnvironment>();
   const secure = (): boolean => publicUrl().startsWith('https:');
 
-  const showLogin = (c: Context<ConsoleEnvironment>, next: string, problem?: Problem) =>
+  const showLogin = async (
+    c: Context<ConsoleEnvironment>,
+    next: string,
+    problem?: LoginModel['problem'],
+    status: 200 | 401 | 429 = 200,
+  ) =>
     c.html(
-      loginPage({ oidc: false, ...(next !== home && { next }), ...(problem !== undefined && { problem }) }),
-      problem === undefined ? 200 : statusOf[problem],
+      loginPage({
+        next: next === home ? undefined : next,
+        problem,
+        phoneAddress: (await offersPhone(deps)) ? phoneLoginAddress(publicUrl(), next) : undefined,
+      }),
+      status,
     );
 
   const foreign = (c: Context<ConsoleEnvironment>): Response | undefined =>
@@ -53,10 +53,14 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
       : undefined;
 
   /** @returns A redirect for who is in, otherwise what was wrong. */
-  const enter = (c: Context<ConsoleEnvironment>, result: LoginResult, next: string): Response | Problem => {
+  const enter = async (
+    c: Context<ConsoleEnvironment>,
+    result: LoginResult,
+    next: string,
+  ): Promise<Response | Problem> => {
     switch (result.kind) {
       case 'in':
-        c.header('set-cookie', sessionCookie(result.cookie, secure()));
+        await letIn(c, deps, result);
         return c.redirect(next, 303);
       case 'refused':
         return 'wrong';
@@ -66,7 +70,9 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     }
   };
 
-  routes.get('/admin/login', (c) => showLogin(c, nextPath(c.req.query('next'))));
+  routes.get('/admin/login', (c) =>
+    showLogin(c, nextPath(c.req.query('next')), readProblem(c.req.query('phone'))),
+  );
 
   routes.post('/admin/login', async (c) => {
     const refused = foreign(c);
@@ -76,8 +82,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     const address = addressOf(c.env?.incoming);
     const name = (field('name') ?? '').trim().toLowerCase();
     const login = { name, password: field('password') ?? '', address };
-    const entered = enter(c, await operators.logInByPassword(login), next);
-    return typeof entered === 'string' ? showLogin(c, next, entered) : entered;
+    const entered = await enter(c, await operators.logInByPassword(login), next);
+    return typeof entered === 'string' ? showLogin(c, next, entered, statusOf[entered]) : entered;
   });
 
   routes.get('/admin/login/link', (c) => c.html(linkPage({ token: c.req.query('token') ?? '' })));
@@ -87,10 +93,13 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     if (refused !== undefined) return refused;
     const field = await readForm(c);
     const token = field('token') ?? '';
-    const entered = enter(c, await operators.logInByLink(token, addressOf(c.env?.incoming)), home);
+    const entered = await enter(c, await operators.logInByLink(token, addressOf(c.env?.incoming)), home);
     if (typeof entered !== 'string') return entered;
-    return showLogin(c, home, entered === 'wrong' ? 'expired' : entered);
+    const problem = entered === 'wrong' ? 'expired' : entered;
+    return showLogin(c, home, problem, statusOf[problem]);
   });
+
+  routes.route('/', createPhoneLoginRoutes(deps));
 
   // Behind the session's own check, token and all.
   routes.post('/admin/logout', async (c) => {

@@ -6,10 +6,12 @@
  *
  * Everything that a page is made of is in Redis, so any process answers any request of any login.
  */
+
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono, type Next } from 'hono';
 import type { OauthSettings } from '../../registry/oauth-client.ts';
+import { headOfStream } from '../head-of-stream.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
 import type { Logins } from '../logins.ts';
@@ -236,7 +238,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     routes.get(page, withVisit(showPage));
     routes.get(
       `${page}/events`,
-      withVisit((_, visit) => events(visit)),
+      withVisit(async (c, visit) => headOfStream(c) ?? events(visit)),
     );
     routes.get(
       `${page}/state`,

@@ -29,6 +29,7 @@ export const startConsoleStage = async (redis: TestRedis): Promise<ConsoleStage>
     operators,
     audit: stage.audit,
     replays: stage.replays,
+    callbacks: stage.callbacks,
     history: stage.history,
     transactions: stage.product.api.transactions,
     shards: stage.shards,

@@ -3,6 +3,8 @@ import type { TransactionDetail } from '../../../src/console/api/transaction-det
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import { assets } from '../../../src/console/pages/assets.ts';
 import { auditPage } from '../../../src/console/pages/audit-page.ts';
+import { callbacksPage } from '../../../src/console/pages/callbacks-page.ts';
+import { callbackBulkPage, callbackPlanPage } from '../../../src/console/pages/callbacks-plan-page.ts';
 import { niceTop } from '../../../src/console/pages/charts.ts';
 import { readFilter } from '../../../src/console/pages/list-filter.ts';
 import { count, counted, duration } from '../../../src/console/pages/markup.ts';
@@ -10,10 +12,18 @@ import { readNotice } from '../../../src/console/pages/notices.ts';
 import { overviewPage } from '../../../src/console/pages/overview-page.ts';
 import { planPage } from '../../../src/console/pages/replay-plan-page.ts';
 import { replayPage, replaysPage } from '../../../src/console/pages/replays-page.ts';
-import { linkPage, loginPage, messagePage } from '../../../src/console/pages/session-pages.ts';
+import {
+  enteredPage,
+  linkPage,
+  loginPage,
+  messagePage,
+  strangerPage,
+} from '../../../src/console/pages/session-pages.ts';
+import { tokensPage } from '../../../src/console/pages/tokens-page.ts';
 import { type ReplayOffer, transactionPage } from '../../../src/console/pages/transaction-page.ts';
 import { transactionsPage } from '../../../src/console/pages/transactions-page.ts';
 import { usersPage } from '../../../src/console/pages/users-page.ts';
+import type { ShownCallback } from '../../../src/console/shown-callback.ts';
 import type { Overview } from '../../../src/history/overview.ts';
 import type { Role } from '../../../src/operators/operator.ts';
 
@@ -70,6 +80,22 @@ const detail: TransactionDetail = {
   ],
 };
 
+const callback: ShownCallback = {
+  id: `H01${evil}-1-failed`,
+  msspTransId: `H01${evil}`,
+  apId: evil,
+  apTransId: evil,
+  attempt: 1,
+  event: 'failed',
+  endedAt: at,
+  state: 'dead',
+  tries: 10,
+  problem: evil,
+  triedAt: at,
+  nextTryAt: at,
+  host: evil,
+};
+
 const overview: Overview = {
   since: at - 3_600_000,
   submitted: 120,
@@ -89,7 +115,7 @@ const overview: Overview = {
   })),
 };
 
-const counts = { waiting: 1, inFlight: 2, signed: 3, failed: { 401: 4 }, changed: 0, gone: 0 };
+const counts = { waiting: 1, inFlight: 2, signed: 3, failed: { 401: 4 }, changed: 0, gone: 0, refused: 0 };
 const bulk = {
   id: 'B0123456789abcdef',
   by: evil,
@@ -109,7 +135,8 @@ const plan = {
   numbers: 7,
   byFault: { 401: 10 },
   byAp: { [evil]: 10 },
-  refused: { never: 2, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 },
+  refused: { login: 0, never: 2, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 },
+  first: [row],
   truncated: false,
 };
 
@@ -124,8 +151,19 @@ const listOf = (role: Role = 'admin', fields: Readonly<Record<string, string>> =
     apIds: [evil],
   });
 
-const detailWith = (offer: ReplayOffer, role: Role = 'operator'): string =>
-  transactionPage({ session: session(role), detail, offer, notice: undefined });
+const detailWith = (
+  offer: ReplayOffer,
+  role: Role = 'operator',
+  state: ShownCallback['state'] = 'waiting',
+): string =>
+  transactionPage({
+    session: session(role),
+    detail,
+    offer,
+    callbacks: [{ ...callback, state }],
+    callbackHost: evil,
+    notice: undefined,
+  });
 
 const replayOf = (role: Role = 'operator'): string =>
   replayPage({
@@ -147,10 +185,20 @@ const usersOf = (): string =>
       { name: 'conrad', role: 'viewer', origin: 'configuration', password: false, oidc: false },
     ],
     secret: { name: 'vera', password: 'shown-once' },
+    phones: true,
+  });
+
+const tokensOf = (role: Role): string =>
+  tokensPage({
+    session: session(role),
+    tokens: [{ id: evil, name: evil, label: evil, createdAt: at, expiresAt: at }],
+    owners: [evil],
+    problem: 'label',
+    secret: { name: evil, token: evil },
   });
 
 const pages: readonly (readonly [string, string])[] = [
-  ['login', loginPage({ problem: 'wrong', next: `/admin/${evil}`, oidc: true })],
+  ['login', loginPage({ problem: 'wrong', next: `/admin/${evil}`, phoneAddress: `/admin/${evil}` })],
   ['link', linkPage({ token: evil })],
   ['message', messagePage({ title: evil, text: evil, status: 404 })],
   ['overview', overviewPage({ session: session(), hour: overview, day: overview, now: at })],
@@ -182,6 +230,42 @@ const pages: readonly (readonly [string, string])[] = [
     }),
   ],
   ['users', usersOf()],
+  ['tokens', tokensOf('viewer')],
+  ['tokens of all', tokensOf('admin')],
+  ['login done', enteredPage({ name: evil, next: `/admin/${evil}` })],
+  ['stranger', strangerPage({ subject: evil })],
+  [
+    'callbacks',
+    callbacksPage({
+      session: session(),
+      apId: evil,
+      rows: [callback, { ...callback, id: `${callback.id}-2` }],
+      next: '1.x',
+      isFirst: false,
+      apIds: [evil],
+      notice: 'callback-not-dead',
+    }),
+  ],
+  [
+    'callback plan',
+    callbackPlanPage({
+      session: session(),
+      apId: evil,
+      to: at,
+      plan: { found: 2, byAp: { [evil]: 2 }, truncated: true },
+      problem: 'rate',
+      reason: evil,
+      perSecond: evil,
+    }),
+  ],
+  [
+    'callbacks replayed',
+    callbackBulkPage({
+      session: session(),
+      apId: evil,
+      done: { found: 2, replayed: 1, left: 1, truncated: true },
+    }),
+  ],
 ];
 
 describe.each(pages)('the page %s', (_, page) => {
@@ -224,7 +308,13 @@ describe('the pages', () => {
   it('lead where the role may go', () => {
     const links = (role: Role) =>
       [...listOf(role).matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href);
-    expect(links('viewer')).toEqual(['/admin', '/admin/transactions', '/admin/replays', '/admin/queues']);
+    expect(links('viewer')).toEqual([
+      '/admin',
+      '/admin/transactions',
+      '/admin/replays',
+      '/admin/callbacks',
+      '/admin/queues',
+    ]);
     expect(links('operator')).toContain('/admin/audit');
     expect(links('operator')).not.toContain('/admin/users');
     expect(links('admin')).toContain('/admin/users');
@@ -240,6 +330,14 @@ describe('the pages', () => {
     expect(replayOf('viewer')).not.toContain('Reason');
   });
 
+  it('offer a replay of dead callbacks, to those who may', () => {
+    expect(detailWith('none', 'operator', 'dead')).toContain('-1-failed/replay"');
+    expect(detailWith('none', 'viewer', 'dead')).not.toContain('/replay"');
+    for (const state of ['waiting', 'delivered'] as const) {
+      expect(detailWith('none', 'operator', state)).not.toContain('/replay"');
+    }
+  });
+
   it('offer to replay only what may have failed', () => {
     expect(listOf('operator', { state: 'failed', fault: '401' })).toContain('/admin/replays/plan?fault=401');
     expect(listOf('operator', { state: 'signed' })).not.toContain('/admin/replays/plan');
@@ -250,6 +348,8 @@ describe('the pages', () => {
     expect(detailWith('plain')).not.toMatch(/<textarea[^>]*required/);
     expect(detailWith('never')).not.toContain('<textarea');
     expect(detailWith('never')).toContain('never replayed');
+    expect(detailWith('login')).not.toContain('/replay"');
+    expect(detailWith('login')).toContain('A login is never replayed');
     expect(detailWith('role')).toContain('Your role does not allow');
   });
 
@@ -263,6 +363,7 @@ describe('the pages', () => {
   it('show how many would be prompted before they are', () => {
     expect(planOf()).toContain('Replay 10 transactions');
     expect(planOf()).toContain('7 people');
+    expect(planOf()).toContain('… and 9 more');
     expect(planOf()).toContain('name="expected" value="10"');
     expect(planOf('more')).toContain('There are more now');
   });

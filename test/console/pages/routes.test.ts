@@ -68,6 +68,8 @@ describe('the pages of the console', () => {
     ['/admin', 'viewer'],
     ['/admin/transactions', 'viewer'],
     ['/admin/replays', 'viewer'],
+    ['/admin/callbacks', 'viewer'],
+    ['/admin/callbacks/plan', 'operator'],
     ['/admin/audit', 'operator'],
     ['/admin/replays/plan', 'operator'],
     ['/admin/users', 'admin'],
@@ -149,6 +151,22 @@ describe('the pages of the console', () => {
     await soon(() => expect(stage.asked()).toContain(`${id} 2`));
   });
 
+  it('offer no replay of a login, and refuse one that is sent all the same', async () => {
+    const id = await stage.failedLogin(208);
+    const path = `/admin/transactions/${id}`;
+    const { text } = await get('admin', path);
+    expect(text).not.toContain(`action="${path}/replay"`);
+    expect(text).toContain('A login is never replayed');
+    const sent = await post(
+      'admin',
+      `${path}/replay`,
+      new URLSearchParams({ csrf: await csrfOf('admin'), reason: 'Please' }),
+    );
+    expect(sent.to).toBe(`${path}?notice=login`);
+    expect((await get('admin', sent.to)).text).toContain('nobody waits for it any more');
+    expect((await stage.history.find(id))?.attempt).toBe(1);
+  });
+
   it('cancel one that is open, with a reason', async () => {
     const id = await stage.submit(stage.somebody());
     const path = `/admin/transactions/${id}`;
@@ -163,7 +181,13 @@ describe('the pages of the console', () => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => stage.failed(208, stage.somebody(), apId)));
     for (const id of ids) await indexed(id);
     const page = `/admin/replays/plan?apId=${encodeURIComponent(apId)}`;
-    expect((await get('operator', page)).text).toContain('Replay 4 transactions');
+    const plan = (await get('operator', page)).text;
+    expect(plan).toContain('Replay 4 transactions');
+    for (const id of ids) {
+      expect(plan).toContain(`href="/admin/transactions/${id}"`);
+      expect(plan).toContain(`+${(await stage.history.find(id))?.msisdn}`);
+    }
+    expect(plan).not.toContain(' more.</p>');
     const wrong = await send('operator', page, '/admin/replays', { reason: '', perSecond: '50' });
     expect([wrong.status, wrong.text.includes('A reason is needed')]).toEqual([422, true]);
     const odd = await send('operator', page, '/admin/replays', { reason: 'x', perSecond: 'fast' });

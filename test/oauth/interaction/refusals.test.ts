@@ -182,6 +182,10 @@ describe('prompts', () => {
   it('can be waited for on a few streams at a time', async () => {
     const { browser, page } = await askForLogin(product, { hint: hintFor(sleeper) });
     const waiting = await browser.submit(page, 'number', { msisdn: sleeper });
+    // Asked for their headers alone there is nothing to be read, and nothing stays open.
+    for (let head = 0; head < 6; head += 1) {
+      expect((await browser.request(`${pathOf(waiting)}/events`, { method: 'HEAD' })).status).toBe(200);
+    }
     const streams = await Promise.all(
       Array.from({ length: 6 }, () => browser.request(`${pathOf(waiting)}/events`)),
     );

@@ -1,0 +1,82 @@
+/**
+ * Dead callbacks of all shards, newest first: BullMQ's own sets of failed jobs, merged.
+ *
+ * A page begins behind a place, and a place is a time and an id, not a number in a list: what is replayed or dies while somebody
+ * turns pages moves nothing else.
+ */
+import type { RedisClient } from '../redis/connect.ts';
+import type { Shard } from '../transactions/shards.ts';
+
+export interface DeadPlace {
+  /** When it died, milliseconds since the epoch. */
+  readonly at: number;
+  readonly id: string;
+}
+
+/** Within one millisecond the greater id comes first, as Redis has it. */
+const compare = (a: DeadPlace, b: DeadPlace): number =>
+  b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+
+export const cursorText = ({ at, id }: DeadPlace): string => `${at.toString(36)}.${id}`;
+
+/** @returns Undefined for a text that is no cursor. */
+export const readCursor = (text: string): DeadPlace | undefined => {
+  const [, at, id] = /^([0-9a-z]{1,9})\.([\x21-\x7e]{0,80})$/.exec(text) ?? [];
+  return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id };
+};
+
+/** Before all that died at that time or earlier, behind all that died at or after it. @param at Milliseconds since the epoch. */
+export const diedBefore = (at: number): DeadPlace => ({ at, id: '' });
+
+const readAtOnce = 500;
+
+interface Found {
+  readonly places: readonly DeadPlace[];
+  /** There are more behind the last one. */
+  readonly more: boolean;
+}
+
+const nextOf = async (
+  redis: RedisClient,
+  { callbacks: { queue } }: Shard,
+  from: DeadPlace | undefined,
+): Promise<Found> => {
+  const latest = from === undefined ? '+inf' : String(from.at);
+  // So many of one millisecond may have been seen that a first look finds no others.
+  for (let skip = 0; ; skip += readAtOnce) {
+    const found = await redis.zrange(
+      queue.toKey('failed'),
+      latest,
+      '-inf',
+      'BYSCORE',
+      'REV',
+      'LIMIT',
+      skip,
+      readAtOnce,
+      'WITHSCORES',
+    );
+    const all = found.flatMap((id, index) => (index % 2 === 0 ? [{ id, at: Number(found[index + 1]) }] : []));
+    const places = from === undefined ? all : all.filter((place) => compare(place, from) > 0);
+    const more = all.length === readAtOnce;
+    if (places.length > 0 || !more) return { places, more };
+  }
+};
+
+/** In batches, each behind the one before; those that died meanwhile are not among them. */
+export async function* walkDead(
+  redis: RedisClient,
+  shards: readonly Shard[],
+  from?: DeadPlace | undefined,
+): AsyncGenerator<readonly DeadPlace[]> {
+  let behind = from;
+  for (;;) {
+    const place = behind;
+    const found = await Promise.all(shards.map((shard) => nextOf(redis, shard, place)));
+    const all = found.flatMap(({ places }) => places).toSorted(compare);
+    // A shard that has more to give may have what comes before the last ones of others.
+    const [end] = found.flatMap(({ places, more }) => (more ? places.slice(-1) : [])).toSorted(compare);
+    yield end === undefined ? all : all.filter((each) => compare(each, end) <= 0);
+    if (end === undefined) return;
+    behind = end;
+  }
+}

@@ -1,0 +1,71 @@
+/** Reads what people see of callbacks from the fields of their jobs, many in one go. */
+import { type CallbackJobData, callbackJobSchema } from '../../workers/callback.worker.ts';
+import type { CallbackRow, CallbackState } from '../history/callback-row.ts';
+import { parsed } from '../history/row.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Shard } from '../transactions/shards.ts';
+
+const fields = ['data', 'atm', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
+const readAtOnce = 250;
+/** A delayed job's score is its time, times this, plus a counter. */
+const delayedScale = 0x1000;
+
+const stateOf = (
+  finishedOn: string | null,
+  failedReason: string | null,
+  returnValue: string | null,
+): CallbackState => {
+  if (finishedOn === null) return 'waiting';
+  return failedReason !== null && returnValue === null ? 'dead' : 'delivered';
+};
+
+const rowOf = (
+  id: string,
+  [data, tries, processedOn, finishedOn, problem, returnValue]: readonly (string | null)[],
+  delayedScore: string | null,
+): CallbackRow | undefined => {
+  const read: CallbackJobData | undefined = callbackJobSchema.safeParse(parsed(data ?? '')).data;
+  if (read === undefined) return undefined;
+  const { msspTransId, apId, apTransId, attempt, at, end } = read;
+  const state = stateOf(finishedOn ?? null, problem ?? null, returnValue ?? null);
+  const triedAt = Number(finishedOn ?? processedOn ?? 0);
+  return {
+    id,
+    msspTransId,
+    apId,
+    apTransId,
+    attempt,
+    event: end.state,
+    endedAt: at,
+    state,
+    tries: Number(tries ?? 0),
+    ...(state !== 'delivered' && problem && { problem }),
+    ...(triedAt > 0 && { triedAt }),
+    ...(delayedScore !== null && { nextTryAt: Math.floor(Number(delayedScore) / delayedScale) }),
+  };
+};
+
+/** @returns One for each id, in the same order; undefined where there is no such callback. */
+export const readCallbacks = async (
+  redis: RedisClient,
+  { callbacks: { queue } }: Shard,
+  ids: readonly string[],
+): Promise<readonly (CallbackRow | undefined)[]> => {
+  const rows: (CallbackRow | undefined)[] = [];
+  for (let first = 0; first < ids.length; first += readAtOnce) {
+    const some = ids.slice(first, first + readAtOnce);
+    const pipeline = redis.pipeline();
+    for (const id of some) {
+      pipeline.hmget(queue.toKey(id), ...fields);
+      pipeline.zscore(queue.toKey('delayed'), id);
+    }
+    const answers = (await pipeline.exec()) ?? [];
+    for (const [index, id] of some.entries()) {
+      const [error, stored] = answers[index * 2] ?? [];
+      if (error) throw error;
+      const score = answers[index * 2 + 1]?.[1];
+      rows.push(rowOf(id, stored as readonly (string | null)[], typeof score === 'string' ? score : null));
+    }
+  }
+  return rows;
+};

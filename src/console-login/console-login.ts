@@ -1,0 +1,167 @@
+/**
+ * The console as a relying party of its own provider: people who run the service log in with the phone, as they do everywhere.
+ *
+ * It believes the provider no more than another application would. The trap is that both live in one process: what is
+ * called is the provider's public interface, and what it answers is validated with the code that we give to others.
+ *
+ * What binds an answer to the browser that asked (state, nonce, verifier) is made here and kept by the caller until the
+ * browser comes back. Each login asks the phone (`prompt=login`), and counts only when the phone was asked after the login had
+ * begun: no earlier one does, whatever the provider's single sign-on allows.
+ *
+ * Sources: OpenID Connect Core 3.1, RFC 9126 (pushed request), RFC 7636 (PKCE), RFC 9207 (`iss`).
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { consoleCallbackPath, consoleClientId } from '../registry/console-client.ts';
+import type { AcrValue } from '../registry/oauth-client.ts';
+import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
+import { readReturned } from '../relying-party/returned.ts';
+import type { ClientKey } from './client-key.ts';
+import { type LoginProblem, problemIn } from './login-problem.ts';
+import { createProviderCalls, type OwnFetch } from './provider-calls.ts';
+import type { SubjectOf } from './subjects.ts';
+
+/** What is remembered of a login between its two requests: each of them is a secret of its browser. */
+export interface LoginSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** Milliseconds since the epoch. */
+  readonly begunAt: number;
+}
+
+/**
+ * answered  Take the login out of what is remembered, and `finish` it: of several who bring the same answer, one may.
+ * foreign   Not the answer to this login, which therefore goes on: anybody can write a link to the callback.
+ */
+export type Returned =
+  | { readonly kind: 'answered'; finish(): Promise<Finished> }
+  | { readonly kind: 'foreign' };
+
+export type Finished =
+  | { readonly ok: true; readonly subject: string }
+  | { readonly ok: false; readonly problem: LoginProblem };
+
+export interface ConsoleLogin {
+  /** For users who are given a phone: see subjects.ts. */
+  readonly subjectOf: SubjectOf;
+  /** @returns The secrets to remember, and where to send the browser; undefined when the provider takes no request now. */
+  begin(): Promise<{ readonly secrets: LoginSecrets; readonly address: string } | undefined>;
+  /** @param query Of the callback. */
+  readReturned(query: URLSearchParams, secrets: LoginSecrets): Returned;
+}
+
+export interface ConsoleLoginOptions {
+  readonly key: ClientKey;
+  readonly subjectOf: SubjectOf;
+  /** Asked at each login: the public address may be known only when the server listens. */
+  readonly provider: () => { readonly issuer: string; readonly path: string };
+  readonly publicUrl: () => string;
+  /** One of these is demanded. */
+  readonly acrValues: readonly AcrValue[];
+  /** Of the sandbox: a number that signs by itself, offered on the provider's page beside any other. */
+  readonly sampleNumber: string | undefined;
+  readonly fetch: OwnFetch;
+  readonly now: () => number;
+  readonly log: { trouble(error: Error): void };
+}
+
+const random = (): string => randomBytes(32).toString('base64url');
+
+const hintOf = (msisdn: string): string =>
+  JSON.stringify({ enableManualInput: true, hints: [{ msisdn, default: true }] });
+
+export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin => {
+  const { provider, publicUrl, subjectOf, acrValues, sampleNumber, fetch, now, log } = options;
+  const calls = createProviderCalls(options);
+  const redirectUri = (): string => `${publicUrl()}${consoleCallbackPath}`;
+  const jwks = createJwksCache({
+    // Only https and loopback addresses are taken; where the keys really come from is the next line's to say.
+    jwksUri: 'http://127.0.0.1/jwks.json',
+    fetch: (_, init) => fetch(`${provider().path}/jwks.json`, init),
+    now,
+  });
+
+  const trouble = (what: string, error: unknown): void =>
+    log.trouble(
+      error instanceof Error
+        ? new Error(`${what}: ${error.message}`, { cause: error })
+        : new Error(`${what}: ${error}`),
+    );
+
+  const prove = async (code: string, { nonce, codeVerifier, begunAt }: LoginSecrets): Promise<Finished> => {
+    const redeemed = await calls.redeem({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri(),
+      code_verifier: codeVerifier,
+    });
+    if (!redeemed.ok) {
+      trouble('The provider gave no tokens for a login of the console', redeemed.error);
+      return { ok: false, problem: 'failed' };
+    }
+    const validated = await validateIdToken(redeemed.id_token, {
+      issuer: provider().issuer,
+      clientId: consoleClientId,
+      jwks,
+      nonce,
+      accessToken: redeemed.access_token,
+      acrValues,
+      trustedAudiences: [],
+      maxAgeSeconds: Math.ceil((now() - begunAt) / 1000),
+      now,
+    });
+    if (validated.ok) return { ok: true, subject: validated.claims.sub };
+    trouble('The ID token of a login of the console was refused', validated.detail);
+    return { ok: false, problem: 'failed' };
+  };
+
+  return {
+    subjectOf,
+
+    begin: async () => {
+      const secrets = { state: random(), nonce: random(), codeVerifier: random(), begunAt: now() };
+      const pushed = await calls
+        .push({
+          response_type: 'code',
+          redirect_uri: redirectUri(),
+          scope: 'openid',
+          prompt: 'login',
+          acr_values: acrValues.join(' '),
+          ...(sampleNumber !== undefined && { login_hint: hintOf(sampleNumber) }),
+          state: secrets.state,
+          nonce: secrets.nonce,
+          code_challenge: createHash('sha256').update(secrets.codeVerifier).digest('base64url'),
+          code_challenge_method: 'S256',
+        })
+        .catch((error: unknown) => ({ ok: false as const, error }));
+      if (!pushed.ok) {
+        trouble('The provider did not take a login of the console', pushed.error);
+        return undefined;
+      }
+      const query = new URLSearchParams({ client_id: consoleClientId, request_uri: pushed.request_uri });
+      return { secrets, address: `${provider().issuer}/auth?${query}` };
+    },
+
+    readReturned: (query, secrets) => {
+      const returned = readReturned(query, { state: secrets.state, issuer: provider().issuer });
+      switch (returned.kind) {
+        case 'refused':
+          return { kind: 'foreign' };
+        case 'error':
+          return {
+            kind: 'answered',
+            finish: async () => ({ ok: false, problem: problemIn(returned.description) }),
+          };
+        case 'code':
+          return {
+            kind: 'answered',
+            finish: () =>
+              prove(returned.code, secrets).catch((error: unknown) => {
+                trouble('The provider could not be asked about a login of the console', error);
+                return { ok: false, problem: 'away' };
+              }),
+          };
+      }
+    },
+  };
+};

@@ -1,0 +1,39 @@
+/**
+ * Why somebody is not in, as the console says it in words.
+ *
+ * cancelled   The person said no, on the phone or on the page.
+ * no-answer   The person did not answer in time.
+ * phone-busy  The phone was busy with something else.
+ * no-method   The number has nothing that logs in as the console demands.
+ * activation  The number's account has to be activated first.
+ * failed      Something else at the provider.
+ * over        There is no such login of this browser, or no longer.
+ * away        The provider could not be asked.
+ */
+export const loginProblems = [
+  'cancelled',
+  'no-answer',
+  'phone-busy',
+  'no-method',
+  'activation',
+  'failed',
+  'over',
+  'away',
+] as const;
+export type LoginProblem = (typeof loginProblems)[number];
+
+/** By the stable codes in `error_description` (oauth/error-codes.ts). */
+const problems: ReadonlyMap<string, LoginProblem> = new Map([
+  ['auth_3010', 'cancelled'],
+  ['auth_3060', 'activation'],
+  ['auth_3080', 'no-method'],
+  ['auth_3300', 'no-answer'],
+  ['auth_3310', 'phone-busy'],
+  ['sys_9900', 'away'],
+]);
+
+/** @param description `error_description`: `mid_<group>_<code>_<trace> - <text>`. */
+export const problemIn = (description: string): LoginProblem => {
+  const code = /^mid_([a-z]+_\d{4})_/.exec(description)?.[1];
+  return problems.get(code ?? '') ?? 'failed';
+};

@@ -1,0 +1,44 @@
+/**
+ * A callback as people see it: which end of a transaction is told, and how that goes. There is no address in it, which may hold
+ * a secret, and nothing of the person.
+ */
+
+/**
+ * waiting    It will be tried, or is being tried.
+ * delivered  The receiver has answered 2xx. Kept for two days.
+ * dead       It will not be tried again by itself.
+ */
+export type CallbackState = 'waiting' | 'delivered' | 'dead';
+
+export interface CallbackRow {
+  /** The receiver's `webhook-id`. */
+  readonly id: string;
+  readonly msspTransId: string;
+  readonly apId: string;
+  readonly apTransId: string;
+  /** Of the transaction: the one whose end is told. */
+  readonly attempt: number;
+  readonly event: 'signed' | 'failed' | 'receipted';
+  /** When the transaction ended so, milliseconds since the epoch. */
+  readonly endedAt: number;
+  readonly state: CallbackState;
+  readonly tries: number;
+  /** Of the last try that failed: `HTTP 500`. */
+  readonly problem?: string;
+  /** The last try, milliseconds since the epoch; of a dead one when it died. */
+  readonly triedAt?: number;
+  /** While it waits for its time. */
+  readonly nextTryAt?: number;
+}
+
+export interface CallbackFilter {
+  readonly apId?: string | undefined;
+  /** Dead before, milliseconds since the epoch. */
+  readonly to?: number | undefined;
+}
+
+export interface CallbackPage {
+  readonly rows: readonly CallbackRow[];
+  /** Of the next page; absent when this was the last one. */
+  readonly cursor?: string;
+}

@@ -1,0 +1,67 @@
+/**
+ * Asks this service from within: whole HTTP requests, over a pair of streams in place of a connection.
+ *
+ * The OpenID library writes to the raw response, so it needs HTTP. A connection to our own port would need an address
+ * that leads here, a certificate that we trust and room among the connections, and would count against this machine's address
+ * in the limits; all of that differs from one deployment to the next. Here nothing can be in between.
+ */
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import type { ServerOptions } from './server.ts';
+
+const headersOf = ({ headers }: IncomingMessage): Headers => {
+  const read = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of [value].flat()) if (each !== undefined) read.append(name, each);
+  }
+  return read;
+};
+
+const bodyOf = async (incoming: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return new Uint8Array(Buffer.concat(chunks));
+};
+
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * @param fetch What answers requests from outside.
+ * @returns Like the global one, for paths of this service and bodies that are text. Rejects when the signal aborts.
+ */
+export const createOwnFetch = (
+  fetch: ServerOptions['fetch'],
+): ((path: string, init?: RequestInit) => Promise<Response>) => {
+  const listener = getRequestListener(
+    (incoming, bindings) =>
+      fetch(incoming, bindings as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    { hostname: 'localhost' },
+  );
+  // Never listens.
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  return async (path, { method = 'GET', headers, body, signal } = {}) => {
+    const [ours, theirs] = duplexPair();
+    server.emit('connection', theirs);
+    try {
+      const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+        request({
+          path,
+          method,
+          headers: { ...Object.fromEntries(new Headers(headers)), connection: 'close' },
+          createConnection: () => ours,
+          ...(signal && { signal }),
+        })
+          .once('response', resolve)
+          .once('error', reject)
+          .end(typeof body === 'string' ? body : undefined);
+      });
+      const { statusCode: status = 500 } = incoming;
+      const content = await bodyOf(incoming);
+      return new Response(withoutBody.has(status) ? null : content, { status, headers: headersOf(incoming) });
+    } finally {
+      ours.destroy();
+      theirs.destroy();
+    }
+  };
+};

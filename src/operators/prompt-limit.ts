@@ -1,0 +1,19 @@
+/** How often one person is prompted because somebody has ordered a replay, by itself or in a bulk. */
+import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
+
+const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
+
+export interface PromptLimit {
+  /** @returns False when the number has been prompted often enough just now. */
+  take(msisdn: string): Promise<boolean>;
+  /** Of a prompt that did not come to it. */
+  putBack(msisdn: string): Promise<void>;
+}
+
+export const createPromptLimit = (limiter: RateLimiter): PromptLimit => {
+  const keyOf = (msisdn: string): string => `replays:number:${msisdn}`;
+  return {
+    take: (msisdn) => limiter.take(keyOf(msisdn), promptsOfOne),
+    putBack: (msisdn) => limiter.putBack(keyOf(msisdn), promptsOfOne),
+  };
+};

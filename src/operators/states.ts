@@ -1,0 +1,65 @@
+/**
+ * What has happened to a transaction, as its job tells it: the states that its record has gone through, and who ordered each
+ * further attempt. What operators did besides is in the audit log.
+ *
+ * Other programs write jobs too, so whatever cannot be read is left out.
+ */
+import { z } from 'zod';
+import type { SignatureState } from '../../machines/signature.machine.ts';
+import { member, parsed, type TransactionRow } from '../history/row.ts';
+import { faultTable } from '../protocol/fault.ts';
+import { signatureRecordSchema } from '../transactions/contract.ts';
+import type { ReplayNote } from './replay-once.ts';
+
+/** All that lies in a job's hash. */
+export type JobFields = Readonly<Record<string, string>>;
+
+export interface ToldState {
+  readonly state: SignatureState;
+  readonly attempt: number;
+  /** Milliseconds since the epoch; undefined for a replay that no worker has taken yet. */
+  readonly at: number | undefined;
+  readonly fault?: NonNullable<TransactionRow['fault']>;
+  /** Who ordered the attempt that begins here; absent for the first one, and where nobody left a note. */
+  readonly ordered?: ReplayNote;
+}
+
+const historySchema = signatureRecordSchema.pick({ history: true });
+type History = z.infer<typeof historySchema>['history'];
+
+const noteSchema = z.object({ by: z.string(), order: z.string() });
+
+/** A replay's note is named after the ended runs before it (replay-once.ts). */
+export const replayNoteOf = (job: JobFields, attempt: number): ReplayNote | undefined =>
+  noteSchema.safeParse(parsed(job[`replay:${attempt - 1}`])).data;
+
+/** The end's own record goes further than the one that was saved before it. */
+const historyIn = (job: JobFields): History => {
+  const ended = historySchema.safeParse(parsed(job.returnvalue));
+  if (ended.success) return ended.data.history;
+  return historySchema.safeParse(member(parsed(job.data), 'transaction')).data?.history ?? [];
+};
+
+/** @returns In the order in which they were entered; the last one is where it stands. */
+export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldState[] => {
+  const begun = (attempt: number): Pick<ToldState, 'ordered'> => {
+    const ordered = attempt > 1 ? replayNoteOf(job, attempt) : undefined;
+    return ordered === undefined ? {} : { ordered };
+  };
+  const told = historyIn(job).map(
+    ({ fault, ...entry }): ToldState => ({
+      ...entry,
+      ...(fault !== undefined && { fault: { ...fault, reason: faultTable[fault.code].reason } }),
+      ...(entry.state === 'submitted' && begun(entry.attempt)),
+    }),
+  );
+  // What the record does not know: a job that nobody could read, a replay that no worker has taken, an end that was no step's.
+  if (told.length === 0) told.push({ state: 'submitted', attempt: 1, at: row.submittedAt || undefined });
+  const last = told.at(-1);
+  const { state, attempt, endedAt: at, fault } = row;
+  if (last?.state !== state || last.attempt !== attempt) {
+    const beginning = state === 'submitted' && begun(attempt);
+    told.push({ state, attempt, at, ...(fault !== undefined && { fault }), ...beginning });
+  }
+  return told;
+};

@@ -1,0 +1,278 @@
+/** The console in a real browser, as the people who run the service use it. */
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsoleStage, startConsoleStage } from '../console/pages/console-stage.ts';
+import { type PhoneStage, startPhoneStage } from '../console/phone-stage.ts';
+import { soon } from '../operators/replay-stage.ts';
+import { admin } from '../operators/stage.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { launchChromium, withContext } from './chromium.ts';
+import { brokenLinks, poorContrasts, repeatedIds, widths } from './in-page.mjs';
+
+const redis = testRedis();
+let stage: ConsoleStage;
+let browser: Browser;
+/** Failed by the person's own no. */
+let cancelled: string;
+
+beforeAll(async () => {
+  stage = await startConsoleStage(redis);
+  for (const msisdn of ['+41700092501', '+41700092502', '+41000092402', '+41000092209']) {
+    await stage.product.post('/rest/service/sign', signRequest({ msisdn }));
+  }
+  cancelled = await stage.failed(401);
+  await listed(cancelled, await stage.submit(stage.somebody()));
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await stage?.close();
+});
+
+/** The index is a moment behind. */
+const listed = (...ids: readonly string[]): Promise<void> =>
+  soon(async () => {
+    const page = await stage.history.search({}, { limit: 100 });
+    expect(page?.rows.map(({ msspTransId }) => msspTransId)).toEqual(expect.arrayContaining([...ids]));
+  });
+
+/** Somebody who has a login link; the browser must have nothing to complain about in the end. */
+const withPerson = async (
+  options: BrowserContextOptions,
+  use: (page: Page, context: BrowserContext) => Promise<void>,
+): Promise<void> => {
+  await withContext(browser, { locale: 'en-GB', ...options }, async (context) => {
+    const complaints: string[] = [];
+    context.on('console', (message) => complaints.push(message.text()));
+    context.on('weberror', (error) => complaints.push(error.error().message));
+    const outside: string[] = [];
+    context.on('request', (request) => {
+      if (!request.url().startsWith(stage.url)) outside.push(request.url());
+    });
+    const page = await context.newPage();
+    await page.goto(`${stage.url}${await stage.newLink()}`);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL(`${stage.url}/admin`);
+    await use(page, context);
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+  });
+};
+
+const go = (page: Page, name: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click();
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 });
+
+describe('the console in a browser', () => {
+  it.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])(
+    'leads from a login link over the list to a replay, one and many, and to the audit log, %s',
+    async (how, scripts) => {
+      const id = await stage.failed(401);
+      const apId = `http://${how.replace(' ', '-')}.example`;
+      const ids: string[] = [];
+      for (let count = 0; count < 3; count += 1) ids.push(await stage.failed(208, stage.somebody(), apId));
+      await listed(...ids, id);
+      await withPerson({ javaScriptEnabled: scripts }, async (page) => {
+        await go(page, 'Transactions');
+        await page.getByLabel('Fault', { exact: true }).selectOption('401');
+        await page.getByRole('button', { name: 'Show' }).click();
+        await page.locator(`a[href="/admin/transactions/${id}"]`).click();
+        expect(await heading(page).textContent()).toBe(id);
+        expect(await page.getByRole('img', { name: /Statechart. Now failed/ }).count()).toBe(1);
+        await page.getByText('Replay …').click();
+        await page.getByLabel('Reason').fill('The person has called');
+        await page.getByRole('button', { name: 'Replay: prompt the person again' }).click();
+        await page.getByText('A new attempt has begun.').waitFor();
+        await soon(() => expect(stage.asked()).toContain(`${id} 2`));
+
+        await go(page, 'Transactions');
+        await page.getByLabel('State').selectOption('failed');
+        await page.getByLabel('Application').fill(apId);
+        await page.getByRole('button', { name: 'Show' }).click();
+        await page.getByRole('link', { name: 'Replay what this filter shows' }).click();
+        await page.getByRole('heading', { name: 'Replay 3 transactions' }).waitFor();
+        await page.getByLabel('Reason').fill(`The phones were away, ${how}`);
+        await page.getByLabel('Replays in a second').fill('50');
+        await page.getByRole('button', { name: 'Start the replay' }).click();
+        await page.waitForURL(/\/admin\/replays\/B[0-9a-f]{16}$/);
+        await page.getByRole('button', { name: 'Stop' }).waitFor();
+        for (const each of ids) await stage.answer(each, 2, 208);
+        // Without scripts news come by reloading.
+        if (scripts) await page.locator('.state.done').waitFor();
+        else {
+          await soon(async () => {
+            await page.reload();
+            expect(await page.locator('.state.done').count()).toBe(1);
+          });
+        }
+        for (const each of ids) expect(await page.getByRole('link', { name: each }).count()).toBe(1);
+
+        await go(page, 'Audit');
+        await page.getByLabel('Action', { exact: true }).selectOption('bulk-replay');
+        await page.getByRole('button', { name: 'Show' }).click();
+        const order = page.getByRole('row').filter({ hasText: `The phones were away, ${how}` });
+        expect(await order.count()).toBe(1);
+      });
+      for (const each of ids) expect(stage.asked().filter((asked) => asked === `${each} 2`)).toHaveLength(1);
+    },
+  );
+
+  it('counts what is new without pushing what is read away', async () => {
+    await withPerson({}, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions`);
+      const first = await page.getByRole('row').nth(1).textContent();
+      await stage.product.post('/rest/service/sign', signRequest({}));
+      const button = page.getByRole('button', { name: '1 new' });
+      await button.waitFor({ timeout: 15_000 });
+      expect(await page.getByRole('row').nth(1).textContent()).toBe(first);
+      await button.click();
+      expect(await page.getByRole('row').nth(1).textContent()).not.toBe(first);
+      expect(await button.isVisible()).toBe(false);
+    });
+  });
+
+  it('strikes out what does not fit the filter any more', async () => {
+    const [older, newer] = [await stage.failed(402), await stage.failed(402)];
+    await listed(older, newer);
+    await withPerson({}, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions?state=failed&fault=402`);
+      const operator = { name: 'olga', role: 'operator', via: 'cli' } as const;
+      expect(await stage.replays.replay(newer, operator)).toBe('replayed');
+      await page.locator(`tr.left[data-id="${newer}"]`).waitFor({ timeout: 15_000 });
+      expect(await page.locator(`tr.left[data-id="${older}"]`).count()).toBe(0);
+    });
+  });
+
+  it('shows the end of an open transaction by itself, and keeps what is being typed', async () => {
+    const id = await stage.submit(stage.somebody());
+    await soon(() => expect(stage.asked()).toContain(`${id} 1`));
+    await withPerson({}, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions/${id}`);
+      await page.getByText('Cancel …').click();
+      await page.getByLabel('Reason').fill('A mist');
+      await stage.answer(id, 1, 401);
+      await page.locator('.tiles .state.failed').waitFor();
+      expect(await page.getByLabel('Reason').inputValue()).toBe('A mist');
+    });
+  });
+
+  it.each([
+    [1280, 'light'],
+    [1280, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)('fits a window of %d pixels in %s colours, and can be read', async (width, colorScheme) => {
+    await withPerson({ viewport: { width, height: 800 }, colorScheme }, async (page) => {
+      const [{ id: bulk } = { id: '' }] = await stage.replays.list(1);
+      for (const path of [
+        '/admin',
+        '/admin/transactions',
+        `/admin/transactions/${cancelled}`,
+        '/admin/replays/plan',
+        '/admin/replays',
+        ...(bulk === '' ? [] : [`/admin/replays/${bulk}`]),
+        '/admin/callbacks',
+        '/admin/callbacks/plan',
+        '/admin/audit',
+        '/admin/users',
+        '/admin/tokens',
+      ]) {
+        await page.goto(`${stage.url}${path}`);
+        if (path.endsWith('replays/plan')) await page.screenshot({ path: `/tmp/h8-${width}-${colorScheme}.png`, fullPage: true });
+        const { content, window } = await page.evaluate(widths);
+        expect([path, content]).toEqual([path, window]);
+        expect([path, await page.evaluate(poorContrasts)]).toEqual([path, []]);
+        expect([path, await page.evaluate(repeatedIds)]).toEqual([path, []]);
+        expect([path, await page.evaluate(brokenLinks)]).toEqual([path, []]);
+      }
+    });
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    await withPerson({}, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions`);
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.id')).toBe('f-state');
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      const row = page.getByRole('row').nth(1).getByRole('link');
+      await row.focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/admin\/transactions\/H/);
+    });
+  });
+});
+
+describe('a login to the console with the phone', () => {
+  let phones: PhoneStage;
+  beforeAll(async () => {
+    phones = await startPhoneStage(redis, { queue: { prefix: `${redis.prefix.slice(-26)}phones` } });
+  });
+  afterAll(async () => {
+    await phones?.product.stop();
+  });
+
+  it.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])('leads in from a link on a page of others, %s', async (how, javaScriptEnabled) => {
+    const msisdn = phones.somebody();
+    const name = how.replace(' ', '-');
+    const oidcSubject = phones.subjectOf(msisdn);
+    await phones.operators.users.add(admin, { name, role: 'admin', oidcSubject });
+    await withContext(browser, { locale: 'en-GB', javaScriptEnabled }, async (context) => {
+      const complaints: string[] = [];
+      context.on('console', (message) => complaints.push(message.text()));
+      context.on('weberror', (error) => complaints.push(error.error().message));
+      await context.route('http://wiki.example/', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<link rel="icon" href="data:,"><a href="${phones.product.url}/admin/tokens">The console</a>`,
+        }),
+      );
+      const page = await context.newPage();
+      await page.goto('http://wiki.example/');
+      await page.getByRole('link', { name: 'The console' }).click();
+      await page.getByRole('link', { name: 'Log in with the phone' }).click();
+      await page.getByLabel('Mobile number').fill(msisdn);
+      await page.getByRole('button', { name: 'Send request' }).click();
+      await page.waitForURL(`${phones.product.url}/admin/tokens`);
+      expect(await page.locator('.who').textContent()).toContain(`${name} admin`);
+
+      await page.getByLabel('What it is for').fill('Nightly report');
+      await page.getByRole('button', { name: 'Make a token' }).click();
+      const token = (await page.locator('code.secret').textContent()) ?? '';
+      expect(await phones.operators.tokens.verify(token)).toMatchObject({ name });
+      await page.getByRole('button', { name: `End the token Nightly report of ${name}` }).click();
+      await page.getByText('The token is good for nothing any more.').waitFor();
+      expect(await phones.operators.tokens.verify(token)).toBeUndefined();
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  it('shows somebody who is no user what to tell an admin', async () => {
+    const msisdn = phones.somebody();
+    await withContext(browser, { viewport: { width: 390, height: 800 } }, async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${phones.product.url}/admin/login/oidc`);
+      await page.getByLabel('Mobile number').fill(msisdn);
+      await page.getByRole('button', { name: 'Send request' }).click();
+      await page.getByRole('heading', { name: 'No user of this console' }).waitFor();
+      expect(await page.locator('code.secret').textContent()).toBe(phones.subjectOf(msisdn));
+      const { content, window } = await page.evaluate(widths);
+      expect(content).toBe(window);
+      expect(await page.evaluate(poorContrasts)).toEqual([]);
+      await page.getByRole('link', { name: 'Log in another way' }).click();
+      await page.getByLabel('Password').waitFor();
+    });
+  });
+});

@@ -1,0 +1,110 @@
+/** What becomes of the index when a rebuild, or a process, is cut off at a bad moment. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createIndexStore, type IndexStore } from '../../src/history/index-store.ts';
+import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
+import { type Position, positionText } from '../../src/history/position.ts';
+import { testRedis } from '../support/redis.ts';
+import { dayMs, retention, type Stage, startStage } from './stage.ts';
+
+const test = testRedis();
+let stage: Stage;
+afterEach(async () => {
+  await stage.close();
+  expect(stage.errors).toEqual([]);
+});
+
+interface Indexed extends Stage {
+  readonly keys: ShardKeys;
+  readonly store: IndexStore;
+}
+
+/** With three transactions in the index, and nobody who follows. */
+const begin = async (now: () => number = Date.now): Promise<Indexed> => {
+  stage = await startStage(test, { now });
+  const indexer = stage.indexer();
+  for (const apTransId of ['A', 'B', 'C']) await stage.submit({ apTransId });
+  await indexer.idle();
+  await indexer.close();
+  const keys = shardKeys(stage.prefix, 0);
+  return { ...stage, keys, store: createIndexStore(stage.redis, keys, now) };
+};
+
+const listed = async (): Promise<readonly string[]> =>
+  (await stage.all({})).map(({ apTransId }) => apTransId).sort();
+
+const left = async (keys: ShardKeys): Promise<readonly string[]> =>
+  (await stage.redis.hkeys(keys.state)).filter((field) => field.startsWith('left:'));
+
+const exists = async (keys: ShardKeys, generation: number): Promise<number> => {
+  const { at, meta, spans, facts, names } = keys.generation(generation);
+  return stage.redis.exists(at, meta, spans, facts(0), names(0));
+};
+
+describe('a rebuild', () => {
+  it('stands when the index before it cannot be removed, and the next sweep removes that', async () => {
+    const { keys, redis, history } = await begin();
+    const { spans } = keys.generation(1);
+    await redis.rename(spans, `${spans}-away`);
+    await redis.set(spans, 'not to be read');
+    expect(await history.rebuild()).toEqual({ indexed: 3 });
+    expect(await listed()).toEqual(['A', 'B', 'C']);
+    expect(await left(keys)).toEqual(['left:1']);
+    await redis.rename(`${spans}-away`, spans);
+    await stage.indexer().sweep();
+    expect(await exists(keys, 1)).toBe(0);
+    expect(await left(keys)).toEqual([]);
+    expect(await listed()).toEqual(['A', 'B', 'C']);
+  });
+
+  it('stands when the switch to it is sent twice, and when it is given up afterwards', async () => {
+    const { keys, store, history } = await begin();
+    await history.rebuild();
+    const position = await store.position();
+    const { generation } = position as Position;
+    expect(await store.use({ ...(position as Position), signatures: '9-9' })).toBe(true);
+    expect(positionText((await store.position()) as Position)).toBe(positionText(position as Position));
+    await store.giveUp(generation);
+    await store.removeLeft();
+    expect(await exists(keys, generation)).toBe(5);
+    expect(await listed()).toEqual(['A', 'B', 'C']);
+  });
+
+  it('removes what one before it left when its process died right after the switch', async () => {
+    const { keys, store, history } = await begin();
+    const generation = await store.beginGeneration();
+    const position = (await store.position()) as Position;
+    expect(await store.use({ ...position, generation })).toBe(true);
+    expect(await exists(keys, 1)).toBe(5);
+    await history.rebuild();
+    expect(await exists(keys, 1)).toBe(0);
+    expect(await left(keys)).toEqual([]);
+    expect(await listed()).toEqual(['A', 'B', 'C']);
+  });
+
+  it('is not put to use once another one has begun', async () => {
+    const { store, history } = await begin();
+    const generation = await store.beginGeneration();
+    await history.rebuild();
+    const position = (await store.position()) as Position;
+    expect(await store.use({ ...position, generation })).toBe(false);
+    expect(await listed()).toEqual(['A', 'B', 'C']);
+  });
+});
+
+describe('what is over', () => {
+  it('is taken out every hour, however often processes come and go', async () => {
+    let later = 0;
+    const now = (): number => Date.now() + later;
+    const { keys, redis, fail, take } = await begin(now);
+    await fail(await take(), 401);
+    const rows = (): Promise<number> => redis.hlen(keys.generation(1).at);
+    const begun = await redis.hget(keys.state, 'swept');
+    const second = stage.indexer({ now });
+    await second.idle();
+    await second.close();
+    expect(await redis.hget(keys.state, 'swept')).toBe(begun);
+    later = retention.failedMs + dayMs;
+    stage.indexer({ now });
+    await vi.waitFor(async () => expect(await rows()).toBe(2), { timeout: 5000 });
+  });
+});

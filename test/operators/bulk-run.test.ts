@@ -1,0 +1,170 @@
+/** One bulk in the hands of one process, step by step. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type BulkRun, takeUpBulk } from '../../src/operators/bulk-run.ts';
+import { type BulkStore, createBulkStore } from '../../src/operators/bulk-store.ts';
+import { createPromptLimit } from '../../src/operators/prompt-limit.ts';
+import { createReplayOnce, type ReplayOnce } from '../../src/operators/replay-once.ts';
+import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
+import { shardFor } from '../../src/transactions/answers.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { operator } from './stage.ts';
+
+const redis = testRedis();
+const client = redis.client();
+let stage: ReplayStage;
+let store: BulkStore;
+let replayOnce: ReplayOnce;
+
+beforeAll(async () => {
+  stage = await startReplayStage(redis);
+  store = createBulkStore(client, stage.prefix);
+  replayOnce = createReplayOnce(client, stage.shards);
+});
+afterAll(async () => {
+  await stage.close();
+});
+
+const limiter = () => createRateLimiter({ redis: client, prefix: stage.prefix });
+
+const order = async (ids: readonly string[]): Promise<string> => {
+  const id = store.newId();
+  const items = ids.map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
+  await store.create({ id, by: 'olga', reason: 'x', perSecond: 1000, createdAt: Date.now() }, items);
+  return id;
+};
+
+const takeUp = async (bulkId: string): Promise<BulkRun> => {
+  const bulk = await store.find(bulkId);
+  if (bulk === undefined) throw new Error('a bulk was expected');
+  const { shards, audit } = stage;
+  // Somebody sets the machine's clock back, again and again.
+  let time = Date.now();
+  const now = () => {
+    time -= 60_000;
+    return time;
+  };
+  const mayGoOn = async () => true;
+  return takeUpBulk(bulk, {
+    ...{ redis: client, shards, store, audit, limiter: limiter(), replayOnce, now, mayGoOn },
+  });
+};
+
+const stepUntil = (run: BulkRun, check: () => unknown) =>
+  soon(async () => {
+    await run.step();
+    return check();
+  });
+
+const keyOf = (id: string): string => shardFor(stage.shards, id)?.signatures.queue.toKey(id) ?? '';
+const resultsOf = async (bulkId: string) => Object.fromEntries(await store.results(bulkId));
+const hasFailed = (id: string) =>
+  soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
+
+describe('what became of a replay', () => {
+  it('is known although somebody replays it again before anybody has looked', async () => {
+    const id = await stage.failed(209);
+    const bulkId = await order([id]);
+    const run = await takeUp(bulkId);
+    await run.step();
+    expect(await resultsOf(bulkId)).toEqual({ [id]: 'replayed' });
+    await stage.answer(id, 2, 208);
+    await hasFailed(id);
+    expect(await replayOnce(id, 2, { by: 'automatic', order: 'A' })).toBe('replayed');
+    await stage.answer(id, 3, 401);
+    await hasFailed(id);
+    await stepUntil(run, async () => expect(await resultsOf(bulkId)).toEqual({ [id]: '208' }));
+  });
+
+  it('stays what another process has found, whoever replays it afterwards', async () => {
+    const id = await stage.failed(209);
+    const bulkId = await order([id]);
+    const asleep = await takeUp(bulkId);
+    await store.begin(bulkId, id, '41760009999');
+    await store.settle(bulkId, id, '208', '41760009999');
+    await replayOnce(id, 1, { by: 'automatic', order: 'A' });
+    expect(await asleep.step()).toBe(false);
+    expect(await store.find(bulkId)).toMatchObject({ state: 'done', counts: { failed: { 208: 1 } } });
+    await stage.answer(id, 2, 401);
+  });
+
+  it('is looked for in a few commands, however many are open', async () => {
+    const ids = Array.from({ length: 1200 }, (_, index) => newMsspTransId(index % 2));
+    const bulkId = await order(ids);
+    const jobs = client.pipeline();
+    for (const id of ids) {
+      jobs.hset(keyOf(id), 'atm', 1, 'data', '{}');
+      jobs.hset(`{${stage.prefix}-replays}:bulk:${bulkId}:results`, id, 'replayed');
+    }
+    await jobs.exec();
+    const run = await takeUp(bulkId);
+    const sent = vi.spyOn(client, 'sendCommand');
+    await run.step();
+    expect(sent.mock.calls.length).toBeLessThan(10);
+    sent.mockRestore();
+    // All have their turn: the last ones, too.
+    const removal = client.pipeline();
+    for (const id of ids) removal.del(keyOf(id));
+    await removal.exec();
+    await soon(async () => expect(await run.step()).toBe(false));
+    expect((await store.find(bulkId))?.counts).toMatchObject({ gone: 1200 });
+  });
+});
+
+describe('one person', () => {
+  it('is prompted by bulks no oftener than by single replays', async () => {
+    const msisdn = stage.somebody();
+    const often = await stage.failed(208, msisdn);
+    const seldom = await stage.failed(208);
+    const prompts = createPromptLimit(limiter());
+    while (await prompts.take(msisdn.slice(1)));
+    expect(await stage.replays.replay(often, operator)).toEqual({ refused: 'too-many' });
+    const bulkId = await order([often, seldom]);
+    const run = await takeUp(bulkId);
+    await stepUntil(run, () => expect(stage.asked()).toContain(`${seldom} 2`));
+    expect(await resultsOf(bulkId)).toEqual({ [seldom]: 'replayed' });
+    expect(await client.hget(`{${stage.prefix}-replays}:numbers`, msisdn.slice(1))).toBeNull();
+    await prompts.putBack(msisdn.slice(1));
+    await stepUntil(run, () => expect(stage.asked()).toContain(`${often} 2`));
+    for (const id of [often, seldom]) await stage.answer(id, 2, 401);
+    await soon(async () => expect(await run.step()).toBe(false));
+  });
+
+  it('who was prompted often enough keeps no bulk from being stopped', async () => {
+    const msisdn = stage.somebody();
+    const bulkId = await order([await stage.failed(208, msisdn)]);
+    const run = await takeUp(bulkId);
+    const prompts = createPromptLimit(limiter());
+    while (await prompts.take(msisdn.slice(1)));
+    expect(await run.step()).toBe(true);
+    expect(await store.stop(bulkId)).toBe(true);
+    await soon(async () => expect(await run.step()).toBe(false), 5000);
+    expect(await store.find(bulkId)).toMatchObject({ state: 'stopped', counts: { waiting: 1 } });
+  });
+});
+
+describe('a bulk that this release cannot read', () => {
+  it('keeps no other from going on, nor what replays itself', async () => {
+    const apId = 'http://automatic.example';
+    const [later, broken, other] = [
+      await stage.failed(208),
+      await stage.failed(208),
+      await stage.failed(208),
+    ];
+    const bulks = await Promise.all([later, broken, other].map((id) => order([id])));
+    const keyOfBulk = (index: number) => `{${stage.prefix}-replays}:bulk:${bulks[index]}`;
+    await client.hset(`${keyOfBulk(0)}:results`, newMsspTransId(0), 'of-a-later-release');
+    await client.rpush(`${keyOfBulk(1)}:items`, 'no item');
+    const automatic = { apId, faults: [209], maxAttempts: 2, backoffSeconds: 0.1, perSecond: 10 };
+    const byItself = await stage.failed(209, undefined, apId);
+    stage.runner({ automatic: [automatic] });
+    for (const id of [later, other, byItself]) await stage.answer(id, 2, 401);
+    await soon(async () =>
+      expect((await stage.replays.list()).filter(({ id }) => bulks.includes(id))).toHaveLength(3),
+    );
+    const messages = stage.errors.map(({ message }) => message);
+    expect(messages).toContain(`Replays rest for some seconds: ${bulks[1]}`);
+    expect(stage.asked()).not.toContain(`${broken} 2`);
+  });
+});

@@ -1,0 +1,137 @@
+/** Waiting for ends that no event tells of: what is looked up, and how often. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createEndings, type Endings } from '../../src/transactions/endings.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
+import { closeShards, openShards, type QueueAt } from '../../src/transactions/shards.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const client = redis.client();
+const shards = openShards({ redis: client, prefix: redis.prefix, shards: 1, onError: () => undefined });
+const looked: Promise<unknown>[] = [];
+let at: QueueAt;
+let endings: Endings;
+
+beforeAll(() => {
+  const [shard] = shards;
+  if (shard === undefined) throw new Error('there is no shard');
+  const { queue, home } = shard.signatures;
+  const readEnd: typeof home.readEnd = (id) => {
+    const look = home.readEnd(id);
+    looked.push(look);
+    return look;
+  };
+  at = { queue, home: { ...home, readEnd } };
+});
+beforeEach(async () => {
+  // Only the clock of the look-ups: the connections keep theirs.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  looked.length = 0;
+  endings = await open(client);
+});
+afterEach(async () => {
+  await endings.close();
+  vi.useRealTimers();
+});
+afterAll(() => closeShards(shards));
+
+const open = (blocking: Redis): Promise<Endings> =>
+  createEndings({
+    redis: client,
+    blocking,
+    at,
+    prefix: `{${redis.prefix}-0}`,
+    now: () => 0,
+    onError: () => undefined,
+  });
+
+/** The connections that read the stream, by the names that BullMQ gives them. */
+const readers = async (): Promise<readonly string[]> => {
+  const list = (await client.client('LIST')) as string;
+  return list
+    .split('\n')
+    .filter((line) => line.includes(redis.prefix) && line.includes(':qe'))
+    .map((line) => /^id=(\d+)/.exec(line)?.[1] ?? '');
+};
+
+const pass = async (seconds: number): Promise<void> => {
+  for (let second = 0; second < seconds; second += 1) {
+    await vi.advanceTimersByTimeAsync(1000);
+    await looked.at(-1);
+  }
+};
+
+const added = async (): Promise<string> => {
+  const id = newMsspTransId(0);
+  await at.queue.add('sign', {}, { jobId: id, delay: 3_600_000 });
+  return id;
+};
+
+describe('an end that no event has told of', () => {
+  it('is found', async () => {
+    const id = await added();
+    const waiting = endings.wait(id, 1);
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
+    await pass(2);
+    expect(await waiting.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
+  });
+
+  it('is looked for every second, and less often the longer it takes', async () => {
+    await vi.waitFor(() => expect(endings.isReading()).toBe(true));
+    looked.length = 0;
+    const waiting = endings.wait(await added(), 1);
+    await pass(20);
+    expect(looked.length).toBe(19);
+    await pass(100);
+    expect(looked.length).toBeLessThan(45);
+    await pass(1080);
+    // Once a minute now.
+    const before = looked.length;
+    await pass(600);
+    expect(looked.length).toBe(before + 10);
+    waiting.cancel();
+  });
+});
+
+describe('while the events are not read', () => {
+  it('an end is looked for every second, however long it takes', async () => {
+    const fragile = new Redis({ ...redis.connection, retryStrategy: () => 3_600_000 });
+    const deaf = await open(fragile);
+    await vi.waitFor(() => expect(deaf.isReading()).toBe(true));
+    for (const reader of await readers()) await client.client('KILL', 'ID', reader);
+    await vi.waitFor(() => expect(deaf.isReading()).toBe(false));
+    looked.length = 0;
+    const waiting = deaf.wait(await added(), 1);
+    await pass(120);
+    expect(looked.length).toBe(119);
+    waiting.cancel();
+    await deaf.close();
+    fragile.disconnect();
+  });
+});
+
+describe('a job that is removed', () => {
+  it('ends the wait, whether an event tells of it or nothing does', async () => {
+    const [told, untold] = [await added(), await added()];
+    const waits = [endings.wait(told, 1, true), endings.wait(untold, 1, true)];
+    await at.queue.remove(told);
+    await client.del(at.queue.toKey(untold));
+    expect(await waits[0]?.ended).toBeUndefined();
+    await pass(2);
+    expect(await waits[1]?.ended).toBeUndefined();
+  });
+
+  it('is waited for by who is about to add it anew', async () => {
+    const id = await added();
+    const [waiting, other] = [endings.wait(id, 1), endings.wait(id, 1, true)];
+    await at.queue.remove(id);
+    expect(await other.ended).toBeUndefined();
+    await pass(3);
+    expect(looked.length).toBe(2);
+    await at.queue.add('sign', {}, { jobId: id, delay: 3_600_000 });
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
+    await pass(1);
+    expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createPlaces } from '../../workers/places.ts';
+
+const start = (most: number) => {
+  let time = 0;
+  const places = createPlaces(most, () => time);
+  const take = (apId: string): (() => void) => {
+    const free = places.take(apId);
+    if (free === undefined) throw new Error('a place was expected');
+    return free;
+  };
+  /** In how many milliseconds the last of so many comes. */
+  const line = (apId: string, count: number): number =>
+    Array.from({ length: count }, () => places.turnIn(apId)).at(-1) ?? 0;
+  return { ...places, places, take, line, pass: (ms: number) => (time += ms) };
+};
+
+describe('the places of an application', () => {
+  it('are so many, and others have their own', () => {
+    const { take, places } = start(2);
+    const free = take('a');
+    take('a');
+    expect(places.take('a')).toBeUndefined();
+    take('b');
+    free();
+    take('a');
+    expect(places.take('a')).toBeUndefined();
+  });
+
+  it('are a fifth for one who has hung lately', () => {
+    const { take, places, pass } = start(25);
+    const hanging = Array.from({ length: 25 }, () => take('hangs'));
+    pass(10_000);
+    for (const free of hanging) free();
+    for (const free of Array.from({ length: 5 }, () => take('hangs'))) {
+      expect(places.take('hangs')).toBeUndefined();
+      free();
+      take('hangs');
+    }
+  });
+
+  it('are all there again for one who has been quick for a while', () => {
+    const { take, places, pass } = start(25);
+    const free = take('hung');
+    pass(10_000);
+    free();
+    for (let tries = 0; tries < 20; tries += 1) take('hung')();
+    for (let more = 0; more < 25; more += 1) take('hung');
+    expect(places.take('hung')).toBeUndefined();
+  });
+
+  it('are waited for one after the other, as seldom for many as for few, while nobody answers', () => {
+    const { take, line, pass } = start(25);
+    const free = take('hangs');
+    expect(line('hangs', 1)).toBe(2000);
+    pass(10_000);
+    free();
+    take('hangs');
+    // A hundred in a second, behind each other also when they were put off later.
+    expect(line('hangs', 30_000)).toBe(2000 + 299_990);
+    pass(100_000);
+    expect(line('hangs', 100)).toBe(2000 + 199_990 + 1000);
+    expect(line('another', 1)).toBe(2000);
+  });
+
+  it('are waited for as long as a quick receiver needs for those in front', () => {
+    const { take, line, pass } = start(25);
+    take('quick');
+    const free = take('quick');
+    pass(50);
+    free();
+    expect(line('quick', 501)).toBe(2000 + 500 * 2);
+  });
+});
