@@ -46,8 +46,9 @@ export interface HandleOptions {
   readonly protocol: Protocol;
   readonly certificates: Chains;
   readonly now: () => number;
-  /** Aborts when the queue is closed. */
-  readonly closing: AbortSignal;
+  readonly isClosed: () => boolean;
+  /** Called when the queue is closed. A set, because signals are slow with thousands of listeners. */
+  readonly onClose: Set<() => void>;
 }
 
 /** Timers can do no more. */
@@ -59,7 +60,7 @@ export const createHandle = (
   endings: () => Promise<Endings>,
   options: HandleOptions,
 ): SignatureHandle => {
-  const { redis, protocol, certificates, now, closing } = options;
+  const { redis, protocol, certificates, now, isClosed, onClose } = options;
   const standing = () => readStanding(redis, at.queue.toKey(id));
 
   /** @param over Ends the wait. Who aborts it does not hear what this comes to. */
@@ -76,14 +77,14 @@ export const createHandle = (
   /** The caller's signal, the time and the queue's closing count from the call on, also while Redis is waited for. */
   const stateInTime = async ({ signal, timeoutMs = longestMs }: WaitOptions): Promise<TransactionState> => {
     signal?.throwIfAborted();
-    if (closing.aborted) throw new NoResultError(id, 'closed');
+    if (isClosed()) throw new NoResultError(id, 'closed');
     const over = new AbortController();
     const abort = (): void => over.abort(signal?.reason);
     const close = (): void => over.abort(new NoResultError(id, 'closed'));
     const expire = (): void => over.abort(new NoResultError(id, 'timeout'));
     const timer = setTimeout(expire, Math.min(timeoutMs, longestMs));
     signal?.addEventListener('abort', abort);
-    closing.addEventListener('abort', close);
+    onClose.add(close);
     const cutOff = new Promise<never>((_, reject) => {
       over.signal.addEventListener('abort', () => reject(over.signal.reason));
     });
@@ -92,7 +93,7 @@ export const createHandle = (
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      closing.removeEventListener('abort', close);
+      onClose.delete(close);
       over.abort();
     }
   };

@@ -95,7 +95,8 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const reader = createInputReader({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
   const subscriptions = new Map<number, Promise<Endings>>();
-  const closing = new AbortController();
+  const onClose = new Set<() => void>();
+  let closed = false;
 
   const subscriptionOf = (shard: Shard): Promise<Endings> => {
     const present = subscriptions.get(shard.index);
@@ -126,7 +127,8 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       protocol,
       certificates,
       now,
-      closing: closing.signal,
+      isClosed: () => closed,
+      onClose,
     });
 
   const checkOptions = (enqueueOptions: EnqueueOptions): void => {
@@ -165,8 +167,9 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
     rootCertificates: () => certificates.trust(),
 
     close: async () => {
-      if (closing.signal.aborted) return;
-      closing.abort();
+      if (closed) return;
+      closed = true;
+      for (const end of onClose) end();
       await Promise.all(
         [...subscriptions.values()].map((opening) =>
           opening.then(

@@ -1,5 +1,5 @@
 /** Replays that the service does by itself. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
@@ -21,6 +21,8 @@ const rule = (apId: string, changes: Partial<AutomaticRule> = {}): AutomaticRule
 beforeAll(async () => {
   stage = await startReplayStage(redis);
 });
+// One that outlived its test would hold the lease that the next one waits for.
+afterEach(() => stage.stopRunners());
 afterAll(async () => {
   await stage.close();
   expect(stage.errors).toEqual([]);

@@ -49,6 +49,8 @@ export interface ReplayStage {
   asked(): readonly string[];
   /** What the AP hears: `504`, `500` or the fault's code. */
   status(id: string): Promise<string>;
+  /** Those that still run. */
+  stopRunners(): Promise<void>;
   runner(options?: {
     automatic?: readonly AutomaticRule[];
     now?: () => number;
@@ -88,6 +90,9 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
   const audit = createAudit({ redis: blocking, prefix, log: { audit: () => undefined } });
   const limiter = createRateLimiter({ redis: blocking, prefix });
   const runners: ReplayRunner[] = [];
+  const stopRunners = async (): Promise<void> => {
+    for (const runner of runners.splice(0)) await runner.close();
+  };
 
   const replaysWith = (policy: ReplayPolicy): Replays =>
     createReplays({
@@ -184,6 +189,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
         .map((line) => JSON.parse(line))
         .filter(({ msg }) => msg === 'device asked')
         .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    stopRunners,
     runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
       const options = { redis: blocking, prefix, shards, audit, limiter, automatic, now, onError, leaseMs };
       const runner = createReplayRunner(options);
@@ -192,7 +198,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       return runner;
     },
     close: async () => {
-      for (const runner of runners) await runner.close();
+      await stopRunners();
       history.close();
       await indexer.close();
       await closeShards(shards);
