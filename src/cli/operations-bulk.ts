@@ -39,6 +39,7 @@ export const planText = (plan: ReplayPlan, context: Pick<CliContext, 'stdout' | 
     ['failed, found', String(plan.found)],
     ['to be replayed', String(plan.replayable)],
     ['people prompted', String(plan.numbers)],
+    ['most for one', String(plan.mostOfOne)],
     ['by fault', countsText(plan.byFault) || undefined],
     ...Object.entries(plan.byAp).map(
       ([ap, count], index): Field => [index === 0 ? 'by AP' : '', `${ap}: ${count}`],

@@ -3,6 +3,10 @@ import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
 
 const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
 
+/** For how long somebody with so many transactions is prompted at the least, seconds. */
+export const secondsOfOne = (prompts: number): number =>
+  (Math.max(0, prompts - promptsOfOne.requests) * promptsOfOne.perSeconds) / promptsOfOne.requests;
+
 export interface PromptLimit {
   /** @returns False when the number has been prompted often enough just now. */
   take(msisdn: string): Promise<boolean>;

@@ -42,6 +42,8 @@ export interface ReplayPlan {
   readonly replayable: number;
   /** Different numbers among those. */
   readonly numbers: number;
+  /** Of these transactions those of the number that has most: one person is prompted at a limited pace. */
+  readonly mostOfOne: number;
   /** The replayable ones, by fault code and by AP_ID. */
   readonly byFault: Readonly<Record<string, number>>;
   readonly byAp: Readonly<Record<string, number>>;
@@ -148,7 +150,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     // Names of others: `__proto__` is one like any other.
     const byFault = new Map<string, number>();
     const byAp = new Map<string, number>();
-    const numbers = new Set<string>();
+    const numbers = new Map<string, number>();
     const items: BulkItem[] = [];
     const first: TransactionRow[] = [];
     const seen = new Set<string>();
@@ -163,7 +165,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     const take = ({ row, endedRuns }: Standing): void => {
       increment(byFault, String(row.fault?.code));
       increment(byAp, row.apId);
-      numbers.add(row.msisdn);
+      increment(numbers, row.msisdn);
       items.push({ msspTransId: row.msspTransId, endedRuns });
       if (first.length < mostNamed) first.push(row);
     };
@@ -191,6 +193,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
         found,
         replayable: items.length,
         numbers: numbers.size,
+        mostOfOne: Math.max(0, ...numbers.values()),
         byFault: Object.fromEntries(byFault),
         byAp: Object.fromEntries(byAp),
         refused,

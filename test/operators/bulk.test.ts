@@ -56,6 +56,7 @@ describe('a dry run', () => {
       ...found,
       replayable: 2,
       numbers: 1,
+      mostOfOne: 2,
       byFault: { 208: 2 },
       refused: { ...none, never: 1, reason: 1 },
       first: [ids[1], ids[0]].map((msspTransId) =>
@@ -71,6 +72,7 @@ describe('a dry run', () => {
     expect(await stage.replays.plan({ filter: { apId } }, admin, 'They called')).toMatchObject({
       replayable: 3,
       numbers: 2,
+      mostOfOne: 2,
       refused: { ...none, never: 1 },
     });
     expect(await stage.replays.plan({ filter: { apId } }, viewer)).toMatchObject({

@@ -1,5 +1,7 @@
 /** Before a bulk replay: how many, whom, who would be left out, and the question. */
+
 import { html } from 'hono/html';
+import { secondsOfOne } from '../../operators/prompt-limit.ts';
 import type { ReplayPlan } from '../../operators/replays.ts';
 import { faultTable, isFaultCode } from '../../protocol/fault.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -56,17 +58,19 @@ const faultName = (code: string): string =>
 
 const question = ({ session, form, plan, problem, reason, perSecond }: PlanModel): Html => {
   const rate = Number(perSecond);
-  const lasts = rate > 0 ? (plan.replayable / rate) * 1000 : undefined;
+  const lasts = rate > 0 ? Math.max(plan.replayable / rate, secondsOfOne(plan.mostOfOne)) * 1000 : undefined;
   return html`<form class="ask narrow" method="post" action="/admin/replays">${csrfField(session.csrf)}
 ${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <input type="hidden" name="expected" value="${plan.replayable}">
 <h2>Replay ${counted(plan.replayable, 'transaction')}</h2>
-<p>This prompts ${counted(plan.numbers, 'person', 'people')}. One with several transactions is prompted for one of them at a time.</p>
+<p>This prompts ${counted(plan.numbers, 'person', 'people')}. One with several transactions is prompted for one of them at a time, and not many times a minute.</p>
 <div class="field"><label for="reason">Reason</label><textarea id="reason" name="reason" maxlength="500" required${problem === 'reason' ? html` aria-invalid="true"` : ''} aria-describedby="reason-hint">${reason}</textarea><span class="hint" id="reason-hint">It is kept in the audit log.</span></div>
 <div class="field"><label for="perSecond">Replays in a second, at most</label><input id="perSecond" name="perSecond" type="number" min="0.01" max="1000" step="any" required value="${perSecond}"${problem === 'rate' ? html` aria-invalid="true"` : ''} aria-describedby="rate-hint"><span class="hint" id="rate-hint">${
     lasts === undefined
       ? 'Fewer spare the phone network.'
-      : `At ${perSecond} in a second the prompting takes ${duration(Math.max(1000, lasts))}.`
+      : `So the prompting takes ${duration(Math.max(1000, lasts))} or more${
+          plan.mostOfOne > 1 ? `: one person has ${count(plan.mostOfOne)} of them` : ''
+        }.`
   }</span></div>
 <div class="actions"><button type="submit">Start the replay</button><a href="/admin/transactions${queryOf({ ...form, state: 'failed' })}">Back to the list</a></div>
 </form>`;

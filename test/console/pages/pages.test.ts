@@ -133,6 +133,7 @@ const plan = {
   found: 12,
   replayable: 10,
   numbers: 7,
+  mostOfOne: 2,
   byFault: { 401: 10 },
   byAp: { [evil]: 10 },
   refused: { login: 0, never: 2, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 },
