@@ -46,6 +46,31 @@ export const readChunks = async (
   );
 };
 
+/** KEYS: names. ARGV: what is looked for. */
+const holdingScript = `
+local found = {}
+for i = 1, #KEYS do
+  local names = redis.call('GET', KEYS[i])
+  found[i] = (not names and 2) or (string.find(names, ARGV[1], 1, true) and 1) or 0
+end
+return found`;
+
+/**
+ * Looks for bytes in the names where they lie: handing them out costs Redis more than looking through them.
+ *
+ * @returns One for each chunk, in the same order.
+ */
+export const lookInNames = async (
+  redis: RedisClient,
+  generation: GenerationKeys,
+  chunks: readonly number[],
+  needle: Buffer,
+): Promise<readonly ('held' | 'not held' | 'gone')[]> => {
+  const keys = chunks.map((chunk) => generation.names(chunk));
+  const found = (await redis.eval(holdingScript, keys.length, ...keys, needle)) as readonly number[];
+  return found.map((each) => (each === 2 ? 'gone' : each === 1 ? 'held' : 'not held'));
+};
+
 /** KEYS: the state. ARGV: base of the generation's keys, what the jobs' keys begin with, the rows' numbers. */
 const rowsScript = `${jobScript}
 local found = {}

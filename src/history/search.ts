@@ -25,7 +25,7 @@ import {
 import type { GenerationKeys, ShardKeys } from './keys.ts';
 import { type Facts, factsIn, rowsInChunk } from './packed-row.ts';
 import { readPosition } from './position.ts';
-import { readChunks, readNumbered, readSpans, type Span } from './reading.ts';
+import { lookInNames, readChunks, readNumbered, readSpans, type Span } from './reading.ts';
 import type { TransactionRow } from './row.ts';
 
 export interface Page {
@@ -142,11 +142,21 @@ const searchOnce = async (
   /** Something that was listed was not there. */
   let missing = false;
 
+  const holding = async (shard: Opened, some: readonly ChunkAt[], text: Buffer): Promise<ChunkAt[]> => {
+    if (some.length === 0) return [];
+    const numbers = some.map(({ chunk }) => chunk);
+    const looked = await lookInNames(redis, shard.generation, numbers, text);
+    if (looked.includes('gone')) missing = true;
+    return some.filter((_, index) => looked[index] === 'held');
+  };
+
   const scan = async (some: readonly ChunkAt[]): Promise<void> => {
     await Promise.all(
       opened.map(async (shard, index) => {
-        const mine = some.filter((chunk) => chunk.shard === index);
-        if (shard === undefined || mine.length === 0) return;
+        let mine = some.filter((chunk) => chunk.shard === index);
+        if (shard === undefined) return;
+        if (needle !== undefined) mine = await holding(shard, mine, needle);
+        if (mine.length === 0) return;
         const numbers = mine.map(({ chunk }) => chunk);
         const read = await readChunks(redis, shard.generation, numbers, needle !== undefined);
         for (const [number, { facts: bytes, names }] of read.entries()) {
