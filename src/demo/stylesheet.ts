@@ -3,49 +3,9 @@
  * that moves the page sideways.
  */
 import { createHash } from 'node:crypto';
+import { codeColours, looks } from '../looks.ts';
 
-const colours = {
-  light: {
-    paper: '#fcfbf8',
-    raised: '#f5f3ee',
-    ink: '#1c2330',
-    quiet: '#596274',
-    line: '#dedad1',
-    field: '#8a8678',
-    accent: '#1d4f91',
-    name: '#1d4f91',
-    string: '#2a6238',
-    literal: '#8a4b08',
-    good: '#2a6238',
-    bad: '#9c2a1e',
-  },
-  dark: {
-    paper: '#12151b',
-    raised: '#1a1f27',
-    ink: '#e4e2dc',
-    quiet: '#a2a9b6',
-    line: '#2f3642',
-    field: '#747d8c',
-    accent: '#8fbaf3',
-    name: '#8fbaf3',
-    string: '#9fd3a8',
-    literal: '#e7b173',
-    good: '#9fd3a8',
-    bad: '#f2a093',
-  },
-} as const;
-
-const variables = (scheme: Readonly<Record<string, string>>): string =>
-  Object.entries(scheme)
-    .map(([name, colour]) => `--${name}:${colour}`)
-    .join(';');
-
-export const stylesheet = `
-:root{color-scheme:light dark;${variables(colours.light)};
---text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
---title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
---code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media (prefers-color-scheme:dark){:root{${variables(colours.dark)}}}
+export const stylesheet = `${looks([codeColours])}
 *{box-sizing:border-box}
 html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}

@@ -2,43 +2,22 @@
  * The looks of the console, akin to those of the other pages: the reader's own fonts, the reader's scheme of colours, and
  * nothing that moves the page sideways. Signed and failed differ in words too, never in colour alone.
  */
-const colours = {
+import { looks, type Schemes } from '../../looks.ts';
+
+const own: Schemes = {
   light: {
-    paper: '#fcfbf8',
-    raised: '#f5f3ee',
-    ink: '#1c2330',
-    quiet: '#596274',
-    line: '#dedad1',
-    field: '#8a8678',
-    accent: '#1d4f91',
     tint: '#e8eef7',
-    good: '#2a6238',
-    bad: '#9c2a1e',
     open: '#7d5408',
     'bar-good': '#3f7d4f',
     'bar-bad': '#b5483a',
   },
   dark: {
-    paper: '#12151b',
-    raised: '#1a1f27',
-    ink: '#e4e2dc',
-    quiet: '#a2a9b6',
-    line: '#2f3642',
-    field: '#747d8c',
-    accent: '#8fbaf3',
     tint: '#1d2a3d',
-    good: '#9fd3a8',
-    bad: '#f2a093',
     open: '#e7b173',
     'bar-good': '#6fae7e',
     'bar-bad': '#d9786a',
   },
-} as const;
-
-const variables = (scheme: Readonly<Record<string, string>>): string =>
-  Object.entries(scheme)
-    .map(([name, colour]) => `--${name}:${colour}`)
-    .join(';');
+};
 
 const frame = `
 *{box-sizing:border-box}
@@ -222,9 +201,4 @@ progress{display:block;width:100%;height:.9rem;accent-color:var(--accent)}
 @media print{.skip,nav,.who,form,.bar button{display:none}}
 `;
 
-export const stylesheet = `
-:root{color-scheme:light dark;${variables(colours.light)};
---text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
---title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
---code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media screen and (prefers-color-scheme:dark){:root{${variables(colours.dark)}}}${frame}${forms}${tables}${figures}`;
+export const stylesheet = `${looks([own], 'screen and (prefers-color-scheme:dark)')}${frame}${forms}${tables}${figures}`;

@@ -2,46 +2,14 @@
  * The looks of the reference. Fonts are the reader's own, colours follow the reader's scheme, and everything that might be
  * too wide either breaks or scrolls in its own box: the page itself never scrolls sideways.
  */
-const colours = {
-  light: {
-    paper: '#fcfbf8',
-    raised: '#f5f3ee',
-    ink: '#1c2330',
-    quiet: '#596274',
-    line: '#dedad1',
-    accent: '#1d4f91',
-    name: '#1d4f91',
-    string: '#2a6238',
-    literal: '#8a4b08',
-    mark: '#fdf3d3',
-    shade: '#1c233033',
-  },
-  dark: {
-    paper: '#12151b',
-    raised: '#1a1f27',
-    ink: '#e4e2dc',
-    quiet: '#a2a9b6',
-    line: '#2f3642',
-    accent: '#8fbaf3',
-    name: '#8fbaf3',
-    string: '#9fd3a8',
-    literal: '#e7b173',
-    mark: '#3a3213',
-    shade: '#000000aa',
-  },
-} as const;
+import { codeColours, looks, type Schemes } from '../../looks.ts';
 
-const variables = (scheme: Readonly<Record<string, string>>): string =>
-  Object.entries(scheme)
-    .map(([name, colour]) => `--${name}:${colour}`)
-    .join(';');
+const own: Schemes = {
+  light: { mark: '#fdf3d3', shade: '#1c233033' },
+  dark: { mark: '#3a3213', shade: '#000000aa' },
+};
 
-export const stylesheet = `
-:root{color-scheme:light dark;${variables(colours.light)};
---text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
---title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
---code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media (prefers-color-scheme:dark){:root{${variables(colours.dark)}}}
+export const stylesheet = `${looks([codeColours, own])}
 *{box-sizing:border-box}
 html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}

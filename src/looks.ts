@@ -1,0 +1,61 @@
+/** What the pages of different rooms have in common to the eye: colours by scheme, and typefaces of the reader's own. */
+
+type Colours = Readonly<Record<string, string>>;
+
+export interface Schemes {
+  readonly light: Colours;
+  readonly dark: Colours;
+}
+
+const common: Schemes = {
+  light: {
+    paper: '#fcfbf8',
+    raised: '#f5f3ee',
+    ink: '#1c2330',
+    quiet: '#596274',
+    line: '#dedad1',
+    field: '#8a8678',
+    accent: '#1d4f91',
+    good: '#2a6238',
+    bad: '#9c2a1e',
+  },
+  dark: {
+    paper: '#12151b',
+    raised: '#1a1f27',
+    ink: '#e4e2dc',
+    quiet: '#a2a9b6',
+    line: '#2f3642',
+    field: '#747d8c',
+    accent: '#8fbaf3',
+    good: '#9fd3a8',
+    bad: '#f2a093',
+  },
+};
+
+/** Of documents that show JSON. */
+export const codeColours: Schemes = {
+  light: { name: '#1d4f91', string: '#2a6238', literal: '#8a4b08' },
+  dark: { name: '#8fbaf3', string: '#9fd3a8', literal: '#e7b173' },
+};
+
+const variables = (scheme: Colours): string =>
+  Object.entries(scheme)
+    .map(([name, colour]) => `--${name}:${colour}`)
+    .join(';');
+
+/**
+ * The beginning of a stylesheet: custom properties for both schemes.
+ *
+ * @param more Colours that a room has besides.
+ * @param when Media query of the dark scheme.
+ */
+export const looks = (more: readonly Schemes[], when = '(prefers-color-scheme:dark)'): string => {
+  const of = (scheme: keyof Schemes): string =>
+    variables(Object.assign({}, common[scheme], ...more.map((each) => each[scheme])));
+  return `
+:root{color-scheme:light dark;${of('light')};
+--text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
+--title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
+--code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+@media ${when}{:root{${of('dark')}}}`;
+};
