@@ -26,12 +26,19 @@ const secretNames = [
 /** What waits for a reader who has stopped reading; what comes beyond it is dropped. */
 const mostUnwritten = 16 * 1024 * 1024;
 
-/**
- * Lines that come while one is being written go out together with the next write. An orderly end writes what is left;
- * a kill may cost the last lines.
- */
+/** Lines go out together when they are so many bytes, or so late: a write for each costs more than the line does. */
+const writtenAtOnce = 4096;
+const writtenEveryMs = 100;
+
+/** An orderly end writes what is left; a kill may cost the last lines. */
 const standardOutput = (): DestinationStream =>
-  pino.destination({ dest: 1, sync: false, maxLength: mostUnwritten });
+  pino.destination({
+    dest: 1,
+    sync: false,
+    maxLength: mostUnwritten,
+    minLength: writtenAtOnce,
+    periodicFlush: writtenEveryMs,
+  });
 
 export const createLogger = (level: string, destination?: DestinationStream): Logger => {
   const options = {

@@ -1,6 +1,6 @@
 /** What is written for one transaction, and how the counters of a minute are named. */
 import { Buffer } from 'node:buffer';
-import { packFacts, packNames } from './packed-row.ts';
+import { factsWidth, namesWidth, packFacts, packNames } from './packed-row.ts';
 import type { TransactionRow } from './row.ts';
 
 export const minuteMs = 60_000;
@@ -14,12 +14,24 @@ export const bucketsInDoubling = 8;
 /** The middle of a bucket, milliseconds. */
 export const bucketMs = (bucket: number): number => 2 ** ((bucket + 0.5) / bucketsInDoubling);
 
-/** Two arguments of the writing script (index-store.ts): the id, and facts and names in one; empty when the job is gone. */
-export type EntryArguments = readonly [id: string, packed: Buffer | ''];
+/** What the index is to hold of a transaction; without facts and names when the job is gone. */
+export interface Entry {
+  readonly id: string;
+  readonly row: TransactionRow | undefined;
+}
 
-/** @returns Undefined for a job whose id is too long to be kept. */
-export const entryOf = (id: string, row: TransactionRow | undefined): EntryArguments | undefined => {
-  if (row === undefined) return [id, ''];
-  const names = packNames(row);
-  return names && [id, Buffer.concat([packFacts(row), names])];
+export const entryWidth = factsWidth + namesWidth;
+
+/**
+ * Entries as the writing script reads them (index-store.ts): facts and names of each, one behind the other. Of a job that is
+ * gone there is its id, and the facts are empty.
+ */
+export const packEntries = (entries: readonly Entry[]): Buffer => {
+  const bytes = Buffer.alloc(entries.length * entryWidth);
+  entries.forEach(({ id, row }, index) => {
+    const at = index * entryWidth;
+    if (row !== undefined) packFacts(row, bytes, at);
+    packNames(id, row?.apTransId ?? '', bytes, at + factsWidth);
+  });
+  return bytes;
 };

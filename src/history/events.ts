@@ -8,10 +8,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
-import { jobScript } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
 import { beginning, type EventPosition, isAtOrAfter, type Position, positionText } from './position.ts';
-import { rowOf, type StoredFields, type TransactionRow } from './row.ts';
 
 /** What was read from the two streams. */
 export interface Read {
@@ -23,8 +21,8 @@ export interface Read {
 }
 
 export interface Changes extends Read {
-  /** Each once; without a row where the job is gone. */
-  readonly changed: readonly { readonly id: string; readonly row: TransactionRow | undefined }[];
+  /** Each once; none where there is a gap. */
+  readonly changed: readonly string[];
 }
 
 /** A transaction is some four events, so Redis is busy with this for a millisecond or two. */
@@ -98,14 +96,14 @@ export const readAnswer = (found: unknown): Read & { readonly rest: readonly unk
 };
 
 /**
- * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, what the jobs' keys begin
- * with, the position by which all this is so.
+ * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the position by which all this
+ * is so.
  *
  * Of the signatures' events, those count that say that something began, fell asleep, ended, went, or is run again; the
  * others say where a job went inside the queue, which is not shown.
  */
-const changesScript = `${jobScript}
-if redis.call('HGET', KEYS[3], 'position') ~= ARGV[5] then return false end
+const changesScript = `
+if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
 local telling = { added = true, delayed = true, completed = true, failed = true, removed = true }
 ${eventsScript(`
   if telling[event] then return id end
@@ -113,16 +111,15 @@ ${eventsScript(`
   local before = field(fields, 'prev')
   return (before == 'failed' or before == 'completed') and id`)}
 if #gaps == 0 then
-  for _, id in ipairs(ids) do
-    found[#found + 1] = id
-    found[#found + 1] = job(ARGV[4], id)
-  end
+  for _, id in ipairs(ids) do found[#found + 1] = id end
 end
 return found`;
 
 /**
+ * What is read of the jobs after this is no older than what it tells.
+ *
  * @param stands Where the index stands.
- * @param since Where reading begins; where a gap is being repaired it is ahead of the index.
+ * @param since Where reading begins; it may be ahead of the index.
  * @returns Undefined when the index does not stand there any more.
  */
 export const readChanges = async (
@@ -132,23 +129,10 @@ export const readChanges = async (
   since: EventPosition = stands,
 ): Promise<Changes | undefined> => {
   const [streams, from] = eventsArguments(keys, since);
-  const found = await redis.eval(
-    changesScript,
-    3,
-    ...streams,
-    keys.state,
-    ...from,
-    keys.signatures(''),
-    positionText(stands),
-  );
+  const found = await redis.eval(changesScript, 3, ...streams, keys.state, ...from, positionText(stands));
   if (found === null) return undefined;
   const { rest, ...read } = readAnswer(found);
-  const changed: { id: string; row: TransactionRow | undefined }[] = [];
-  for (let index = 0; index < rest.length; index += 2) {
-    const id = String(rest[index]);
-    changed.push({ id, row: rowOf(id, rest[index + 1] as StoredFields) });
-  }
-  return { ...read, changed };
+  return { ...read, changed: rest.map(String) };
 };
 
 /** The ends of the streams as they are now: what is read from the jobs after this contains all that they tell. */

@@ -1,22 +1,31 @@
 /**
  * Keeps the index of one shard up to date, step by step: what the events tell, a gap that they leave, an index that is not
  * there yet. A step reads from the position and writes with it, so it may be cut off anywhere and done again.
+ *
+ * First all that has happened is read, and then the jobs: one that was added, begun and signed meanwhile is read and written
+ * once.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { catchUp, sinceGap } from './catch-up.ts';
 import { type Changes, readChanges } from './events.ts';
 import type { IndexStore } from './index-store.ts';
-import { entriesOf, readEntries } from './jobs.ts';
+import { readEntries } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
-import { type Position, positionText } from './position.ts';
+import { type EventPosition, type Position, positionText } from './position.ts';
 import { rebuildShard } from './rebuild.ts';
 
 /**
  * more   There is more to do at once.
+ * much   Nothing is left to do, but much was: streams that are written so fast are trimmed fast.
  * idle   Nothing is left to do.
  * busy   Another process is at it.
  */
-export type StepResult = 'more' | 'idle' | 'busy';
+export type StepResult = 'more' | 'much' | 'idle' | 'busy';
+
+/** How often events are read before what they tell is written. */
+const readsInStep = 10;
+/** A tenth of what the streams hold is some two reads (events.ts). */
+const muchReads = 3;
 
 export interface Follower {
   step(): Promise<StepResult>;
@@ -48,13 +57,30 @@ export const createFollower = (options: {
       follow: async (since) => {
         const changes = at && (await readChanges(redis, keys, at, since));
         if (at !== undefined && changes !== undefined && changes.changed.length > 0) {
-          at = await store.write(at, at, entriesOf(changes.changed));
+          at = await store.write(at, at, await readEntries(redis, keys, changes.changed));
         }
         return changes;
       },
     });
     known = at && read && (await store.write(at, { ...at, ...read }, []));
     return known === undefined ? 'busy' : 'more';
+  };
+
+  /** What is told up to a gap, or up to a bound. @returns Undefined when the index stands elsewhere. */
+  const gather = async (from: Position): Promise<(Changes & { readonly reads: number }) | undefined> => {
+    const changed = new Set<string>();
+    let position: EventPosition = from;
+    for (let reads = 1; ; reads += 1) {
+      const changes = await readChanges(redis, keys, from, position);
+      if (changes === undefined) return undefined;
+      // After something that was told a gap waits for the next step.
+      if (changes.gaps.length > 0 && reads > 1)
+        return { changed: [...changed], position, gaps: [], more: true, reads };
+      for (const id of changes.changed) changed.add(id);
+      position = changes.position;
+      if (!changes.more || changes.gaps.length > 0 || reads === readsInStep)
+        return { ...changes, changed: [...changed], reads };
+    }
   };
 
   return {
@@ -65,20 +91,20 @@ export const createFollower = (options: {
         return built === undefined ? 'busy' : 'more';
       }
       const from = known;
-      const changes = await readChanges(redis, keys, from);
+      const changes = await gather(from);
       if (changes === undefined) {
         // Another process has gone on, or the index was built anew.
         known = undefined;
         return 'more';
       }
-      const { changed, gaps, more } = changes;
+      const { changed, gaps, more, reads } = changes;
       if (gaps.length > 0) return repair(from, gaps);
       const position = { ...from, ...changes.position };
       if (positionText(position) === positionText(from)) return 'idle';
       // A position that did not hold is read anew; what is left to do is found again.
-      known = await store.write(from, position, entriesOf(changed));
-      if (known === undefined) return 'more';
-      return more ? 'more' : 'idle';
+      known = await store.write(from, position, await readEntries(redis, keys, changed));
+      if (known === undefined || more) return 'more';
+      return reads >= muchReads ? 'much' : 'idle';
     },
   };
 };

@@ -3,9 +3,9 @@
  * still stands where the writer believes: two processes, or one that slept, cannot undo each other's work.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { bucketsInDoubling, countedMs, type EntryArguments, minuteMs } from './entry.ts';
+import { bucketsInDoubling, countedMs, type Entry, minuteMs, packEntries } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
-import { factsWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
+import { factsWidth, idWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
 import { type Position, positionText, readPosition } from './position.ts';
 
 export interface IndexStore {
@@ -16,9 +16,9 @@ export interface IndexStore {
    * @returns Where the index stands now; undefined when somebody else has written meanwhile: `to` is not reached, and
    *   what is missing is still told by the events.
    */
-  write(from: Position, to: Position, entries: readonly EntryArguments[]): Promise<Position | undefined>;
+  write(from: Position, to: Position, entries: readonly Entry[]): Promise<Position | undefined>;
   /** Writes to a generation that is being built. @returns False when it was given up. */
-  build(generation: number, entries: readonly EntryArguments[]): Promise<boolean>;
+  build(generation: number, entries: readonly Entry[]): Promise<boolean>;
   /** Takes a row out, if it still is what was read. */
   remove(
     generation: number,
@@ -45,98 +45,122 @@ end`;
 
 /**
  * KEYS: the state. ARGV: base of the generation's keys, claim's field, what it holds, what it becomes, the changes'
- * key, how long a minute is kept, now; then two for each transaction (EntryArguments).
+ * key, how long a minute is kept, now, the entries (entry.ts).
  *
  * A minute's counters: `submitted`, `signed`, `f401`, and `t80` for how long signing took (entry.ts).
+ *
+ * Rows that are new lie one behind the other, so all of a chunk are written at once. They come first: an entry may stand here
+ * twice, and then the second one finds the row.
  *
  * The keys of rows and minutes are not announced, since they follow from what is found; they share the state's slot.
  */
 const writeScript = `${chunkScript}
 if (redis.call('HGET', KEYS[1], ARGV[2]) or '') ~= ARGV[3] then return 0 end
-local base = ARGV[1]
+local base, entries = ARGV[1], ARGV[8]
 local at, meta, spans = base .. ':at', base .. ':meta', base .. ':spans'
 local keptMs, now = tonumber(ARGV[6]), tonumber(ARGV[7])
-local first = tonumber(redis.call('HGET', meta, 'next') or '0')
-local following = first
-local counts, spanned, changed = {}, {}, {}
+local gone, openEnd = string.rep('\\0', factsWidth), string.rep('\\0', 8)
+local counts, changed = {}, {}
 local function count(time, field)
   if time <= now - keptMs or time >= now + keptMs then return end
-  local minute = string.format('%.0f', math.floor(time / ${minuteMs}))
+  local minute = math.floor(time / ${minuteMs})
   local fields = counts[minute] or {}
   fields[field] = (fields[field] or 0) + 1
   counts[minute] = fields
 end
 local function countEnd(facts)
-  local state = string.byte(facts, 1)
-  local fault = struct.unpack('<H', facts, 3)
   local ended = struct.unpack('<d', facts, 17)
-  if ended == 0 then return end
-  if state == ${stateCodeOf('failed')} then return count(ended, 'f' .. string.format('%d', fault)) end
+  if string.byte(facts, 1) == ${stateCodeOf('failed')} then
+    return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, 3)))
+  end
   count(ended, 'signed')
   local took = struct.unpack('<I4', facts, 37)
   if took > 0 then
     count(ended, 't' .. string.format('%d', math.floor(math.log(took) / math.log(2) * ${bucketsInDoubling})))
   end
 end
-for i = 8, #ARGV, 2 do
-  local id = ARGV[i]
-  local facts, names = string.sub(ARGV[i + 1], 1, factsWidth), string.sub(ARGV[i + 1], factsWidth + 1)
-  local number = tonumber(redis.call('HGET', at, id) or '-1')
-  if facts == '' then
-    if number >= 0 then
-      local chunk, row = place(number)
-      redis.call('SETRANGE', base .. ':facts:' .. chunk, row * factsWidth, string.rep('\\0', factsWidth))
-      redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
-      redis.call('HDEL', at, id)
-      changed[#changed + 1] = id
-    end
-  else
-    local before = ''
-    local isNew = number < 0
-    if isNew then
-      number = following
-      following = following + 1
-      redis.call('HSET', at, id, string.format('%d', number))
-    end
+
+local ids, allFacts, allNames = {}, {}, {}
+for from = 1, #entries, factsWidth + namesWidth do
+  local names = string.sub(entries, from + factsWidth, from + factsWidth + namesWidth - 1)
+  ids[#ids + 1] = string.match(string.sub(names, 1, ${idWidth}), '^%Z*')
+  allFacts[#ids] = string.sub(entries, from, from + factsWidth - 1)
+  allNames[#ids] = names
+end
+
+local first = tonumber(redis.call('HGET', meta, 'next') or '0')
+local following = first
+local numbers, numbered, later, written = {}, {}, {}, {}
+if #ids > 0 then
+  local known = redis.call('HMGET', at, unpack(ids))
+  for i, id in ipairs(ids) do numbers[id] = tonumber(known[i]) end
+end
+for i, id in ipairs(ids) do
+  local facts = allFacts[i]
+  if numbers[id] then
+    later[#later + 1] = i
+  elseif facts ~= gone then
+    local number = following
+    following = following + 1
+    numbers[id] = number
+    numbered[#numbered + 1] = id
+    numbered[#numbered + 1] = string.format('%d', number)
     local chunk, row = place(number)
-    local factsKey = base .. ':facts:' .. chunk
-    if isNew then
-      local namesKey = base .. ':names:' .. chunk
-      if row == 0 then
-        redis.call('SET', factsKey, string.rep('\\0', rows * factsWidth))
-        redis.call('SET', namesKey, string.rep('\\0', rows * namesWidth))
-      end
-      redis.call('SETRANGE', namesKey, row * namesWidth, names)
-      local submitted = struct.unpack('<d', facts, 9)
-      count(submitted, 'submitted')
-      local span = spanned[chunk]
-      if not span then span = { submitted, submitted } spanned[chunk] = span end
-      span[1], span[2] = math.min(span[1], submitted), math.max(span[2], submitted)
-    else
-      before = redis.call('GETRANGE', factsKey, row * factsWidth, row * factsWidth + factsWidth - 1)
+    local rowsOf = written[chunk]
+    local submitted = struct.unpack('<d', facts, 9)
+    if not rowsOf then
+      rowsOf = { row = row, facts = {}, names = {}, least = submitted, greatest = submitted }
+      written[chunk] = rowsOf
     end
-    if before ~= facts then
-      redis.call('SETRANGE', factsKey, row * factsWidth, facts)
-      if string.sub(before, 17, 24) ~= string.sub(facts, 17, 24) then countEnd(facts) end
-      changed[#changed + 1] = id
-    end
+    rowsOf.facts[#rowsOf.facts + 1] = facts
+    rowsOf.names[#rowsOf.names + 1] = allNames[i]
+    rowsOf.least, rowsOf.greatest = math.min(rowsOf.least, submitted), math.max(rowsOf.greatest, submitted)
+    count(submitted, 'submitted')
+    if string.sub(facts, 17, 24) ~= openEnd then countEnd(facts) end
+    changed[#changed + 1] = id
   end
 end
-if following > first then redis.call('HSET', meta, 'next', string.format('%d', following)) end
-for chunk, span in pairs(spanned) do
+if following > first then
+  redis.call('HSET', at, unpack(numbered))
+  redis.call('HSET', meta, 'next', string.format('%d', following))
+end
+for chunk, some in pairs(written) do
+  for name, width in pairs({ facts = factsWidth, names = namesWidth }) do
+    local key = base .. ':' .. name .. ':' .. chunk
+    if some.row == 0 then redis.call('SET', key, string.rep('\\0', rows * width)) end
+    redis.call('SETRANGE', key, some.row * width, table.concat(some[name]))
+  end
   local least, greatest = string.match(redis.call('HGET', spans, chunk) or '', '^(%d+) (%d+)$')
   redis.call('HSET', spans, chunk, string.format('%.0f %.0f',
-    math.min(span[1], tonumber(least or span[1])), math.max(span[2], tonumber(greatest or span[2]))))
+    math.min(some.least, tonumber(least or some.least)), math.max(some.greatest, tonumber(greatest or some.greatest))))
 end
+
+for _, i in ipairs(later) do
+  local id, facts = ids[i], allFacts[i]
+  local chunk, row = place(numbers[id])
+  local key, from = base .. ':facts:' .. chunk, row * factsWidth
+  local before = redis.call('GETRANGE', key, from, from + factsWidth - 1)
+  if before ~= facts then
+    redis.call('SETRANGE', key, from, facts)
+    if facts == gone then
+      redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
+      redis.call('HDEL', at, id)
+    elseif string.sub(facts, 17, 24) ~= openEnd and string.sub(before, 17, 24) ~= string.sub(facts, 17, 24) then
+      countEnd(facts)
+    end
+    changed[#changed + 1] = id
+  end
+end
+
 for minute, fields in pairs(counts) do
-  local key = base .. ':minute:' .. minute
+  local key = base .. ':minute:' .. string.format('%.0f', minute)
   for field, some in pairs(fields) do redis.call('HINCRBY', key, field, some) end
   redis.call('PEXPIRE', key, ARGV[6])
 end
 if #changed > 0 and ARGV[2] == 'position' then
-  local ids = '*'
-  if #changed <= 100 then ids = table.concat(changed, ' ') end
-  redis.call('XADD', ARGV[5], 'MAXLEN', '~', 100, '*', 'ids', ids)
+  local list = '*'
+  if #changed <= 100 then list = table.concat(changed, ' ') end
+  redis.call('XADD', ARGV[5], 'MAXLEN', '~', 100, '*', 'ids', list)
 end
 if ARGV[4] ~= ARGV[3] then redis.call('HSET', KEYS[1], ARGV[2], ARGV[4]) end
 return 1`;
@@ -223,11 +247,11 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     field: 'position' | 'building',
     holds: string,
     becomes: string,
-    entries: readonly EntryArguments[],
+    entries: readonly Entry[],
   ): Promise<boolean> => {
     const { base } = keys.generation(generation);
     const fixed = [base, field, holds, becomes, keys.changes, countedMs, now()];
-    return (await redis.eval(writeScript, 1, keys.state, ...fixed, ...entries.flat())) === 1;
+    return (await redis.eval(writeScript, 1, keys.state, ...fixed, packEntries(entries))) === 1;
   };
 
   return {

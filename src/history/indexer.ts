@@ -57,7 +57,7 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
           if (dueInMs === 0) await sweep();
           else lookAt = performance.now() + dueInMs;
         }
-        return result === 'more' ? 0 : pollMs;
+        return result === 'more' ? 0 : result === 'much' ? pollMs / 4 : pollMs;
       });
     };
 

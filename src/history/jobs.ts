@@ -5,8 +5,9 @@
  * The jobs' keys are not announced to Redis, since they follow from what is found; they share the slot of the key that is.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { type EntryArguments, entryOf } from './entry.ts';
+import type { Entry } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
+import { isKeptId } from './packed-row.ts';
 import { jobFields, rowOf, type StoredFields, type TransactionRow } from './row.ts';
 
 const quoted = jobFields.map((field) => `'${field}'`).join(', ');
@@ -60,21 +61,15 @@ export const readRows = async (
   return ids.map((id, index) => rowOf(id, jobs[index] ?? []));
 };
 
-/** What is to be written of these transactions, oldest first. */
-export const entriesOf = (
-  rows: readonly { readonly id: string; readonly row: TransactionRow | undefined }[],
-): readonly EntryArguments[] =>
-  rows
-    .toSorted((a, b) => (a.row?.submittedAt ?? 0) - (b.row?.submittedAt ?? 0))
-    .map(({ id, row }) => entryOf(id, row))
-    .filter((entry) => entry !== undefined);
-
-/** The same, of transactions as they are now. */
+/** What is to be written of these transactions, as they are now, oldest first. */
 export const readEntries = async (
   redis: RedisClient,
   keys: ShardKeys,
   ids: readonly string[],
-): Promise<readonly EntryArguments[]> => {
-  const rows = await readRows(redis, keys, ids);
-  return entriesOf(ids.map((id, index) => ({ id, row: rows[index] })));
+): Promise<readonly Entry[]> => {
+  const kept = ids.filter(isKeptId);
+  const rows = await readRows(redis, keys, kept);
+  return kept
+    .map((id, index) => ({ id, row: rows[index] }))
+    .sort((a, b) => (a.row?.submittedAt ?? 0) - (b.row?.submittedAt ?? 0));
 };

@@ -83,29 +83,35 @@ const at = {
 export const mostAttempts = 255;
 const most32 = 0xff_ff_ff_ff;
 
-export const packFacts = (row: TransactionRow): Buffer => {
-  const bytes = Buffer.alloc(factsWidth);
-  bytes[at.state] = stateCodeOf(row.state);
-  bytes[at.attempt] = Math.min(row.attempt, mostAttempts);
-  bytes.writeUInt16LE(row.fault?.code ?? 0, at.fault);
-  bytes[at.profile] = profileCodeOf(row.profile);
-  bytes.writeDoubleLE(row.submittedAt, at.submittedAt);
-  bytes.writeDoubleLE(row.endedAt ?? 0, at.endedAt);
-  bytes.writeDoubleLE(msisdnNumberOf(row.msisdn), at.msisdn);
-  bytes.writeUInt32LE(apHashOf(row.apId), at.ap);
+/** @param bytes Zeros, from `from` on. */
+export const packFacts = (row: TransactionRow, bytes: Buffer, from: number): void => {
+  bytes[from + at.state] = stateCodeOf(row.state);
+  bytes[from + at.attempt] = Math.min(row.attempt, mostAttempts);
+  bytes.writeUInt16LE(row.fault?.code ?? 0, from + at.fault);
+  bytes[from + at.profile] = profileCodeOf(row.profile);
+  bytes.writeDoubleLE(row.submittedAt, from + at.submittedAt);
+  bytes.writeDoubleLE(row.endedAt ?? 0, from + at.endedAt);
+  bytes.writeDoubleLE(msisdnNumberOf(row.msisdn), from + at.msisdn);
+  bytes.writeUInt32LE(apHashOf(row.apId), from + at.ap);
   const { tookMs } = row;
-  if (tookMs !== undefined) bytes.writeUInt32LE(Math.min(Math.max(tookMs, 1), most32), at.tookMs);
-  return bytes;
+  if (tookMs !== undefined) bytes.writeUInt32LE(Math.min(Math.max(tookMs, 1), most32), from + at.tookMs);
 };
 
-/** @returns Undefined for an id that is too long to be kept. */
-export const packNames = ({ msspTransId, apTransId }: TransactionRow): Buffer | undefined => {
-  if (Buffer.byteLength(msspTransId) > idWidth) return undefined;
-  const bytes = Buffer.alloc(namesWidth);
-  bytes.write(msspTransId, 0);
-  // Not `write`, which leaves out a character that does not fit: a search for these very bytes would miss it.
-  Buffer.from(apTransId).copy(bytes, idWidth, 0, apTransIdWidth);
-  return bytes;
+/** Other ids are not kept: they are too long, or hold the byte that ends a shorter one. */
+export const isKeptId = (id: string): boolean =>
+  id.length <= idWidth && Buffer.byteLength(id) <= idWidth && !id.includes('\0');
+
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
+/**
+ * @param id See {@link isKeptId}.
+ * @param bytes Zeros, from `from` on.
+ */
+export const packNames = (id: string, apTransId: string, bytes: Buffer, from: number): void => {
+  bytes.write(id, from);
+  if (isAscii(apTransId)) bytes.write(apTransId, from + idWidth, apTransIdWidth);
+  // `write` leaves out a character that does not fit: a search for these very bytes would miss it.
+  else Buffer.from(apTransId).copy(bytes, from + idWidth, 0, apTransIdWidth);
 };
 
 /** The facts of many rows, one behind the other, read where they lie. */

@@ -41,7 +41,7 @@ export const rebuildShard = async (options: {
     for await (const ids of walk(redis, keys, { signatures: 0 })) {
       signal?.throwIfAborted();
       // A job that is gone by now is none, here.
-      const entries = (await readEntries(redis, keys, ids)).filter(([, packed]) => packed !== '');
+      const entries = (await readEntries(redis, keys, ids)).filter(({ row }) => row !== undefined);
       if (!(await lock.hold()) || !(await store.build(generation, entries)))
         throw new Error('Another process has begun to rebuild the index');
       indexed += entries.length;

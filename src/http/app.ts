@@ -3,11 +3,15 @@
  *
  * Whatever asks for something else, and whatever goes wrong in a page, is answered with a Fault as well: the library's own
  * answers are texts, and its way to report an error is to print it.
+ *
+ * The signature interface is an application of its own: few paths without parameters are found by a look into a table, and
+ * its requests do not go by the pages of all others.
  */
 import { Hono } from 'hono';
 import { type Fault, fault } from '../protocol/fault.ts';
 import { createDocumentationRoutes, type DocumentationFacts } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
+import { pathOf } from './path.ts';
 import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
 import { answerType, presentFault } from './present.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
@@ -25,17 +29,23 @@ const refuse = (status: number, why: Fault): Response =>
   new Response(JSON.stringify(presentFault(why)), { status, headers: { 'content-type': answerType } });
 
 export const createApp = (options: AppOptions) => {
-  const app = new Hono();
-  const service = createServiceRoutes(options);
-  app.route('/', service.routes);
-  app.route('/', createPkiRoutes(options));
-  app.route('/', createHealthRoutes(options.readiness));
-  app.route('/', createDocumentationRoutes(options.documentation));
-  for (const routes of options.more) app.route('/', routes);
-  app.notFound((c) => service.refuseOther(c.req.path) ?? refuse(404, fault(101, 'There is no such address')));
-  app.onError((error) => {
-    options.log.trouble(error);
-    return refuse(500, fault(900));
-  });
-  return app;
+  const { routes, refuseOther } = createServiceRoutes(options);
+  const pages = new Hono();
+  // For paths that are written in an unusual way, with escapes.
+  pages.route('/', routes);
+  pages.route('/', createPkiRoutes(options));
+  pages.route('/', createHealthRoutes(options.readiness));
+  pages.route('/', createDocumentationRoutes(options.documentation));
+  for (const more of options.more) pages.route('/', more);
+  for (const app of [routes, pages]) {
+    app.notFound((c) => refuseOther(c.req.path) ?? refuse(404, fault(101, 'There is no such address')));
+    app.onError((error) => {
+      options.log.trouble(error);
+      return refuse(500, fault(900));
+    });
+  }
+  return {
+    fetch: (request: Request, bindings?: object): Response | Promise<Response> =>
+      (pathOf(request).startsWith('/rest/') ? routes : pages).fetch(request, bindings),
+  };
 };

@@ -74,7 +74,7 @@ export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trac
   ...(msspTransId !== undefined && shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
 });
 
-export const authorizeCaller = async (
+export const authorizeCaller = (
   providers: ApplicationProviders,
   { apId, apPassword }: Caller,
   { clientCertificateFingerprint }: Evidence,

@@ -61,14 +61,12 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     telemetry: telemetry.queue,
   });
   telemetry.watchQueues({ redis: commands, shards, now });
-  const endingsOf = (pick: (shard: Shard) => QueueAt): Promise<readonly Endings[]> =>
-    Promise.all(
-      shards.map((shard) =>
-        createEndings({ redis: commands, blocking, at: pick(shard), prefix: shard.prefix, now, onError }),
-      ),
+  const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
+    shards.map((shard) =>
+      createEndings({ redis: commands, blocking, at: pick(shard), prefix: shard.prefix, now, onError }),
     );
-  const signatureEndings = await endingsOf(({ signatures }) => signatures);
-  const receiptEndings = await endingsOf(({ receipts }) => receipts);
+  const signatureEndings = endingsOf(({ signatures }) => signatures);
+  const receiptEndings = endingsOf(({ receipts }) => receipts);
   const endings = [...signatureEndings, ...receiptEndings];
   const custody = core.custodyOver(commands);
   const providers = core.providersOver(commands);
@@ -168,7 +166,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(commands, queue.prefix, now),
-      eventsCheck(() => endings.every((each) => each.isReading())),
+      eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklog),
     ],

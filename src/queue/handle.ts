@@ -57,7 +57,7 @@ const longestMs = 2 ** 31 - 1;
 export const createHandle = (
   id: string,
   at: QueueAt,
-  endings: () => Promise<Endings>,
+  endings: () => Endings,
   options: HandleOptions,
 ): SignatureHandle => {
   const { redis, protocol, certificates, now, isClosed, onClose } = options;
@@ -66,7 +66,7 @@ export const createHandle = (
   /** @param over Ends the wait. Who aborts it does not hear what this comes to. */
   const stateAtEnd = async (over: AbortSignal): Promise<TransactionState> => {
     // Before the look: an end between the two cannot be missed.
-    const waiting = (await endings()).wait(id, Number.POSITIVE_INFINITY, true);
+    const waiting = endings().wait(id, Number.POSITIVE_INFINITY, true);
     cancelWith(over, waiting);
     const found = await standing();
     const ending = found === undefined ? undefined : (found.ending ?? (await waiting.ended));

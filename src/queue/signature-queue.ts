@@ -94,14 +94,14 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const protocol = createProtocol(rules);
   const reader = createInputReader({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
-  const subscriptions = new Map<number, Promise<Endings>>();
+  const subscriptions = new Map<number, Endings>();
   const onClose = new Set<() => void>();
   let closed = false;
 
-  const subscriptionOf = (shard: Shard): Promise<Endings> => {
+  const subscriptionOf = (shard: Shard): Endings => {
     const present = subscriptions.get(shard.index);
     if (present !== undefined) return present;
-    const opening = createEndings({
+    const opened = createEndings({
       redis: commands,
       blocking,
       at: shard.signatures,
@@ -109,10 +109,8 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       now,
       onError,
     });
-    subscriptions.set(shard.index, opening);
-    // Redis was away: whoever waits next tries again.
-    opening.catch(() => subscriptions.delete(shard.index));
-    return opening;
+    subscriptions.set(shard.index, opened);
+    return opened;
   };
 
   const shardAt = (index: number): Shard => {
@@ -170,14 +168,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       if (closed) return;
       closed = true;
       for (const end of onClose) end();
-      await Promise.all(
-        [...subscriptions.values()].map((opening) =>
-          opening.then(
-            (endings) => endings.close(),
-            () => undefined,
-          ),
-        ),
-      );
+      await Promise.all([...subscriptions.values()].map((endings) => endings.close()));
       await closeShards(shards);
       await connections.close();
     },

@@ -66,45 +66,71 @@ const inOnePacket = (client: Redis): Redis => {
   return client;
 };
 
-/** Commands that went out together, and when they are given up. */
+/** Commands that went out together. */
 interface Turn {
-  readonly unanswered: Set<Command>;
-  timer?: NodeJS.Timeout;
+  readonly commands: Command[];
+  /** Those before this one have been answered. */
+  first: number;
+  /** When they went out, in milliseconds of the process's own clock. */
+  sentAt: number;
 }
+
+/** Commands are answered in the order in which they went out, so as a rule this looks at one. */
+const isAnswered = (turn: Turn): boolean => {
+  while (turn.commands[turn.first]?.isSettled) turn.first += 1;
+  return turn.first === turn.commands.length;
+};
 
 /**
  * Gives up on commands that are not answered in time. It runs from when they go out, at the end of the turn that issued
  * them, and before they are given up what Redis has sent is read. The library's own timeout counts all of the time, also
  * that in which this process, short of CPU, neither sends nor reads.
+ *
+ * After a reconnection the library sends a command again, and it stands in two turns; its time is that of the first.
  */
 const inTime = (client: Redis): Redis => {
   const send = client.sendCommand.bind(client);
-  const timed = new WeakSet<Command>();
   let turn: Turn | undefined;
-  const beginTurn = (): Turn => {
-    const begun: Turn = { unanswered: new Set() };
-    const giveUp = (): void => {
-      for (const command of begun.unanswered) command.reject(new Error('Command timed out'));
-    };
-    setImmediate(() => {
-      turn = undefined;
-      if (begun.unanswered.size > 0) begun.timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
-    });
-    return begun;
+  /** The oldest first. */
+  const turns: Turn[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const forgetAnswered = (): void => {
+    while (turns[0] !== undefined && isAnswered(turns[0])) turns.shift();
   };
+  const watch = (): void => {
+    forgetAnswered();
+    timer = undefined;
+    const [oldest] = turns;
+    if (oldest === undefined) return;
+    const leftMs = oldest.sentAt + commandTimeoutMs - performance.now();
+    // The connection keeps the process, not the clock.
+    timer = setTimeout(setImmediate, leftMs, giveUp).unref();
+  };
+  const giveUp = (): void => {
+    const sentBefore = performance.now() - commandTimeoutMs;
+    for (const late of turns) {
+      if (late.sentAt > sentBefore) break;
+      for (const command of late.commands)
+        if (!command.isSettled) command.reject(new Error('Command timed out'));
+    }
+    watch();
+  };
+  const endTurn = (ended: Turn): void => {
+    turn = undefined;
+    forgetAnswered();
+    ended.sentAt = performance.now();
+    turns.push(ended);
+    if (timer === undefined) watch();
+  };
+
   client.sendCommand = (command, ...stream) => {
     const sent = send(command, ...stream);
-    // After a reconnection the library sends a command again; its time goes on.
-    if (timed.has(command)) return sent;
-    timed.add(command);
-    turn ??= beginTurn();
-    const mine = turn;
-    mine.unanswered.add(command);
-    const answered = (): void => {
-      mine.unanswered.delete(command);
-      if (mine.unanswered.size === 0) clearTimeout(mine.timer);
-    };
-    command.promise.then(answered, answered);
+    if (turn === undefined) {
+      turn = { commands: [], first: 0, sentAt: 0 };
+      setImmediate(endTurn, turn);
+    }
+    turn.commands.push(command);
     return sent;
   };
   return client;

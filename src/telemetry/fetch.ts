@@ -8,13 +8,6 @@ export interface Bindings {
 /** What answers requests: the application, and whatever is put around it. */
 export type Fetch = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
-/** The path of a request, found without taking its address apart: this is asked of every request. */
-export const pathOf = ({ url }: Request): string => {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  const query = url.indexOf('?', start);
-  return url.slice(start, query === -1 ? undefined : query);
-};
-
 /** The OpenID library writes to the socket itself; what comes back from it then only says so. */
 const alreadySent = 'x-hono-already-sent';
 

@@ -6,7 +6,8 @@
  */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { HttpLog } from '../http/log.ts';
-import { type Fetch, pathOf, statusOf } from './fetch.ts';
+import { pathOf } from '../http/path.ts';
+import { type Fetch, statusOf } from './fetch.ts';
 import { routeOf } from './labels.ts';
 import { prefix } from './registry.ts';
 import type { Troubles } from './troubles.ts';

@@ -25,10 +25,11 @@ import {
 import type { Telemetry as QueueTelemetry } from 'bullmq';
 import type { About, StepLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
+import { pathOf } from '../http/path.ts';
 import type { PromptResult, ReceiptResult, SigningDevice } from '../sscd/device.ts';
 import type { Devices } from '../sscd/devices.ts';
 import { outcomeOf } from './device-metrics.ts';
-import { type Fetch, pathOf, statusOf } from './fetch.ts';
+import { type Fetch, statusOf } from './fetch.ts';
 import { routeOf } from './labels.ts';
 import { createQueueTracing } from './queue-tracing.ts';
 

@@ -6,9 +6,8 @@
  * second is also looked up, all of them in one pipeline, until the end is found: every second at first and, while the
  * stream is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
  */
-import { QueueEvents } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { createEndEvents } from './end-events.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
 
@@ -38,14 +37,14 @@ export interface Endings {
     until: number,
     isAdded?: boolean,
   ): { readonly ended: Promise<Ending | undefined>; cancel(): void };
-  /** Whether the stream is read at the moment. While it is not, ends are heard of by looking: a second later. */
-  isReading(): boolean;
+  /** Whether the stream can be read at the moment. While it cannot, ends are heard of by looking: a second later. */
+  isConnected(): boolean;
   /** Resolves every wait with undefined and stops listening. Safe to call again. */
   close(): Promise<void>;
 }
 
 export interface EndingsOptions {
-  /** The connection on which the look-ups are made. */
+  /** The connection on which is looked up, and on which those who wait add their jobs. */
   readonly redis: RedisClient;
   /** The connection whose likeness reads the stream. */
   readonly blocking: RedisClient;
@@ -56,7 +55,6 @@ export interface EndingsOptions {
 }
 
 const lookUpEveryMs = 1000;
-const closePatienceMs = 1000;
 
 /** In ticks. Events nearly always come first, so nobody is looked up at the first one. */
 const firstLookUp = 2;
@@ -74,15 +72,8 @@ interface Waiter {
   lookUpAt: number;
 }
 
-/** The end of the stream as it is now, so that nothing that follows is skipped. */
-const lastEventId = async (redis: RedisClient, key: string): Promise<string> => {
-  const [last] = await redis.xrevrange(key, '+', '-', 'COUNT', 1);
-  return last?.[0] ?? '0-0';
-};
-
-export const createEndings = async (options: EndingsOptions): Promise<Endings> => {
-  const { redis, blocking, at, prefix, now, onError } = options;
-  const { queue } = at;
+export const createEndings = (options: EndingsOptions): Endings => {
+  const { at, now, onError } = options;
   const waiters = new Map<string, Set<Waiter>>();
 
   const settle = (id: string, ending: Ending): void => {
@@ -104,24 +95,17 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
     if (waiting.size === 0) waiters.delete(id);
   };
 
-  const events = new QueueEvents(queue.name, {
-    connection: blocking,
-    prefix,
-    lastEventId: await lastEventId(redis, queue.toKey('events')),
-  });
-  events.on('error', onError);
-  let connection: { readonly status: string } | undefined;
-  events.getBackend().client.then(
-    (client) => {
-      connection = client;
+  const events = createEndEvents({
+    ...options,
+    listener: {
+      wanted: () => waiters.size > 0,
+      completed: (id, returnValue) => {
+        if (waiters.has(id)) settle(id, { kind: 'completed', returnValue: JSON.parse(returnValue) });
+      },
+      failed: (id, failedReason) => settle(id, { kind: 'failed', failedReason }),
+      removed: settleRemoved,
     },
-    () => undefined, // It has told `error`, or was closed before it was there.
-  );
-  events.on('completed', ({ jobId, returnvalue }) =>
-    settle(jobId, { kind: 'completed', returnValue: returnvalue }),
-  );
-  events.on('failed', ({ jobId, failedReason }) => settle(jobId, { kind: 'failed', failedReason }));
-  events.on('removed', ({ jobId }) => settleRemoved(jobId));
+  });
 
   const lookUp = async (id: string): Promise<void> => {
     const end = await at.home.readEnd(id);
@@ -133,11 +117,9 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
 
   let closed = false;
   let lookingUp = false;
-  const isReading = (): boolean => !closed && connection?.status === 'ready';
-
   const tick = async (): Promise<void> => {
     const time = now();
-    const reading = isReading();
+    const reading = events.isConnected();
     const overdue = new Set<string>();
     for (const [id, waiting] of waiters) {
       for (const waiter of waiting) {
@@ -171,6 +153,7 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
         const waiting = waiters.get(id) ?? new Set();
         waiting.add(waiter);
         waiters.set(id, waiting);
+        events.listen();
       });
       return {
         ended,
@@ -183,14 +166,13 @@ export const createEndings = async (options: EndingsOptions): Promise<Endings> =
         },
       };
     },
-    isReading,
+    isConnected: events.isConnected,
     close: async () => {
       closed = true;
       clearInterval(timer);
       for (const waiting of waiters.values()) for (const waiter of waiting) waiter.settle(undefined);
       waiters.clear();
-      if (!(await settlesWithin(events.close(), closePatienceMs)))
-        (await events.getBackend().client).disconnect();
+      await events.close();
     },
   };
 };

@@ -13,24 +13,31 @@ const pattern = new RegExp(`^H[0-9A-Za-z]{2}[0-9A-Za-z]{${randomLength}}$`);
 /** The most shards that two characters can name. */
 export const maxShards = alphabet.length ** 2;
 
-const character = (index: number): string => alphabet.charAt(index);
+const characters = [...alphabet];
+
+/** 248 is the largest multiple of 62 below 256: higher bytes would favour the first characters. */
+const firstUnfair = 256 - (256 % alphabet.length);
 
 /** @param bytes Gives at least one byte at each call. */
 const charactersFrom = (bytes: () => Uint8Array, length: number): string => {
   let text = '';
-  while (text.length < length) {
-    for (const byte of bytes()) {
-      // 248 is the largest multiple of 62 below 256: higher bytes would favour the first characters.
-      if (byte < 248 && text.length < length) text += character(byte % alphabet.length);
+  let missing = length;
+  while (missing > 0) {
+    const given = bytes();
+    for (let index = 0; index < given.length && missing > 0; index += 1) {
+      const byte = given[index] ?? firstUnfair;
+      if (byte >= firstUnfair) continue;
+      text += characters[byte % alphabet.length];
+      missing -= 1;
     }
   }
   return text;
 };
 
 const idOf = (shard: number, bytes: () => Uint8Array): string =>
-  `H${character(Math.floor(shard / alphabet.length))}${character(shard % alphabet.length)}${charactersFrom(bytes, randomLength)}`;
+  `H${characters[Math.floor(shard / alphabet.length)]}${characters[shard % alphabet.length]}${charactersFrom(bytes, randomLength)}`;
 
-export const newMsspTransId = (shard: number): string => idOf(shard, () => randomBytesOf(randomLength * 2));
+export const newMsspTransId = (shard: number): string => idOf(shard, () => randomBytesOf(randomLength + 3));
 
 /** An id that is a function of the request, for requests that hold something random of their own. */
 export const msspTransIdOf = (wire: unknown, shard: number): string => {
@@ -49,12 +56,12 @@ export const shardOf = (msspTransId: string, shards: number): number | undefined
 /**
  * What makes two requests the same request: equal in everything the AP sent, AP_TransID and Instant included.
  *
- * @returns 22 base64url characters and the shard they fall on; equal requests always meet on one shard.
+ * @returns 32 hexadecimal digits and the shard they fall on; equal requests always meet on one shard.
  */
 export const fingerprintOf = (
   wire: unknown,
   shards: number,
 ): { readonly id: string; readonly shard: number } => {
-  const digest = hash('sha256', JSON.stringify(wire), 'buffer');
-  return { id: digest.subarray(0, 16).toString('base64url'), shard: digest.readUInt32BE(16) % shards };
+  const digest = hash('sha256', JSON.stringify(wire), 'hex');
+  return { id: digest.slice(0, 32), shard: Number.parseInt(digest.slice(32, 40), 16) % shards };
 };

@@ -347,7 +347,7 @@ describe('the indexer', () => {
     const entries = await readEntries(redis, shardKeys(prefix, 0), [id]);
     const to = await store.write(from, { ...from, signatures: '9-9' }, entries);
     expect(to).toMatchObject({ signatures: '9-9' });
-    expect(await store.write(from, { ...from, signatures: '8-8' }, [[id, '']])).toBeUndefined();
+    expect(await store.write(from, { ...from, signatures: '8-8' }, [{ id, row: undefined }])).toBeUndefined();
     expect(await store.position()).toEqual(to);
     expect(await stage.all({})).toHaveLength(1);
     // Not even when it left the position as it was.

@@ -1,7 +1,7 @@
 /** An index in which every chunk holds one transaction that is far older than its neighbours, as after a rebuild. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../src/history/keys.ts';
-import { namesWidth, packFacts, packNames, rowsInChunk } from '../../src/history/packed-row.ts';
+import { factsWidth, namesWidth, packFacts, packNames, rowsInChunk } from '../../src/history/packed-row.ts';
 import { positionText } from '../../src/history/position.ts';
 import type { TransactionRow } from '../../src/history/row.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
@@ -34,11 +34,13 @@ const writeChunks = async (apIdOfOld: string): Promise<void> => {
   const jobs = [];
   for (let chunk = 0; chunk < chunks; chunk += 1) {
     const [old, recent] = [rowOf(apIdOfOld, oldest + chunk), rowOf('mid://busy', newest + chunk * 1000)];
-    pipeline.set(facts(chunk), Buffer.concat([packFacts(old), packFacts(recent)]));
-    pipeline.set(
-      names(chunk),
-      Buffer.concat([old, recent].map((row) => packNames(row) ?? Buffer.alloc(namesWidth))),
-    );
+    const packed = { facts: Buffer.alloc(2 * factsWidth), names: Buffer.alloc(2 * namesWidth) };
+    for (const [index, row] of [old, recent].entries()) {
+      packFacts(row, packed.facts, index * factsWidth);
+      packNames(row.msspTransId, row.apTransId, packed.names, index * namesWidth);
+    }
+    pipeline.set(facts(chunk), packed.facts);
+    pipeline.set(names(chunk), packed.names);
     pipeline.hset(spans, String(chunk), `${old.submittedAt} ${recent.submittedAt}`);
     for (const { msspTransId: id, apId, submittedAt: timestamp } of [old, recent]) {
       jobs.push(stage.jobOf({ id, apId, timestamp }));

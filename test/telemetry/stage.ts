@@ -73,8 +73,8 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
   telemetry.watchQueues({ redis: commands, shards, now });
   const shard = only(shards);
   const common = { redis: commands, blocking, prefix: shard.prefix, now, onError };
-  const signatureEndings = await createEndings({ ...common, at: shard.signatures });
-  const receiptEndings = await createEndings({ ...common, at: shard.receipts });
+  const signatureEndings = createEndings({ ...common, at: shard.signatures });
+  const receiptEndings = createEndings({ ...common, at: shard.receipts });
   const custody = core.custodyOver(commands);
   const providers = core.providersOver(commands);
   const transactions: Transactions = createTransactions({

@@ -24,11 +24,11 @@ beforeAll(() => {
   };
   at = { queue, home: { ...home, readEnd } };
 });
-beforeEach(async () => {
+beforeEach(() => {
   // Only the clock of the look-ups: the connections keep theirs.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   looked.length = 0;
-  endings = await open(client);
+  endings = open(client);
 });
 afterEach(async () => {
   await endings.close();
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 afterAll(() => closeShards(shards));
 
-const open = (blocking: Redis): Promise<Endings> =>
+const open = (blocking: Redis): Endings =>
   createEndings({
     redis: client,
     blocking,
@@ -78,7 +78,7 @@ describe('an end that no event has told of', () => {
   });
 
   it('is looked for every second, and less often the longer it takes', async () => {
-    await vi.waitFor(() => expect(endings.isReading()).toBe(true));
+    await vi.waitFor(() => expect(endings.isConnected()).toBe(true));
     looked.length = 0;
     const waiting = endings.wait(await added(), 1);
     await pass(20);
@@ -97,10 +97,10 @@ describe('an end that no event has told of', () => {
 describe('while the events are not read', () => {
   it('an end is looked for every second, however long it takes', async () => {
     const fragile = new Redis({ ...redis.connection, retryStrategy: () => 3_600_000 });
-    const deaf = await open(fragile);
-    await vi.waitFor(() => expect(deaf.isReading()).toBe(true));
+    const deaf = open(fragile);
+    await vi.waitFor(() => expect(deaf.isConnected()).toBe(true));
     for (const reader of await readers()) await client.client('KILL', 'ID', reader);
-    await vi.waitFor(() => expect(deaf.isReading()).toBe(false));
+    await vi.waitFor(() => expect(deaf.isConnected()).toBe(false));
     looked.length = 0;
     const waiting = deaf.wait(await added(), 1);
     await pass(120);
