@@ -27,7 +27,7 @@ const secretNames = [
 const mostUnwritten = 16 * 1024 * 1024;
 
 /** Lines go out together when they are so many bytes, or so late: a write for each costs more than the line does. */
-const writtenAtOnce = 4096;
+const writtenAtOnce = 15 * 1024;
 const writtenEveryMs = 100;
 
 /** An orderly end writes what is left; a kill may cost the last lines. */

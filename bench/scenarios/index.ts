@@ -159,7 +159,7 @@ const costs = async (
   const accepting = await productSide(context);
   const signing = await productSide(context);
   const api = await accepting.start('api');
-  await signing.start('worker', { workers: { concurrency: 50 } });
+  await signing.start('worker', { workers: { concurrency: 50 }, operations: { index: false } });
   const http = await startHttpLoader();
   atEnd(http.stop);
   const jobs = await startJobLoader();

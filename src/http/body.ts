@@ -69,6 +69,15 @@ const readAnnounced = (incoming: IncomingMessage): Promise<Checked<Uint8Array>> 
     incoming.on('close', () => resolve(brokenOff));
   });
 
+const inTime = <T>(reading: Promise<T>, ms: number, late: T): Promise<T> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, late);
+    void reading.then((read) => {
+      clearTimeout(timer);
+      resolve(read);
+    });
+  });
+
 /**
  * One header of the request. Node has them at hand; asked for by way of `Request`, all of them are first copied into a
  * `Headers` object.
@@ -92,17 +101,14 @@ export const readBody = async (
   if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return tooLarge(maxBytes);
   const refused = length !== undefined && length > maxBytes;
   const incoming = c.env?.incoming;
-  const reading =
-    length === undefined || refused || incoming === undefined
-      ? readCounted(c.req.raw, maxBytes).catch(() => (refused ? tooLarge(maxBytes) : brokenOff))
-      : readAnnounced(incoming);
-  return new Promise((resolve) => {
-    const timer = refused
-      ? setTimeout(resolve, Math.min(discardMs, timeoutMs), tooLarge(maxBytes))
-      : setTimeout(resolve, timeoutMs, tooSlow);
-    void reading.then((read) => {
-      clearTimeout(timer);
-      resolve(read);
-    });
-  });
+  if (length === undefined || refused || incoming === undefined) {
+    const reading = readCounted(c.req.raw, maxBytes).catch(() => (refused ? tooLarge(maxBytes) : brokenOff));
+    return refused
+      ? inTime(reading, Math.min(discardMs, timeoutMs), tooLarge(maxBytes))
+      : inTime(reading, timeoutMs, tooSlow);
+  }
+  const reading = readAnnounced(incoming);
+  // Most bodies come with their headers. When this goes on, Node has taken in all that is here, and knows whether it is all.
+  await undefined;
+  return await (incoming.complete ? reading : inTime(reading, timeoutMs, tooSlow));
 };

@@ -1,13 +1,9 @@
 /**
  * What every operation of the signature interface is given, and what it gives back.
  */
-import type { Checked, Fault, FaultCode } from '../protocol/fault.ts';
+import type { Fault, FaultCode } from '../protocol/fault.ts';
 import type { Caller } from '../protocol/requests.ts';
-import {
-  type ApplicationProvider,
-  type ApplicationProviders,
-  rateExceeded,
-} from '../registry/application-providers.ts';
+import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
 import type { Waits } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import { presentFault } from './present.ts';
@@ -78,5 +74,5 @@ export const authorizeCaller = (
   providers: ApplicationProviders,
   { apId, apPassword }: Caller,
   { clientCertificateFingerprint }: Evidence,
-): Promise<Checked<ApplicationProvider>> =>
+): ReturnType<ApplicationProviders['authorize']> =>
   providers.authorize({ apId, apPassword, clientCertificateFingerprint });

@@ -6,10 +6,10 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { type Fault, fault, ok } from '../protocol/fault.ts';
+import { type Checked, type Fault, fault, ok } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
-import { type Admission, busyFault } from './admission.ts';
+import { type Admission, busyFault, type Place } from './admission.ts';
 import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
@@ -20,7 +20,7 @@ interface Bindings {
   readonly incoming?: IncomingMessage;
 }
 
-const respond = (status: number, body: object, headers: Record<string, string> = {}): Response =>
+const respond = (status: number, body: object, headers?: Readonly<Record<string, string>>): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
 
 export interface ServiceRoutesOptions {
@@ -38,60 +38,55 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   const routes = new Hono<{ Bindings: Bindings }>();
 
   /**
+   * What a body asks for, and room to do it.
+   *
    * @param expected The operation that the URL names; undefined at the URL for all.
-   * @returns Undefined when there is no room for the request.
    */
-  const perform = async (
-    bytes: Uint8Array,
-    evidence: Evidence,
+  const read = (
+    bytes: Checked<Uint8Array>,
     expected: Operation | undefined,
-    goneSignal: () => AbortSignal,
-  ): Promise<Answer | undefined> => {
-    const body = parseJson(bytes);
-    if (!body.ok) return faultAnswer(body.fault);
+  ): Checked<{ readonly body: unknown; readonly operation: Operation }> => {
+    const body = bytes.ok ? parseJson(bytes.value) : bytes;
+    if (!body.ok) return body;
     // At an operation's own URL its reader refuses any other wrapper.
     const operation = expected === undefined ? protocol.operationOf(body.value) : ok(expected);
-    if (!operation.ok) return faultAnswer(operation.fault);
-    const entered = admission.enter(operation.value);
-    const place = entered instanceof Promise ? await entered : entered;
-    if (place === undefined) return undefined;
-    const waits = (): AbortSignal => {
-      place.waits();
-      return goneSignal();
-    };
-    try {
-      return await operations[operation.value](body.value, evidence, waits);
-    } finally {
-      place.leave();
-    }
+    return operation.ok ? ok({ body: body.value, operation: operation.value }) : operation;
   };
 
   const serve = (path: string, expected: Operation | undefined): void => {
+    // One function from end to end: each step on the way to a promise of its own would be one more for every request.
     routes.post(path, async (c) => {
       if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
       const started = now();
-      let answer: Answer | undefined;
+      let answer: Answer;
       let gone: AbortSignal | undefined;
-      // Made when it is needed: most requests wait for nobody.
-      const goneSignal = (): AbortSignal => {
-        gone = c.req.raw.signal;
-        return gone;
-      };
+      let place: Place | undefined;
       try {
-        const bytes = await readBody(c, limits);
-        answer = bytes.ok
-          ? await perform(bytes.value, evidenceOf(c.env?.incoming), expected, goneSignal)
-          : faultAnswer(bytes.fault);
+        const asked = read(await readBody(c, limits), expected);
+        if (asked.ok) {
+          const { body, operation } = asked.value;
+          const entered = admission.enter(operation);
+          place = entered instanceof Promise ? await entered : entered;
+          if (place === undefined) return refuseBusy();
+          const { waits } = place;
+          answer = await operations[operation](body, evidenceOf(c.env?.incoming), () => {
+            waits();
+            // Made when it is needed: most requests wait for nobody.
+            gone = c.req.raw.signal;
+            return gone;
+          });
+        } else answer = faultAnswer(asked.fault);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         // To a status request fault 900 may also say how the transaction has ended; this one says nothing of it.
         answer = { ...faultAnswer(fault(900)), retryLater: expected === 'status' };
+      } finally {
+        place?.leave();
       }
-      if (answer === undefined) return refuseBusy();
       // Who has hung up is answered nothing.
       if (!gone?.aborted)
         log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
-      return respond(answer.status, answer.body, answer.retryLater ? retryHeader : {});
+      return respond(answer.status, answer.body, answer.retryLater ? retryHeader : undefined);
     });
   };
 

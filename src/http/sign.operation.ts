@@ -37,13 +37,13 @@ export const createSign =
     const parsed = protocol.parseSign(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
     const { request, wire } = parsed.value;
-    const trace = traceOf(request.caller);
-    const provider = await authorizeCaller(providers, request.caller, evidence);
-    if (!provider.ok) return refusedCaller(provider.fault, trace);
+    const authorized = authorizeCaller(providers, request.caller, evidence);
+    const provider = authorized instanceof Promise ? await authorized : authorized;
+    if (!provider.ok) return refusedCaller(provider.fault, traceOf(request.caller));
     const allowed = checkSignatureRequest(provider.value, request);
-    if (!allowed.ok) return faultAnswer(allowed.fault, trace);
+    if (!allowed.ok) return faultAnswer(allowed.fault, traceOf(request.caller));
     const eligible = eligibility(request, subscribers);
-    if (!eligible.ok) return faultAnswer(eligible.fault, trace);
+    if (!eligible.ok) return faultAnswer(eligible.fault, traceOf(request.caller));
     const profile = eligible.value.chosen.answerProfile;
 
     if (request.messagingMode === 'asynch') {

@@ -36,11 +36,11 @@ export interface ApplicationProviders {
   /**
    * Proves who calls and counts the call.
    *
-   * @returns Fault 104 with the table's detail for whatever is wrong with the identity; fault 104 `Request rate
+   * @returns At once when there is nothing to prove and nothing to count. Fault 104 with the table's detail for whatever is wrong with the identity; fault 104 `Request rate
    *   exceeded` for too many requests or too many passwords tried at once.
    * @throws When the rate limiter's store is unreachable.
    */
-  authorize(credentials: Credentials): Promise<Checked<ApplicationProvider>>;
+  authorize(credentials: Credentials): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>>;
 
   /**
    * What can still be checked of a request that is already in the queue, where it has neither password nor connection:
@@ -76,19 +76,27 @@ export const createApplicationProviders = ({
   const unregistered = (id: string): Checked<ApplicationProvider> =>
     sandbox ? ok({ id, dtbsPrefix: undefined, profiles: undefined, services: undefined }) : refuse(104);
 
+  const prove = async (
+    provider: RegisteredProvider | undefined,
+    { apPassword, clientCertificateFingerprint }: Credentials,
+  ): Promise<Checked<ApplicationProvider>> => {
+    const known = provider !== undefined && certificateFits(provider, clientCertificateFingerprint);
+    const hash = provider?.passwordHash ?? (known ? undefined : decoy);
+    const verdict: PasswordVerdict =
+      hash === undefined ? 'right' : await passwords.verify(hash, apPassword ?? '');
+    if (verdict === 'busy') return tooOften;
+    if (!known || verdict === 'wrong') return refuse(104);
+    const { rateLimit } = provider;
+    if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit))) return tooOften;
+    return ok(provider);
+  };
+
   return {
-    authorize: async ({ apId, apPassword, clientCertificateFingerprint }) => {
-      const provider = byId.get(apId);
-      if (provider === undefined && sandbox) return unregistered(apId);
-      const known = provider !== undefined && certificateFits(provider, clientCertificateFingerprint);
-      const hash = provider?.passwordHash ?? (known ? undefined : decoy);
-      const verdict: PasswordVerdict =
-        hash === undefined ? 'right' : await passwords.verify(hash, apPassword ?? '');
-      if (verdict === 'busy') return tooOften;
-      if (!known || verdict === 'wrong') return refuse(104);
-      const { rateLimit } = provider;
-      if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit))) return tooOften;
-      return ok(provider);
+    authorize: (credentials) => {
+      const provider = byId.get(credentials.apId);
+      return provider === undefined && sandbox
+        ? unregistered(credentials.apId)
+        : prove(provider, credentials);
     },
 
     checkStored: (request) => {

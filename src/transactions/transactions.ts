@@ -88,19 +88,19 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     return { shard, ends };
   };
 
-  /** @returns The id of the job that carries the request: `wanted`, or that of an equal one that is still open. */
+  /** @returns The job that carries the request: `wanted`, or that of an equal one that is still open. */
   const add = async (
     wire: MssSignatureReq,
     fingerprint: { id: string; shard: number },
     wanted: string,
-  ): Promise<string> => {
+  ): Promise<{ readonly msspTransId: string }> => {
     const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
     const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
       jobId: wanted,
       deduplication: { id: fingerprint.id },
     });
     if (job.id === undefined) throw new Error('The queue gave no job id');
-    return job.id;
+    return { msspTransId: job.id };
   };
 
   const isRetained = (finishedOn: number, failed: boolean): boolean =>
@@ -126,14 +126,14 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return view?.request.caller.apId === apId ? view : undefined;
     },
 
-    submit: async (wire) => {
+    submit: (wire) => {
       const fingerprint = fingerprintOf(wire, shards.length);
-      return { msspTransId: await add(wire, fingerprint, newMsspTransId(fingerprint.shard)) };
+      return add(wire, fingerprint, newMsspTransId(fingerprint.shard));
     },
 
-    submitOnce: async (wire) => {
+    submitOnce: (wire) => {
       const fingerprint = fingerprintOf(wire, shards.length);
-      return { msspTransId: await add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard)) };
+      return add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard));
     },
 
     submitAndWait: async (request, wire, waits) => {
@@ -144,7 +144,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       const waiting = ends.wait(wanted, until);
       let msspTransId: string;
       try {
-        msspTransId = await add(wire, fingerprint, wanted);
+        ({ msspTransId } = await add(wire, fingerprint, wanted));
       } catch (error) {
         waiting.cancel();
         throw error;
