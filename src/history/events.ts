@@ -58,7 +58,11 @@ local function read(stream, key, since, told)
   for i = first, #entries do
     local fields = entries[i][2]
     last = entries[i][1]
-    local id = told(field(fields, 'event'), field(fields, 'jobId'), fields)
+    local id = told(
+      fields[1] == 'event' and fields[2] or field(fields, 'event'),
+      fields[3] == 'jobId' and fields[4] or field(fields, 'jobId'),
+      fields
+    )
     if id and not known[id] then
       known[id] = true
       ids[#ids + 1] = id

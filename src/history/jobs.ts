@@ -8,23 +8,34 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Entry } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
 import { isKeptId } from './packed-row.ts';
-import { jobFields, rowOf, type StoredFields, type TransactionRow } from './row.ts';
+import {
+  endedJobFields,
+  jobFields,
+  openJobFields,
+  rowOf,
+  type StoredFields,
+  type TransactionRow,
+} from './row.ts';
 
-const quoted = jobFields.map((field) => `'${field}'`).join(', ');
+const quoted = (fields: readonly string[]): string => fields.map((field) => `'${field}'`).join(', ');
 
 /**
- * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. A signature is not
- * needed here, and is half of a job.
+ * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. How it ended is asked only of
+ * one that has. A signature is not needed here, and is half of a job.
  */
 export const jobScript = `
 local function job(prefix, id)
-  local fields = redis.pcall('HMGET', prefix .. id, ${quoted})
+  local key = prefix .. id
+  local fields = redis.pcall('HMGET', key, ${quoted(openJobFields)})
   if fields.err then return {} end
-  local result = fields[${jobFields.indexOf('returnvalue') + 1}]
-  local _, from = string.find(result or '', '"cms":"', 1, true)
-  local till = from and string.find(result, '"', from + 1, true)
-  if till then
-    fields[${jobFields.indexOf('returnvalue') + 1}] = string.sub(result, 1, from) .. string.sub(result, till)
+  if fields[${openJobFields.indexOf('finishedOn') + 1}] then
+    local ended = redis.call('HMGET', key, ${quoted(endedJobFields)})
+    for i = 1, ${endedJobFields.length} do fields[${openJobFields.length} + i] = ended[i] end
+    local place = ${jobFields.indexOf('returnvalue') + 1}
+    local result = fields[place]
+    local _, from = string.find(result or '', '"cms":"', 1, true)
+    local till = from and string.find(result, '"', from + 1, true)
+    if till then fields[place] = string.sub(result, 1, from) .. string.sub(result, till) end
   end
   return fields
 end`;

@@ -30,8 +30,12 @@ export interface TransactionRow {
   readonly tookMs?: number;
 }
 
-/** The fields of a job's hash that a row is made of, in the order of {@link StoredFields}. */
-export const jobFields = ['data', 'timestamp', 'finishedOn', 'failedReason', 'returnvalue', 'atm'] as const;
+/** The fields of a job's hash that a row is made of. */
+export const openJobFields = ['data', 'timestamp', 'finishedOn', 'atm'] as const;
+/** And of one that has ended. */
+export const endedJobFields = ['failedReason', 'returnvalue'] as const;
+/** In the order of {@link StoredFields}. */
+export const jobFields = [...openJobFields, ...endedJobFields] as const;
 /** As HMGET gives them. */
 export type StoredFields = readonly (string | null | undefined)[];
 
@@ -84,7 +88,7 @@ const tookOf = (begun: number, ended: number): { tookMs?: number } =>
 
 /** @returns Undefined when there is no such job. */
 export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow | undefined => {
-  const [data, timestamp, finishedOn, failedReason, returnValue, endedRuns] = fields;
+  const [data, timestamp, finishedOn, endedRuns, failedReason, returnValue] = fields;
   if (typeof data !== 'string') return undefined;
   const written = parsed(data);
   const request = written.MSS_SignatureReq;

@@ -26,9 +26,9 @@ const fieldsOf = ({ transaction, endedRuns, runs = 1, finishedOn, failed, result
   JSON.stringify({ MSS_SignatureReq, transaction, endedRuns }),
   '1000',
   finishedOn === undefined ? null : String(finishedOn),
+  String(runs),
   failed === undefined ? null : faultLine(fault(failed, 'said by +41700092501')),
   result === undefined ? null : JSON.stringify(result),
-  String(runs),
 ];
 
 const entry = (state: string, attempt: number, at: number, code?: FaultCode) => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HistoryFilter } from '../../src/history/filter.ts';
-import { rowOf, type TransactionRow } from '../../src/history/row.ts';
+import { jobFields, rowOf, type TransactionRow } from '../../src/history/row.ts';
 import { type ProfileName, profileNames } from '../../src/protocol/requests.ts';
 import { testRedis } from '../support/redis.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -85,8 +85,7 @@ beforeAll(async () => {
   for (const queue of stage.queues) {
     const jobs = await queue.getJobs(['waiting', 'delayed', 'completed', 'failed']);
     for (const { id = '' } of jobs) {
-      const fields = ['data', 'timestamp', 'finishedOn', 'failedReason', 'returnvalue', 'atm'] as const;
-      const row = rowOf(id, await stage.redis.hmget(queue.toKey(id), ...fields));
+      const row = rowOf(id, await stage.redis.hmget(queue.toKey(id), ...jobFields));
       if (row !== undefined) model.push(row);
     }
   }
