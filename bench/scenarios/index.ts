@@ -150,6 +150,8 @@ interface Pace {
   /** Of the indexer's process, for each transaction; zero without it. */
   readonly indexerMicros: number;
   readonly redisMicros: number;
+  /** Of the process of the service. */
+  readonly serviceMicros: number;
 }
 
 const costs = async (
@@ -159,7 +161,7 @@ const costs = async (
   const accepting = await productSide(context);
   const signing = await productSide(context);
   const api = await accepting.start('api');
-  await signing.start('worker', { workers: { concurrency: 50 }, operations: { index: false } });
+  const worker = await signing.start('worker', { workers: { concurrency: 50 }, operations: { index: false } });
   const http = await startHttpLoader();
   atEnd(http.stop);
   const jobs = await startJobLoader();
@@ -169,23 +171,25 @@ const costs = async (
 
   const measured = async (
     side: typeof accepting,
+    service: { readonly pid: number },
     indexed: boolean,
     run: () => Promise<{ readonly count: number; readonly perSecond: number }>,
   ): Promise<Pace> => {
     await side.clear();
     const { url: redisUrl, pid } = side.redis;
     await indexer.ask({ kind: indexed ? 'start' : 'stop', redisUrl });
-    const before = [indexer.pid, pid].map((each) => usageOf(each).cpuSeconds);
+    const pids = [indexer.pid, pid, service.pid];
+    const before = pids.map((each) => usageOf(each).cpuSeconds);
     const { count, perSecond } = await run();
     if (indexed) await indexer.ask({ kind: 'idle', redisUrl });
-    const [indexerMicros = 0, redisMicros = 0] = [indexer.pid, pid].map(
+    const [indexerMicros = 0, redisMicros = 0, serviceMicros = 0] = pids.map(
       (each, index) => ((usageOf(each).cpuSeconds - (before[index] ?? 0)) / count) * 1e6,
     );
-    return { perSecond, indexerMicros, redisMicros };
+    return { perSecond, indexerMicros, redisMicros, serviceMicros };
   };
   const durationMs = small ? 700 : 3000;
   const accept = (indexed: boolean) => (): Promise<Pace> =>
-    measured(accepting, indexed, () =>
+    measured(accepting, api, indexed, () =>
       http.run({
         url: `${api.url}/rest/service/sign`,
         template: signTemplate({ mode: 'asynch' }),
@@ -194,7 +198,7 @@ const costs = async (
       }),
     );
   const sign = (indexed: boolean) => (): Promise<Pace> =>
-    measured(signing, indexed, () =>
+    measured(signing, worker, indexed, () =>
       jobs.ask({
         kind: 'flow',
         socketPath: signing.redis.connection.path,
@@ -218,6 +222,7 @@ const costs = async (
   const row = (label: string, some: readonly Pace[]): (string | number)[] => [
     label,
     median(some.map(({ perSecond }) => perSecond)),
+    median(some.map(({ serviceMicros }) => serviceMicros)),
     median(some.map(({ redisMicros }) => redisMicros)),
     median(some.map(({ indexerMicros }) => indexerMicros)),
   ];
@@ -229,7 +234,7 @@ const costs = async (
     tables: [
       {
         title: `Accepting and signing with ${inFlight} in flight, with and without the indexer (medians of the rounds)`,
-        columns: ['', 'per second', 'Redis CPU µs', 'indexer CPU µs'],
+        columns: ['', 'per second', 'service CPU µs', 'Redis CPU µs', 'indexer CPU µs'],
         rows: [
           row('accepting, indexer running', accepts.on),
           row('accepting, without', accepts.off),
