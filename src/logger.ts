@@ -26,19 +26,40 @@ const secretNames = [
 /** What waits for a reader who has stopped reading; what comes beyond it is dropped. */
 const mostUnwritten = 16 * 1024 * 1024;
 
-/** Lines go out together when they are so many bytes, or so late: a write for each costs more than the line does. */
-const writtenAtOnce = 15 * 1024;
+/** Lines go out together when they are so many characters, or so late: a write for each costs more than the line does. */
+const writtenAtOnce = 16 * 1024;
 const writtenEveryMs = 100;
 
-/** An orderly end writes what is left; a kill may cost the last lines. */
-const standardOutput = (): DestinationStream =>
-  pino.destination({
-    dest: 1,
-    sync: false,
-    maxLength: mostUnwritten,
-    minLength: writtenAtOnce,
-    periodicFlush: writtenEveryMs,
+/**
+ * Collects the lines itself: the library's way (`minLength`) measures all that it has at every line, and copies it for that.
+ *
+ * An orderly end writes what is left; a kill may cost the last lines.
+ */
+const standardOutput = (): DestinationStream => {
+  const output = pino.destination({ dest: 1, sync: false, maxLength: mostUnwritten });
+  let lines = '';
+  const flush = (): void => {
+    if (lines === '') return;
+    const text = lines;
+    lines = '';
+    output.write(text);
+  };
+  setInterval(flush, writtenEveryMs).unref();
+  process.once('exit', () => {
+    flush();
+    try {
+      output.flushSync();
+    } catch {
+      // Nobody reads any more.
+    }
   });
+  return {
+    write: (line) => {
+      lines += line;
+      if (lines.length >= writtenAtOnce) flush();
+    },
+  };
+};
 
 export const createLogger = (level: string, destination?: DestinationStream): Logger => {
   const options = {
