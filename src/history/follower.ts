@@ -24,6 +24,8 @@ export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
 /** How often events are read before what they tell is written. */
 const readsInStep = 10;
+/** So many transactions are read and written in one go. */
+const inHand = 200;
 /** A tenth of what the streams hold is some two reads (events.ts). */
 const muchReads = 3;
 
@@ -83,6 +85,20 @@ export const createFollower = (options: {
     }
   };
 
+  /** Some at a time: what is in hand for long makes the collection of garbage long, and signing waits for that. */
+  const writeAll = async (
+    from: Position,
+    to: Position,
+    ids: readonly string[],
+  ): Promise<Position | undefined> => {
+    let at: Position | undefined = from;
+    for (let first = 0; at !== undefined && (first === 0 || first < ids.length); first += inHand) {
+      const entries = await readEntries(redis, keys, ids.slice(first, first + inHand));
+      at = await store.write(at, first + inHand < ids.length ? at : to, entries);
+    }
+    return at;
+  };
+
   return {
     step: async () => {
       known ??= await store.position();
@@ -102,7 +118,7 @@ export const createFollower = (options: {
       const position = { ...from, ...changes.position };
       if (positionText(position) === positionText(from)) return 'idle';
       // A position that did not hold is read anew; what is left to do is found again.
-      known = await store.write(from, position, await readEntries(redis, keys, changed));
+      known = await writeAll(from, position, changed);
       if (known === undefined || more) return 'more';
       return reads >= muchReads ? 'much' : 'idle';
     },
