@@ -11,7 +11,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { latestEvents, type Read } from './events.ts';
 import type { ShardKeys } from './keys.ts';
 import { type EventPosition, timeOf } from './position.ts';
-import { clocksDifferMs, type Since, walk } from './walk.ts';
+import { clocksDifferMs, type Ended, type Since, walk } from './walk.ts';
 
 /** Thousands of events for each thousand transactions that are looked at: more than a queue that runs can tell meanwhile. */
 const readsInBetween = 8;
@@ -27,19 +27,21 @@ export const catchUp = async (options: {
   /** Up to where the events were read; of a queue without a gap they are followed from here on. */
   readonly from: EventPosition;
   readonly since: Since;
+  /** See walk.ts. */
+  readonly worthIt?: (ended: readonly Ended[]) => Promise<readonly string[]>;
   /** Sees to transactions as they are now. @returns False to leave the rest to others. */
   readonly see: (ids: readonly string[]) => Promise<boolean>;
   /** Reads the events from there on and, unless there is a gap, sees to what they tell of. */
   readonly follow: (at: EventPosition) => Promise<Read | undefined>;
 }): Promise<EventPosition | undefined> => {
-  const { redis, keys, from, since, see, follow } = options;
+  const { redis, keys, from, since, worthIt, see, follow } = options;
   const latest = await latestEvents(redis, keys);
   let at: EventPosition = {
     signatures: since.signatures === undefined ? from.signatures : latest.signatures,
     receipts: since.receipts === undefined ? from.receipts : latest.receipts,
   };
   let isLost = false;
-  for await (const ids of walk(redis, keys, since)) {
+  for await (const ids of walk(redis, keys, since, worthIt)) {
     if (!(await see(ids))) return undefined;
     let more = !isLost;
     for (let reads = 0; more && reads < readsInBetween; reads += 1) {

@@ -25,7 +25,7 @@ export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 /** How often events are read before what they tell is written. */
 const readsInStep = 10;
 /** So many transactions are read and written in one go. */
-const inHand = 200;
+const inHand = 250;
 /** A tenth of what the streams hold is some two reads (events.ts). */
 const muchReads = 3;
 
@@ -51,8 +51,11 @@ export const createFollower = (options: {
       keys,
       from,
       since: sinceGap(from, gaps),
+      // It goes back by as much as clocks may differ, so most of what it meets is known.
+      worthIt: (ended) => store.notEndedThen(from.generation, ended),
       see: async (ids) => {
         if (at === undefined || !(await mayGoOn())) return false;
+        if (ids.length === 0) return true;
         at = await store.write(at, at, await readEntries(redis, keys, ids));
         return at !== undefined;
       },

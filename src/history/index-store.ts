@@ -7,6 +7,7 @@ import { bucketsInDoubling, countedMs, type Entry, minuteMs, packEntries } from 
 import type { ShardKeys } from './keys.ts';
 import { factsWidth, idWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
 import { type Position, positionText, readPosition } from './position.ts';
+import type { Ended } from './walk.ts';
 
 export interface IndexStore {
   position(): Promise<Position | undefined>;
@@ -19,6 +20,8 @@ export interface IndexStore {
   write(from: Position, to: Position, entries: readonly Entry[]): Promise<Position | undefined>;
   /** Writes to a generation that is being built. @returns False when it was given up. */
   build(generation: number, entries: readonly Entry[]): Promise<boolean>;
+  /** Of these the ones whose rows do not say that they ended then. */
+  notEndedThen(generation: number, ended: readonly Ended[]): Promise<readonly string[]>;
   /** Takes a row out, if it still is what was read. */
   remove(
     generation: number,
@@ -165,6 +168,21 @@ end
 if ARGV[4] ~= ARGV[3] then redis.call('HSET', KEYS[1], ARGV[2], ARGV[4]) end
 return 1`;
 
+/** KEYS: index of numbers. ARGV: base; then id and time of its end. */
+const notEndedScript = `${chunkScript}
+local base, ids, found = ARGV[1], {}, {}
+for i = 2, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
+local numbers = redis.call('HMGET', KEYS[1], unpack(ids))
+for i, id in ipairs(ids) do
+  local ended = ''
+  if numbers[i] then
+    local chunk, row = place(tonumber(numbers[i]))
+    ended = redis.call('GETRANGE', base .. ':facts:' .. chunk, row * factsWidth + 16, row * factsWidth + 23)
+  end
+  if #ended < 8 or struct.unpack('<d', ended) ~= tonumber(ARGV[i * 2 + 1]) then found[#found + 1] = id end
+end
+return found`;
+
 /** KEYS: index of numbers. ARGV: base; then number, facts as they were, id. */
 const removeScript = `${chunkScript}
 local base = ARGV[1]
@@ -216,6 +234,7 @@ return 1`;
 
 /** Few enough that one script keeps nobody waiting for long. */
 const writesAtOnce = 250;
+const looksAtOnce = 1000;
 const dropsAtOnce = 100;
 
 export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () => number): IndexStore => {
@@ -281,6 +300,16 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
         if (!(await writeSome(generation, 'building', claim, claim, some))) return false;
       }
       return true;
+    },
+
+    notEndedThen: async (generation, ended) => {
+      const { base, at } = keys.generation(generation);
+      const found: string[] = [];
+      for (let first = 0; first < ended.length; first += looksAtOnce) {
+        const some = ended.slice(first, first + looksAtOnce).flatMap((each) => [each.id, each.at]);
+        found.push(...((await redis.eval(notEndedScript, 1, at, base, ...some)) as string[]));
+      }
+      return found;
     },
 
     remove: async (generation, rows) => {

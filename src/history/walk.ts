@@ -87,11 +87,18 @@ export async function* endedSince(
 /** From when on a queue is looked through, milliseconds by the clock of whoever ends jobs, 0 for all; without, it is not. */
 export type Since = { readonly [queue in keyof EventPosition]?: number };
 
-/** Ids may come more than once. */
+const idsOf = async (ended: readonly Ended[]): Promise<readonly string[]> => ended.map(({ id }) => id);
+
+/**
+ * Ids may come more than once.
+ *
+ * @param worthIt Of signatures that have ended, those that are to be looked at; all by default.
+ */
 export async function* walk(
   redis: RedisClient,
   keys: ShardKeys,
   { signatures, receipts }: Since,
+  worthIt: (ended: readonly Ended[]) => Promise<readonly string[]> = idsOf,
 ): AsyncGenerator<readonly string[]> {
   if (receipts !== undefined) {
     for await (const ended of endedSince(redis, keys.receipts('completed'), receipts)) {
@@ -101,7 +108,7 @@ export async function* walk(
   if (signatures === undefined) return;
   for (const set of ['completed', 'failed']) {
     for await (const ended of endedSince(redis, keys.signatures(set), signatures)) {
-      yield ended.map(({ id }) => id);
+      yield await worthIt(ended);
     }
   }
   for (const list of ['wait', 'paused', 'active']) {
