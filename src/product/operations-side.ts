@@ -3,6 +3,7 @@ import { createIndexer } from '../history/indexer.ts';
 import { createAuditLog, createCallbackLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
 import { createReplayRunner } from '../operators/replay-runner.ts';
+import { connectForBlocking, disconnect } from '../redis/connect.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
@@ -19,9 +20,10 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
   const { configuration, blocking: redis, retention, masterKey, now, logger, onError } = core;
   const { queue, operations } = configuration;
   const { prefix } = queue;
-  const indexer = operations.index
-    ? createIndexer({ redis, prefix, shards: queue.shards, retention, now, onError })
-    : undefined;
+  const reading = operations.index ? connectForBlocking({ url: core.redisUrl }) : undefined;
+  reading?.on('error', onError);
+  const indexer =
+    reading && createIndexer({ redis: reading, prefix, shards: queue.shards, retention, now, onError });
   indexer?.start();
   const replays = createReplayRunner({
     redis,
@@ -53,6 +55,7 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
       await callbacks.close();
       await replays.close();
       await indexer?.close();
+      if (reading !== undefined) await disconnect(reading);
     },
   };
 };
