@@ -36,6 +36,8 @@ export interface CoreOptions {
   readonly onError: (error: Error) => void;
   /** CPU, memory and event-loop lag among the metrics: once for a process. */
   readonly processMetrics?: boolean;
+  /** The program runs as it was compiled, so that Node can start threads of it. */
+  readonly compiled?: boolean;
 }
 
 export interface Core extends CoreOptions {

@@ -116,6 +116,7 @@ export const launch = async (
         logger,
         onError: trouble,
         processMetrics: true,
+        compiled: import.meta.url.endsWith('.js'),
       },
       {
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),

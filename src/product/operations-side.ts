@@ -1,12 +1,11 @@
 import { startCallbacks } from '../callbacks/start.ts';
-import { createIndexer } from '../history/indexer.ts';
 import { createAuditLog, createCallbackLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
 import { createReplayRunner } from '../operators/replay-runner.ts';
-import { connectForBlocking, disconnect } from '../redis/connect.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
+import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 
 export interface OperationsSide {
   close(): Promise<void>;
@@ -20,11 +19,10 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
   const { configuration, blocking: redis, retention, masterKey, now, logger, onError } = core;
   const { queue, operations } = configuration;
   const { prefix } = queue;
-  const reading = operations.index ? connectForBlocking({ url: core.redisUrl }) : undefined;
-  reading?.on('error', onError);
-  const indexer =
-    reading && createIndexer({ redis: reading, prefix, shards: queue.shards, retention, now, onError });
-  indexer?.start();
+  const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
+  const indexKeeper = operations.index
+    ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
+    : undefined;
   const replays = createReplayRunner({
     redis,
     prefix,
@@ -54,8 +52,7 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
     close: async () => {
       await callbacks.close();
       await replays.close();
-      await indexer?.close();
-      if (reading !== undefined) await disconnect(reading);
+      await indexKeeper?.close();
     },
   };
 };
