@@ -56,17 +56,30 @@ const readCounted = async (request: Request, maxBytes: number): Promise<Checked<
   return length > maxBytes ? tooLarge(maxBytes) : ok(Buffer.concat(chunks, length));
 };
 
-/** Of a length that Node holds the sender to. Straight from Node: a copy and several promises less than by `Request`. */
-const readAnnounced = (incoming: IncomingMessage): Promise<Checked<Uint8Array>> =>
+/**
+ * A body whose length Node holds the sender to. Straight from Node: a copy and several promises less than by `Request`.
+ *
+ * Most bodies come with their headers. Node has read all that is here when the microtask runs, and knows whether it is all;
+ * only what is still to come needs a timer.
+ */
+const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Checked<Uint8Array>> =>
   new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    const end = (read: Checked<Uint8Array>): void => {
+      clearTimeout(timer);
+      resolve(read);
+    };
     incoming.on('data', (chunk: Uint8Array) => chunks.push(chunk));
     incoming.on('end', () => {
-      const [first, ...more] = chunks;
-      resolve(ok(first !== undefined && more.length === 0 ? first : Buffer.concat(chunks)));
+      const [first] = chunks;
+      end(ok(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)));
     });
     // Also when it is broken off; after its end this says nothing new.
-    incoming.on('close', () => resolve(brokenOff));
+    incoming.on('close', () => end(brokenOff));
+    queueMicrotask(() => {
+      if (!incoming.complete) timer = setTimeout(resolve, timeoutMs, tooSlow);
+    });
   });
 
 const inTime = <T>(reading: Promise<T>, ms: number, late: T): Promise<T> =>
@@ -91,24 +104,24 @@ interface BodyEnvironment {
 }
 
 /** @returns The bytes, or fault 101 (kind, time) or 103 (size). Never rejects for something the caller did. */
-export const readBody = async (
+export const readBody = (
   c: Context<BodyEnvironment>,
   { maxBytes, timeoutMs }: BodyLimits,
-): Promise<Checked<Uint8Array>> => {
+): Checked<Uint8Array> | Promise<Checked<Uint8Array>> => {
   if (!isJson(header(c, 'content-type'))) return refuse(101, 'Content-Type must be application/json');
   const announced = header(c, 'content-length');
   const length = announced === undefined ? undefined : Number(announced);
   if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return tooLarge(maxBytes);
-  const refused = length !== undefined && length > maxBytes;
   const incoming = c.env?.incoming;
-  if (length === undefined || refused || incoming === undefined) {
-    const reading = readCounted(c.req.raw, maxBytes).catch(() => (refused ? tooLarge(maxBytes) : brokenOff));
-    return refused
-      ? inTime(reading, Math.min(discardMs, timeoutMs), tooLarge(maxBytes))
-      : inTime(reading, timeoutMs, tooSlow);
+  if (length !== undefined && length > maxBytes) {
+    const reading = readCounted(c.req.raw, maxBytes).catch(() => tooLarge(maxBytes));
+    return inTime(reading, Math.min(discardMs, timeoutMs), tooLarge(maxBytes));
   }
-  const reading = readAnnounced(incoming);
-  // Most bodies come with their headers. When this goes on, Node has taken in all that is here, and knows whether it is all.
-  await undefined;
-  return await (incoming.complete ? reading : inTime(reading, timeoutMs, tooSlow));
+  if (length === undefined || incoming === undefined)
+    return inTime(
+      readCounted(c.req.raw, maxBytes).catch(() => brokenOff),
+      timeoutMs,
+      tooSlow,
+    );
+  return readAnnounced(incoming, timeoutMs);
 };
