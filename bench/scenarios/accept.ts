@@ -2,8 +2,10 @@
  * Accepting: how many asynchronous sign requests a second one API process makes durable.
  *
  * The floor is what any such service has: a bare route, the same schema, one `queue.add`. No workers run, so nothing
- * else takes the processor; what has piled up is removed before each round.
+ * else takes the processor; what has piled up is removed before each round. Once more with the search index on: a process of
+ * its own keeps it, on the same cores.
  */
+import { startIndexerProgram } from '../fill/indexer-load-client.ts';
 import { usageOf } from '../harness/cpu.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { Scenario } from '../harness/scenario.ts';
@@ -25,6 +27,9 @@ export const accept: Scenario = {
     const bare = await floor.startHttp();
     const loader = await startHttpLoader();
     atEnd(loader.stop);
+    const indexer = await startIndexerProgram();
+    atEnd(indexer.stop);
+    const index = (kind: 'start' | 'stop') => indexer.ask({ kind, redisUrl: product.redis.url });
 
     const measure = async (side: Side, { pid }: Measured, url: string) => {
       await side.clear();
@@ -46,10 +51,21 @@ export const accept: Scenario = {
     };
     const sides = await interleave(small ? 5 : 11, {
       product: () => measure(product, api, `${api.url}/rest/service/sign`),
+      indexed: async () => {
+        await product.clear();
+        await index('start');
+        const round = await measure(product, api, `${api.url}/rest/service/sign`);
+        await index('stop');
+        return round;
+      },
       floor: () => measure(floor, bare, `${bare.url}/asynch`),
     });
     const ratios = roundRatios(
       sides.product.map(({ perSecond }) => perSecond),
+      sides.floor.map(({ perSecond }) => perSecond),
+    );
+    const indexedRatios = roundRatios(
+      sides.indexed.map(({ perSecond }) => perSecond),
       sides.floor.map(({ perSecond }) => perSecond),
     );
     const cpuRatios = roundRatios(
@@ -65,7 +81,11 @@ export const accept: Scenario = {
       median(rounds.map(({ redisCpuMicros }) => redisCpuMicros)),
       median(rounds.map(({ loaderCpuMicros }) => loaderCpuMicros)),
     ];
-    const rows = [row('paraph api', sides.product), row('bare route and queue.add', sides.floor)];
+    const rows = [
+      row('paraph api', sides.product),
+      row('paraph api, index kept beside it', sides.indexed),
+      row('bare route and queue.add', sides.floor),
+    ];
     return {
       ratios: [
         ratioOf(
@@ -76,6 +96,14 @@ export const accept: Scenario = {
             goal: { atLeast: 0.85 },
           },
           ratios,
+        ),
+        ratioOf(
+          {
+            name: 'acceptIndexed',
+            divides: 'the same with the search index on, kept by a process of its own / the same route',
+            goal: { atLeast: 0.8 },
+          },
+          indexedRatios,
         ),
         ratioOf(
           {

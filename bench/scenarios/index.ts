@@ -161,7 +161,10 @@ const costs = async (
   const accepting = await productSide(context);
   const signing = await productSide(context);
   const api = await accepting.start('api');
-  const worker = await signing.start('worker', { workers: { concurrency: 50 }, operations: { index: false } });
+  const worker = await signing.start('worker', {
+    workers: { concurrency: 50 },
+    operations: { index: false },
+  });
   const http = await startHttpLoader();
   atEnd(http.stop);
   const jobs = await startJobLoader();

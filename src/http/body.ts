@@ -27,6 +27,7 @@ const brokenOff = refuse(101, 'The request body is incomplete');
 
 /** `application/json`, in no other character set than UTF-8. */
 const isJson = (contentType = ''): boolean => {
+  if (contentType === 'application/json') return true;
   const [type, ...parameters] = contentType.toLowerCase().split(';');
   return (
     type?.trim() === 'application/json' &&

@@ -3,7 +3,7 @@
  */
 import type { JobsOptions } from 'bullmq';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
-import { fingerprintOf, newMsspTransId } from '../transactions/ids.ts';
+import { fingerprintOf, newMsspTransId, requestFingerprint } from '../transactions/ids.ts';
 import type { RequestObjection } from './errors.ts';
 import { objection } from './request.ts';
 
@@ -61,7 +61,10 @@ export const placeRequest = (
   now: number,
 ): Placement => {
   const { AP_ID, AP_TransID } = wire.AP_Info;
-  const same = fingerprintOf(deduplicate === 'open' ? wire : ['AP_TransID', AP_ID, AP_TransID], shards);
+  const same =
+    deduplicate === 'open'
+      ? requestFingerprint(wire, shards)
+      : fingerprintOf(['AP_TransID', AP_ID, AP_TransID], shards);
   const delayMs = Math.max(0, Math.ceil((notBefore?.getTime() ?? now) - now));
   const jobId = newMsspTransId(same.shard);
   return {

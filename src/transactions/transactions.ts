@@ -15,7 +15,7 @@ import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { endingOf } from './ending.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
-import { fingerprintOf, msspTransIdOf, newMsspTransId, shardOf } from './ids.ts';
+import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
 import { type Chains, stateOfEnding } from './outcomes.ts';
 import type { Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
@@ -127,17 +127,17 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     },
 
     submit: (wire) => {
-      const fingerprint = fingerprintOf(wire, shards.length);
+      const fingerprint = requestFingerprint(wire, shards.length);
       return add(wire, fingerprint, newMsspTransId(fingerprint.shard));
     },
 
     submitOnce: (wire) => {
-      const fingerprint = fingerprintOf(wire, shards.length);
+      const fingerprint = requestFingerprint(wire, shards.length);
       return add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard));
     },
 
     submitAndWait: async (request, wire, waits) => {
-      const fingerprint = fingerprintOf(wire, shards.length);
+      const fingerprint = requestFingerprint(wire, shards.length);
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
       const wanted = newMsspTransId(fingerprint.shard);
