@@ -13,6 +13,7 @@ import { readEntries } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { rebuildShard } from './rebuild.ts';
+import { takeIn } from './take-in.ts';
 
 /**
  * more   There is more to do at once.
@@ -37,10 +38,11 @@ export const createFollower = (options: {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly store: IndexStore;
+  readonly now: () => number;
   /** Asked between two parts of something long; without it the rest is left to others. */
   readonly mayGoOn: () => Promise<boolean>;
 }): Follower => {
-  const { redis, keys, store, mayGoOn } = options;
+  const { redis, keys, store, now, mayGoOn } = options;
   /** As far as this process knows. A write with a wrong one writes nothing. */
   let known: Position | undefined;
 
@@ -71,12 +73,12 @@ export const createFollower = (options: {
     return known === undefined ? 'busy' : 'more';
   };
 
-  /** What is told up to a gap, or up to a bound. @returns Undefined when the index stands elsewhere. */
+  /** What is told up to a gap, or up to a bound, and was not taken in at once. @returns Undefined when the index stands elsewhere. */
   const gather = async (from: Position): Promise<(Changes & { readonly reads: number }) | undefined> => {
     const changed = new Set<string>();
     let position: EventPosition = from;
     for (let reads = 1; ; reads += 1) {
-      const changes = await readChanges(redis, keys, from, position);
+      const changes = await takeIn(redis, keys, from, position, now());
       if (changes === undefined) return undefined;
       // After something that was told a gap waits for the next step.
       if (changes.gaps.length > 0 && reads > 1)

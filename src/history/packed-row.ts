@@ -18,7 +18,7 @@ import type { SignatureState } from '../../machines/signature.machine.ts';
 import type { ProfileName } from '../protocol/requests.ts';
 import type { TransactionRow } from './row.ts';
 
-export const layout = 1;
+export const layout = 2;
 export const rowsInChunk = 1000;
 export const factsWidth = 40;
 export const namesWidth = 80;
@@ -39,7 +39,7 @@ export const isOpenCode = (code: number): boolean =>
   code === stateCodes.submitted || code === stateCodes.pending;
 export const isFailedCode = (code: number): boolean => code === stateCodes.failed;
 
-const profileCodes: Record<ProfileName, number> = {
+export const profileCodes: Readonly<Record<ProfileName, number>> = {
   'Any-LoA4': 1,
   'MID/v1/AuthProfile1': 2,
   'STK-LoA4': 3,
@@ -53,13 +53,13 @@ const profileCodes: Record<ProfileName, number> = {
 export const profileCodeOf = (profile: ProfileName | undefined): number =>
   profile === undefined ? 0 : profileCodes[profile];
 
-/** APs are few, and each is hashed at every one of its transactions. */
+/** APs are few, and each is hashed at every one of its transactions. By SHA-1, which scripts in Redis have as well. */
 const hashes = new Map<string, number>();
 const mostHashes = 10_000;
 export const apHashOf = (apId: string): number => {
   const known = hashes.get(apId);
   if (known !== undefined) return known;
-  const made = hash('sha256', apId, 'buffer').readUInt32LE(0);
+  const made = Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
   if (hashes.size >= mostHashes) hashes.clear();
   hashes.set(apId, made);
   return made;

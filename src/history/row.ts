@@ -56,7 +56,7 @@ export const member = (from: unknown, name: string): unknown =>
   (Object(from) as Record<string, unknown>)[name];
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** The end of the year 9999: what lies behind it was not written by a clock. */
-const lastTime = 253_402_300_799_999;
+export const lastTime = 253_402_300_799_999;
 /** Whole milliseconds, as they are compared and written down. */
 const time = (value: unknown): number => {
   const number = Math.trunc(Number(value ?? 0));

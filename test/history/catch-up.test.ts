@@ -29,7 +29,11 @@ const begin = async (inBetween: () => Promise<void> = async () => undefined): Pr
     return true;
   };
   const store = createIndexStore(redis, keys, Date.now);
-  return { keys, follower: createFollower({ redis, keys, store, mayGoOn }), looked: () => looked };
+  return {
+    keys,
+    follower: createFollower({ redis, keys, store, now: Date.now, mayGoOn }),
+    looked: () => looked,
+  };
 };
 
 /** @returns What was last said, after so many steps at most. */
