@@ -26,7 +26,7 @@ export interface Changes extends Read {
 }
 
 /** A transaction is some four events, so Redis is busy with this for a millisecond or two. */
-const eventsAtOnce = 600;
+const eventsAtOnce = 250;
 
 /**
  * Lua: reads the two streams, KEYS 1 and 2, from ARGV 1 and 2 on, ARGV 3 events of each at once; leaves the transactions

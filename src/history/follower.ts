@@ -24,11 +24,11 @@ import { takeIn } from './take-in.ts';
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
 /** How often events are read before what they tell is written. */
-const readsInStep = 10;
+const readsInStep = 24;
 /** So many transactions are read and written in one go. */
 const inHand = 250;
-/** A tenth of what the streams hold is some two reads (events.ts). */
-const muchReads = 3;
+/** A fifth of what the streams hold (events.ts). */
+const muchReads = 8;
 
 export interface Follower {
   step(): Promise<StepResult>;
