@@ -5,6 +5,7 @@
  * First all that has happened is read, and then the jobs: one that was added, begun and signed meanwhile is read and written
  * once.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
 import { catchUp, sinceGap } from './catch-up.ts';
 import { type Changes, readChanges } from './events.ts';
@@ -25,6 +26,8 @@ export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
 /** How often events are read before what they tell is written. */
 const readsInStep = 24;
+/** Between two reads. */
+const restMs = 3;
 /** So many transactions are read and written in one go. */
 const inHand = 250;
 /** A fifth of what the streams hold (events.ts). */
@@ -87,6 +90,8 @@ export const createFollower = (options: {
       position = changes.position;
       if (!changes.more || changes.gaps.length > 0 || reads === readsInStep)
         return { ...changes, changed: [...changed], reads };
+      // Who accepts and signs goes first.
+      await delay(restMs);
     }
   };
 
