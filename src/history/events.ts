@@ -33,7 +33,8 @@ const eventsAtOnce = 250;
  * that they tell of in `ids`, each once, and begins the answer in `found`. Of a receipt only its end is told to the
  * signature.
  *
- * @param told Body of a function of `event`, `id` and `fields` of a signature's event: the id when it counts.
+ * @param told Body of a function of `event`, `id` and `fields` of a signature's event: the id when it counts. It may ask
+ *   `telling`, for which all counts that changes what a list shows.
  */
 export const eventsScript = (told: string): string => `
 local most = tonumber(ARGV[3])
@@ -43,6 +44,15 @@ local function field(fields, name)
   for i = 1, #fields, 2 do
     if fields[i] == name then return fields[i + 1] end
   end
+end
+-- What says that something began, fell asleep, ended, went, or is run again; the rest says where a job went inside the queue.
+local function telling(event, id, fields)
+  if event == 'added' or event == 'completed' or event == 'failed' or event == 'delayed' or event == 'removed' then
+    return id
+  end
+  if event ~= 'waiting' then return nil end
+  local before = field(fields, 'prev')
+  return (before == 'failed' or before == 'completed') and id
 end
 local function read(stream, key, since, told)
   local entries = redis.call('XRANGE', key, since, '+', 'COUNT', most + 1)
@@ -102,18 +112,11 @@ export const readAnswer = (found: unknown): Read & { readonly rest: readonly unk
 /**
  * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the position by which all this
  * is so.
- *
- * Of the signatures' events, those count that say that something began, fell asleep, ended, went, or is run again; the
- * others say where a job went inside the queue, which is not shown.
  */
 const changesScript = `
 if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
 local telling = { added = true, delayed = true, completed = true, failed = true, removed = true }
-${eventsScript(`
-  if telling[event] then return id end
-  if event ~= 'waiting' then return nil end
-  local before = field(fields, 'prev')
-  return (before == 'failed' or before == 'completed') and id`)}
+${eventsScript('  return telling(event, id, fields)')}
 if #gaps == 0 then
   for _, id in ipairs(ids) do found[#found + 1] = id end
 end

@@ -65,24 +65,15 @@ end`;
 /**
  * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the position by which all this
  * is so, base of the generation's keys, the changes' key, how long a minute is kept, now, what the jobs' keys begin with.
- *
- * Of the signatures' events, those count that say that something began, fell asleep, ended, went, or is run again; the
- * others say where a job went inside the queue, which is not shown.
  */
 const takeInScript = `${writeRowsScript}
 ${packScript}
 if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
 local further = {}
 ${eventsScript(`
-  if event == 'added' then return id end
-  if event == 'waiting' then
-    local before = field(fields, 'prev')
-    if before ~= 'failed' and before ~= 'completed' then return nil end
-  elseif event ~= 'completed' and event ~= 'failed' and event ~= 'delayed' and event ~= 'removed' then
-    return nil
-  end
-  further[id or ''] = true
-  return id`)}
+  local told = telling(event, id, fields)
+  if told and event ~= 'added' then further[id] = true end
+  return told`)}
 if #gaps > 0 then return found end
 local taken, allFacts, allNames = {}, {}, {}
 for _, id in ipairs(ids) do
