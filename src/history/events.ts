@@ -115,7 +115,6 @@ export const readAnswer = (found: unknown): Read & { readonly rest: readonly unk
  */
 const changesScript = `
 if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
-local telling = { added = true, delayed = true, completed = true, failed = true, removed = true }
 ${eventsScript('  return telling(event, id, fields)')}
 if #gaps == 0 then
   for _, id in ipairs(ids) do found[#found + 1] = id end
