@@ -17,6 +17,8 @@ export interface Duty {
    * @param forget Called when another process may be at it, or a step was cut off by an error.
    */
   start(step: () => Promise<number>, forget?: () => void): void;
+  /** Aborted when the duty is closed: a step that takes long should end then, and may do so by an error. */
+  readonly signal: AbortSignal;
   /** Finishes the step in hand and lets others take over at once. */
   close(): Promise<void>;
 }
@@ -64,6 +66,7 @@ export const createDuty = (options: {
         if (ms > 0) await pause(ms);
       } catch (error) {
         forget();
+        if (signal.aborted) return;
         onError(error instanceof Error ? error : new Error(String(error)));
         await pause(afterErrorMs);
       }
@@ -72,6 +75,7 @@ export const createDuty = (options: {
 
   return {
     mayGoOn,
+    signal,
     start: (step, forget = () => undefined) => {
       running ??= work(step, forget);
     },

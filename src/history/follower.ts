@@ -44,8 +44,10 @@ export const createFollower = (options: {
   readonly now: () => number;
   /** Asked between two parts of something long; without it the rest is left to others. */
   readonly mayGoOn: () => Promise<boolean>;
+  /** Ends a rebuild, by an error. */
+  readonly signal?: AbortSignal;
 }): Follower => {
-  const { redis, keys, store, now, mayGoOn } = options;
+  const { redis, keys, store, now, mayGoOn, signal } = options;
   /** As far as this process knows. A write with a wrong one writes nothing. */
   let known: Position | undefined;
 
@@ -113,7 +115,7 @@ export const createFollower = (options: {
     step: async () => {
       known ??= await store.position();
       if (known === undefined) {
-        const built = await rebuildShard({ redis, keys, store });
+        const built = await rebuildShard({ redis, keys, store, signal });
         return built === undefined ? 'busy' : 'more';
       }
       const from = known;

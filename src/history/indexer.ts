@@ -45,7 +45,7 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
     const keys = shardKeys(prefix, shard);
     const store = createIndexStore(redis, keys, now);
     const duty = createDuty({ redis, key: keys.lease, leaseMs, onError });
-    const follower = createFollower({ redis, keys, store, now, mayGoOn: duty.mayGoOn });
+    const follower = createFollower({ redis, keys, store, now, mayGoOn: duty.mayGoOn, signal: duty.signal });
     const sweep = (): Promise<number> => sweepShard({ redis, keys, store, retention, now: now() });
 
     const start = (): void => {

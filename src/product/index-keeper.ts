@@ -50,10 +50,11 @@ const closePatienceMs = 5000;
 export const keepIndexInThread = (
   settings: IndexSettings,
   { onError }: { readonly onError: (error: Error) => void },
+  file: URL = threadFile,
 ): IndexKeeper => {
   let closing = false;
   const begin = (): Worker => {
-    const begun = new Worker(threadFile, { workerData: settings, name: 'index' });
+    const begun = new Worker(file, { workerData: settings, name: 'index' });
     begun.on('message', onError);
     begun.on('error', onError);
     begun.once('exit', () => {
