@@ -20,7 +20,7 @@ export interface Entry {
   readonly row: TransactionRow | undefined;
 }
 
-export const entryWidth = factsWidth + namesWidth;
+const entryWidth = factsWidth + namesWidth;
 
 /**
  * Entries as the writing script reads them (index-store.ts): facts and names of each, one behind the other. Of a job that is
