@@ -4,6 +4,7 @@
  * What is logged is chosen member by member; no request, header or job is ever logged whole. The redaction below is the
  * second line of defence, for the day when somebody does.
  */
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { CallbackLog } from '../workers/callback.worker.ts';
 import type { StepLog } from '../workers/log.ts';
@@ -46,9 +47,9 @@ const standardOutput = (): DestinationStream => {
   };
   setInterval(flush, writtenEveryMs).unref();
   process.once('exit', () => {
-    flush();
     try {
       output.flushSync();
+      writeSync(1, lines);
     } catch {
       // Nobody reads any more.
     }

@@ -52,7 +52,7 @@ local function packSubmitted(id, fields)
   if #id > ${idWidth} or string.find(id, '%z') then return end
   local time = timestamp and string.match(timestamp, '^%d+$') and tonumber(timestamp)
   if not time or time == 0 or time > ${lastTime} then return end
-  if string.find(data, '"transaction":', 1, true) or string.find(data, '"endedRuns":', 1, true) then return end
+  if string.sub(data, -2) ~= '}}' or string.find(data, '"transaction"', 1, true) or string.find(data, '"endedRuns"', 1, true) then return end
   local apId, apTransId, digits, profile = string.match(data, written)
   if not apId or #digits > 15 then return end
   local facts = struct.pack('<BBHBxxxdddI4I4',

@@ -65,6 +65,7 @@ const readCounted = async (request: Request, maxBytes: number): Promise<Checked<
  */
 const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Checked<Uint8Array>> =>
   new Promise((resolve) => {
+    if (incoming.destroyed) return resolve(brokenOff);
     const chunks: Uint8Array[] = [];
     let timer: NodeJS.Timeout | undefined;
     const end = (read: Checked<Uint8Array>): void => {
@@ -79,7 +80,8 @@ const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Ch
     // Also when it is broken off; after its end this says nothing new.
     incoming.on('close', () => end(brokenOff));
     queueMicrotask(() => {
-      if (!incoming.complete) timer = setTimeout(resolve, timeoutMs, tooSlow);
+      if (incoming.complete || incoming.destroyed) return;
+      timer = setTimeout(resolve, timeoutMs, tooSlow);
     });
   });
 

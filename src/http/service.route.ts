@@ -37,11 +37,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   const { protocol, operations, evidenceOf, limits, admission, now, log } = deps;
   const routes = new Hono<{ Bindings: Bindings }>();
 
-  /**
-   * What a body asks for, and room to do it.
-   *
-   * @param expected The operation that the URL names; undefined at the URL for all.
-   */
+  /** What a body asks for. @param expected The operation that the URL names; undefined at the URL for all. */
   const read = (
     bytes: Checked<Uint8Array>,
     expected: Operation | undefined,

@@ -20,6 +20,13 @@ export interface IndexSettings {
   readonly retention: Retention;
 }
 
+/** What a thread tells of an error. */
+export interface ToldError {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
 export interface IndexKeeper {
   /** Finishes the step in hand and lets others take over at once. */
   close(): Promise<void>;
@@ -55,7 +62,9 @@ export const keepIndexInThread = (
   let closing = false;
   const begin = (): Worker => {
     const begun = new Worker(file, { workerData: settings, name: 'index' });
-    begun.on('message', onError);
+    begun.on('message', ({ name, message, code }: ToldError) =>
+      onError(Object.assign(new Error(message), { name, ...(code !== undefined && { code }) })),
+    );
     begun.on('error', onError);
     begun.once('exit', () => {
       if (closing) return;

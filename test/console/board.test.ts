@@ -90,7 +90,7 @@ describe('what the board shows', () => {
     const seen = `${await lists('viewer')}${await answersAbout('viewer', ids)}`;
     expect(seen).toContain('http://test.example · …501');
     expect(seen).toContain('_401 USER_CANCEL');
-    expect(seen).not.toMatch(/4711|Zacharias|Signed in to Example|Sign in to Example|User cancelled/);
+    expect(seen).not.toMatch(/Pay 4711|Zacharias|Signed in to Example|Sign in to Example|User cancelled/);
     expect(seen).not.toMatch(/41700092501|4176\d{7}/);
     expect(seen).not.toMatch(bytes);
     expect(await looks()).toEqual([]);
@@ -101,7 +101,7 @@ describe('what the board shows', () => {
       const seen = await lists(who);
       expect(seen).toContain('http://test.example · +41700092501');
       expect(seen).toContain('_401 USER_CANCEL: User cancelled the request');
-      expect(seen).not.toMatch(/4711|Zacharias|Signed in to Example|Sign in to Example/);
+      expect(seen).not.toMatch(/Pay 4711|Zacharias|Signed in to Example|Sign in to Example/);
       expect(seen).not.toMatch(bytes);
     }
     expect(await looks()).toEqual([]);
