@@ -14,7 +14,7 @@ import { type EventPosition, timeOf } from './position.ts';
 import { clocksDifferMs, type Ended, type Since, walk } from './walk.ts';
 
 /** Thousands of events for each thousand transactions that are looked at: more than a queue that runs can tell meanwhile. */
-const readsInBetween = 8;
+const readsInBetween = 20;
 
 /** From when on to look, for a gap behind what was read last. @param oldest Nobody wants to know what was before. */
 export const sinceGap = (from: EventPosition, gaps: Read['gaps'], oldest = 0): Since =>

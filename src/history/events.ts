@@ -8,8 +8,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
+import { lastEntryId } from '../redis/streams.ts';
 import type { ShardKeys } from './keys.ts';
-import { beginning, type EventPosition, isAtOrAfter, type Position, positionText } from './position.ts';
+import { beginning, type EventPosition, isAtOrAfter } from './position.ts';
 
 /** What was read from the two streams. */
 export interface Read {
@@ -18,11 +19,6 @@ export interface Read {
   readonly gaps: readonly (keyof EventPosition)[];
   /** There is more to be read. */
   readonly more: boolean;
-}
-
-export interface Changes extends Read {
-  /** Each once; none where there is a gap. */
-  readonly changed: readonly string[];
 }
 
 /** A transaction is some four events, so Redis is busy with this for a millisecond or two. */
@@ -109,47 +105,11 @@ export const readAnswer = (found: unknown): Read & { readonly rest: readonly unk
   return { position: { signatures, receipts }, gaps, more: more === 1, rest };
 };
 
-/**
- * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the position by which all this
- * is so.
- */
-const changesScript = `
-if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
-${eventsScript('  return telling(event, id, fields)')}
-if #gaps == 0 then
-  for _, id in ipairs(ids) do found[#found + 1] = id end
-end
-return found`;
-
-/**
- * What is read of the jobs after this is no older than what it tells.
- *
- * @param stands Where the index stands.
- * @param since Where reading begins; it may be ahead of the index.
- * @returns Undefined when the index does not stand there any more.
- */
-export const readChanges = async (
-  redis: RedisClient,
-  keys: ShardKeys,
-  stands: Position,
-  since: EventPosition = stands,
-): Promise<Changes | undefined> => {
-  const [streams, from] = eventsArguments(keys, since);
-  const found = await redis.eval(changesScript, 3, ...streams, keys.state, ...from, positionText(stands));
-  if (found === null) return undefined;
-  const { rest, ...read } = readAnswer(found);
-  return { ...read, changed: rest.map(String) };
-};
-
 /** The ends of the streams as they are now: what is read from the jobs after this contains all that they tell. */
 export const latestEvents = async (redis: RedisClient, keys: ShardKeys): Promise<EventPosition> => {
-  const last = async (key: string): Promise<string> => {
-    const [entry] = await redis.xrevrange(key, '+', '-', 'COUNT', 1);
-    return entry?.[0] ?? beginning;
-  };
   const [signatures, receipts] = await Promise.all([
-    last(keys.signatures('events')),
-    last(keys.receipts('events')),
+    lastEntryId(redis, keys.signatures('events')),
+    lastEntryId(redis, keys.receipts('events')),
   ]);
   return { signatures, receipts };
 };

@@ -8,13 +8,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
 import { catchUp, sinceGap } from './catch-up.ts';
-import { type Changes, readChanges } from './events.ts';
+import type { Read } from './events.ts';
 import type { IndexStore } from './index-store.ts';
 import { readEntries } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { rebuildShard } from './rebuild.ts';
-import { takeIn } from './take-in.ts';
+import { type Changes, takeIn } from './take-in.ts';
 
 /**
  * more   There is more to do at once.
@@ -51,7 +51,7 @@ export const createFollower = (options: {
   /** As far as this process knows. A write with a wrong one writes nothing. */
   let known: Position | undefined;
 
-  const repair = async (from: Position, gaps: Changes['gaps']): Promise<StepResult> => {
+  const repair = async (from: Position, gaps: Read['gaps']): Promise<StepResult> => {
     let at: Position | undefined = from;
     const read = await catchUp({
       redis,
@@ -67,7 +67,7 @@ export const createFollower = (options: {
         return at !== undefined;
       },
       follow: async (since) => {
-        const changes = at && (await readChanges(redis, keys, at, since));
+        const changes = at && (await takeIn(redis, keys, at, since, now()));
         if (at !== undefined && changes !== undefined && changes.changed.length > 0) {
           at = await store.write(at, at, await readEntries(redis, keys, changes.changed));
         }

@@ -101,17 +101,14 @@ export const packFacts = (row: TransactionRow, bytes: Buffer, from: number): voi
 export const isKeptId = (id: string): boolean =>
   id.length <= idWidth && Buffer.byteLength(id) <= idWidth && !id.includes('\0');
 
-const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
-
 /**
  * @param id See {@link isKeptId}.
  * @param bytes Zeros, from `from` on.
  */
 export const packNames = (id: string, apTransId: string, bytes: Buffer, from: number): void => {
   bytes.write(id, from);
-  if (isAscii(apTransId)) bytes.write(apTransId, from + idWidth, apTransIdWidth);
-  // `write` leaves out a character that does not fit: a search for these very bytes would miss it.
-  else Buffer.from(apTransId).copy(bytes, from + idWidth, 0, apTransIdWidth);
+  // Not `write`, which leaves out a character that does not fit: a search for these very bytes would miss it.
+  Buffer.from(apTransId).copy(bytes, from + idWidth, 0, apTransIdWidth);
 };
 
 /** The facts of many rows, one behind the other, read where they lie. */

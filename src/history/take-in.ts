@@ -7,12 +7,17 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { countedMs } from './entry.ts';
-import { type Changes, eventsArguments, eventsScript, readAnswer } from './events.ts';
-import { writeRowsScript } from './index-store.ts';
+import { eventsArguments, eventsScript, type Read, readAnswer } from './events.ts';
 import type { ShardKeys } from './keys.ts';
 import { apTransIdWidth, idWidth, profileCodes, stateCodeOf } from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
+import { writeRowsScript } from './rows-script.ts';
+
+export interface Changes extends Read {
+  /** Each once; none where there is a gap. */
+  readonly changed: readonly string[];
+}
 
 const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
@@ -93,6 +98,8 @@ tellChanges(ARGV[6], writeRows(ARGV[5], taken, allFacts, allNames, tonumber(ARGV
 return found`;
 
 /**
+ * What is read of the jobs that are left after this is no older than what it tells.
+ *
  * @param stands Where the index stands. It stays there: what was taken in here is taken in again, to the same end, should what
  *   is left not be written.
  * @param since  Where reading begins; it may be ahead of the index.

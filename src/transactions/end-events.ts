@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { QueueEvents } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { lastEntryId } from '../redis/streams.ts';
 import type { QueueAt } from './shards.ts';
 
 export interface EndListener {
@@ -90,17 +91,12 @@ export const createEndEvents = (options: {
     else if (event === 'removed') listener.removed(jobId);
   };
 
-  /** The end of the stream, asked on the connection of those who listen: what they ask after this comes after it. */
-  const lastEventId = async (): Promise<string> => {
-    const [last] = await redis.xrevrange(queue.toKey('events'), '+', '-', 'COUNT', 1);
-    return last?.[0] ?? '0-0';
-  };
-
   const read = async (): Promise<void> => {
     let position: string | undefined;
     while (!closed && isWanted()) {
       try {
-        position ??= await lastEventId();
+        // Asked on the connection of those who listen: what they ask after this comes after it.
+        position ??= await lastEntryId(redis, queue.toKey('events'));
         for (const [, entries] of (await backend.readEvents(position, blockMs)) ?? []) {
           for (const [id, fields] of entries) {
             position = id;

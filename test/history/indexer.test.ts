@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { readEntries } from '../../src/history/jobs.ts';
 import { shardKeys } from '../../src/history/keys.ts';
+import { takeIn } from '../../src/history/take-in.ts';
 import { type Change, createWatch } from '../../src/history/watch.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
@@ -333,6 +334,42 @@ describe('the indexer', () => {
     await changing;
     await indexer.idle();
     expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
+  });
+
+  it('knows of what has ended then, so that a repair does not look again', async () => {
+    const { submit, take, sign, redis, prefix, queues } = await begin();
+    const indexer = stage.indexer();
+    const id = await submit();
+    await sign(await take());
+    const open = await submit();
+    await indexer.idle();
+    const store = createIndexStore(redis, shardKeys(prefix, 0), Date.now);
+    const at = Number(await queues[0]?.getJob(id).then((job) => job?.finishedOn));
+    const ended = [
+      { id, at },
+      { id, at: at + 1 },
+      { id: open, at },
+      { id: 'unknown', at },
+    ];
+    expect(await store.notEndedThen(1, ended)).toEqual([id, open, 'unknown']);
+  });
+
+  it('takes in what was just submitted, and leaves what is written otherwise or has gone on', async () => {
+    const { submit, take, ask, redis, prefix } = await begin();
+    const indexer = stage.indexer();
+    await indexer.idle();
+    await indexer.close();
+    const keys = shardKeys(prefix, 0);
+    const position = await createIndexStore(redis, keys, Date.now).position();
+    if (position === undefined) throw new Error('there is a position');
+    const asked = await submit();
+    await ask(await take());
+    const plain = await submit({ apTransId: 'Z\u00fcrich' });
+    const escaped = await submit({ apTransId: 'a"b' });
+    const taken = await takeIn(redis, keys, position, position, Date.now());
+    expect([...(taken?.changed ?? [])].sort()).toEqual([asked, escaped].sort());
+    expect(await stage.all({})).toMatchObject([{ msspTransId: plain, apTransId: 'Z\u00fcrich' }]);
+    expect(await takeIn(redis, keys, { ...position, writes: 99 }, position, Date.now())).toBeUndefined();
   });
 
   it('does not write when another process has gone on', async () => {

@@ -46,13 +46,13 @@ const open = (blocking: Redis): Endings =>
     onError: () => undefined,
   });
 
-/** The connections that read the stream, by the names that BullMQ gives them. */
-const readers = async (): Promise<readonly string[]> => {
+/** Of the connections that read the stream, by the names that BullMQ gives them, what a pattern finds. */
+const readers = async (pattern: RegExp): Promise<readonly string[]> => {
   const list = (await client.client('LIST')) as string;
   return list
     .split('\n')
     .filter((line) => line.includes(redis.prefix) && line.includes(':qe'))
-    .map((line) => /^id=(\d+)/.exec(line)?.[1] ?? '');
+    .map((line) => pattern.exec(line)?.[1] ?? '');
 };
 
 const pass = async (seconds: number): Promise<void> => {
@@ -67,6 +67,36 @@ const added = async (): Promise<string> => {
   await at.queue.add('sign', {}, { jobId: id, delay: 3_600_000 });
   return id;
 };
+
+/** Whether they are blocked in a read: one of a connection's flags. */
+const areReading = async (): Promise<readonly boolean[]> =>
+  (await readers(/ flags=(\S+)/)).map((flags) => flags.includes('b'));
+
+describe('the events', () => {
+  it('are read while somebody waits, and not before', async () => {
+    await vi.waitFor(async () => expect(await areReading()).toEqual([false]));
+    await added();
+    expect(await areReading()).toEqual([false]);
+    const waiting = endings.wait(await added(), 1);
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    waiting.cancel();
+  });
+
+  it('are read no more a moment after the last one has gone', async () => {
+    const id = await added();
+    const waiting = endings.wait(id, 1, true);
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    waiting.cancel();
+    await vi.waitFor(
+      async () => {
+        // An event ends a read; another one would begin at once.
+        await added();
+        expect(await areReading()).toEqual([false]);
+      },
+      { timeout: 5000, interval: 100 },
+    );
+  });
+});
 
 describe('an end that no event has told of', () => {
   it('is found', async () => {
@@ -99,7 +129,7 @@ describe('while the events are not read', () => {
     const fragile = new Redis({ ...redis.connection, retryStrategy: () => 3_600_000 });
     const deaf = open(fragile);
     await vi.waitFor(() => expect(deaf.isConnected()).toBe(true));
-    for (const reader of await readers()) await client.client('KILL', 'ID', reader);
+    for (const reader of await readers(/^id=(\d+)/)) await client.client('KILL', 'ID', reader);
     await vi.waitFor(() => expect(deaf.isConnected()).toBe(false));
     looked.length = 0;
     const waiting = deaf.wait(await added(), 1);

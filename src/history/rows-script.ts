@@ -1,0 +1,124 @@
+/** The parts of scripts in Redis that find a row in its chunk, and write rows. */
+import { bucketsInDoubling, minuteMs } from './entry.ts';
+import { factsWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
+
+/** Lua: the widths, and `place(number)`: the chunk of a row and its place in it. */
+export const chunkScript = `
+local rows, factsWidth, namesWidth = ${rowsInChunk}, ${factsWidth}, ${namesWidth}
+local function place(number)
+  local chunk = math.floor(number / rows)
+  return string.format('%d', chunk), number - chunk * rows
+end`;
+
+/**
+ * Lua: `writeRows(base, ids, facts, names, keptMs, now)` writes what it is given of transactions, as packed-row.ts has it, and
+ * returns the ids of those that it did not have like that; `tellChanges(key, ids)` tells pages that are live.
+ *
+ * A minute's counters: `submitted`, `signed`, `f401`, and `t80` for how long signing took (entry.ts).
+ *
+ * Rows that are new lie one behind the other, so all of a chunk are written at once. They come first: an id may stand here
+ * twice, and then the second one finds the row.
+ *
+ * The keys of rows and minutes are not announced, since they follow from what is found; they share the state's slot.
+ */
+export const writeRowsScript = `${chunkScript}
+local gone, openEnd = string.rep('\\0', factsWidth), string.rep('\\0', 8)
+local function writeRows(base, ids, allFacts, allNames, keptMs, now)
+  local at, meta, spans = base .. ':at', base .. ':meta', base .. ':spans'
+  local counts, changed = {}, {}
+  local function count(time, field)
+    if time <= now - keptMs or time >= now + keptMs then return end
+    local minute = math.floor(time / ${minuteMs})
+    local fields = counts[minute] or {}
+    fields[field] = (fields[field] or 0) + 1
+    counts[minute] = fields
+  end
+  local function countEnd(facts)
+    local ended = struct.unpack('<d', facts, 17)
+    if string.byte(facts, 1) == ${stateCodeOf('failed')} then
+      return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, 3)))
+    end
+    count(ended, 'signed')
+    local took = struct.unpack('<I4', facts, 37)
+    if took > 0 then
+      count(ended, 't' .. string.format('%d', math.floor(math.log(took) / math.log(2) * ${bucketsInDoubling})))
+    end
+  end
+
+  local first = tonumber(redis.call('HGET', meta, 'next') or '0')
+  local following = first
+  local numbers, numbered, later, written = {}, {}, {}, {}
+  if #ids > 0 then
+    local known = redis.call('HMGET', at, unpack(ids))
+    for i, id in ipairs(ids) do numbers[id] = tonumber(known[i]) end
+  end
+  for i, id in ipairs(ids) do
+    local facts = allFacts[i]
+    if numbers[id] then
+      later[#later + 1] = i
+    elseif facts ~= gone then
+      local number = following
+      following = following + 1
+      numbers[id] = number
+      numbered[#numbered + 1] = id
+      numbered[#numbered + 1] = string.format('%d', number)
+      local chunk, row = place(number)
+      local rowsOf = written[chunk]
+      local submitted = struct.unpack('<d', facts, 9)
+      if not rowsOf then
+        rowsOf = { row = row, facts = {}, names = {}, least = submitted, greatest = submitted }
+        written[chunk] = rowsOf
+      end
+      rowsOf.facts[#rowsOf.facts + 1] = facts
+      rowsOf.names[#rowsOf.names + 1] = allNames[i]
+      rowsOf.least, rowsOf.greatest = math.min(rowsOf.least, submitted), math.max(rowsOf.greatest, submitted)
+      count(submitted, 'submitted')
+      if string.sub(facts, 17, 24) ~= openEnd then countEnd(facts) end
+      changed[#changed + 1] = id
+    end
+  end
+  if following > first then
+    redis.call('HSET', at, unpack(numbered))
+    redis.call('HSET', meta, 'next', string.format('%d', following))
+  end
+  for chunk, some in pairs(written) do
+    for name, width in pairs({ facts = factsWidth, names = namesWidth }) do
+      local key = base .. ':' .. name .. ':' .. chunk
+      if some.row == 0 then redis.call('SET', key, string.rep('\\0', rows * width)) end
+      redis.call('SETRANGE', key, some.row * width, table.concat(some[name]))
+    end
+    local least, greatest = string.match(redis.call('HGET', spans, chunk) or '', '^(%d+) (%d+)$')
+    redis.call('HSET', spans, chunk, string.format('%.0f %.0f',
+      math.min(some.least, tonumber(least or some.least)), math.max(some.greatest, tonumber(greatest or some.greatest))))
+  end
+
+  for _, i in ipairs(later) do
+    local id, facts = ids[i], allFacts[i]
+    local chunk, row = place(numbers[id])
+    local key, from = base .. ':facts:' .. chunk, row * factsWidth
+    local before = redis.call('GETRANGE', key, from, from + factsWidth - 1)
+    if before ~= facts then
+      redis.call('SETRANGE', key, from, facts)
+      if facts == gone then
+        redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
+        redis.call('HDEL', at, id)
+      elseif string.sub(facts, 17, 24) ~= openEnd and string.sub(before, 17, 24) ~= string.sub(facts, 17, 24) then
+        countEnd(facts)
+      end
+      changed[#changed + 1] = id
+    end
+  end
+
+  for minute, fields in pairs(counts) do
+    local key = base .. ':minute:' .. string.format('%.0f', minute)
+    for field, some in pairs(fields) do redis.call('HINCRBY', key, field, some) end
+    redis.call('PEXPIRE', key, keptMs)
+  end
+  return changed
+end
+local function tellChanges(key, changed)
+  if #changed == 0 then return end
+  local list = '*'
+  if #changed <= 100 then list = table.concat(changed, ' ') end
+  redis.call('XADD', key, 'MAXLEN', '~', 100, '*', 'ids', list)
+end`;
