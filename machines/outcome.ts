@@ -49,6 +49,8 @@ export type Outcome = (SignedOutcome | DeliveredOutcome) & {
   readonly geofencing?: LocationReport | LocationError | undefined;
   /** MCC then MNC. */
   readonly subscriberNetwork?: string | undefined;
+  /** The worker's word that this is the outcome of this transaction (src/transactions/seal.ts). */
+  readonly seal?: string | undefined;
 };
 
 /** What the user did with a receipt. `unanswered`: the phone never showed it. */

@@ -22,7 +22,9 @@ import {
   signatureRecordSchema,
 } from '../src/transactions/contract.ts';
 import { sscdOf } from '../src/transactions/eligibility.ts';
+import { endingOf } from '../src/transactions/ending.ts';
 import { shardOf } from '../src/transactions/ids.ts';
+import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { guardStep } from './guard.ts';
@@ -54,10 +56,11 @@ export const createReceiptStep = (options: {
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly screens: Screens;
+  readonly readEnd: ReadEnd;
   readonly now: () => number;
   readonly log: StepLog;
 }): ReceiptStep => {
-  const { shard, place, protocol, subscribers, devices, screens, now, log } = options;
+  const { shard, place, protocol, subscribers, devices, screens, readEnd, now, log } = options;
   const { signatures, receipts } = shard;
 
   /** Any service with access to the queue can add such jobs; a receipt is only shown for a signature that there is. */
@@ -76,9 +79,16 @@ export const createReceiptStep = (options: {
     const record = signatureRecordSchema.safeParse(stored?.returnValue);
     const written = stored?.data as { readonly MSS_SignatureReq?: unknown } | undefined;
     const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
-    if (record.data?.outcome?.kind !== 'signature' || !request.ok || request.value.msisdn.number !== msisdn) {
-      return refuse(101, 'A receipt follows a successful signature of the same number');
-    }
+    const ending = stored && endingOf(stored);
+    const refused = refuse(101, 'A receipt follows a successful signature of the same number');
+    if (record.data === undefined || ending === undefined || !request.ok) return refused;
+    if (request.value.msisdn.number !== msisdn) return refused;
+    const state = await readEnd(ending, {
+      id: msspTransId,
+      request: request.value,
+      endedAt: stored?.finishedOn,
+    });
+    if (state.kind !== 'signed' || state.signed.signature === undefined) return refused;
     return ok({ data: data.data, signed: record.data, request: request.value });
   };
 

@@ -7,6 +7,7 @@
  * A device that answers at once (a robot) costs no write between taking the job and ending it. A device that makes us
  * wait is first recorded as asked, under the lock, because from then on an answer may come from elsewhere.
  */
+import type { Outcome } from '../machines/outcome.ts';
 import { advance, type SignatureRecord } from '../machines/record.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Fault, fault } from '../src/protocol/fault.ts';
@@ -18,8 +19,12 @@ import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import type { Decision } from '../src/transactions/contract.ts';
 import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
+import { nonceOf } from '../src/transactions/ids.ts';
+import { notBelieved } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
+import type { Seals } from '../src/transactions/seal.ts';
 import type { QueueAt } from '../src/transactions/shards.ts';
+import { createTrial } from '../src/transactions/trial.ts';
 import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
 import { fail, leaveToOthers, saveOrStop, sleep } from './rest.ts';
@@ -32,7 +37,6 @@ import {
   signatureDeadline,
   takeUp,
 } from './taking.ts';
-import { createTrial } from './trial.ts';
 
 export interface SignatureStepOptions {
   readonly at: QueueAt;
@@ -43,6 +47,7 @@ export interface SignatureStepOptions {
   readonly devices: Devices;
   readonly screens: Screens;
   readonly custody: KeyCustody;
+  readonly seals: Pick<Seals, 'seal'>;
   /** To end a transaction, perhaps of another shard, whose App screen is taken over. */
   readonly answer: Answer;
   readonly now: () => number;
@@ -61,10 +66,10 @@ const laterWorkerMs = 500;
 const takeOverRounds = 100;
 
 export const createSignatureStep = (options: SignatureStepOptions): SignatureStep => {
-  const { at, place, protocol, providers, subscribers, devices, screens, custody, answer, now, log } =
+  const { at, place, protocol, providers, subscribers, devices, screens, custody, seals, answer, now, log } =
     options;
   const { home } = at;
-  const trial = createTrial(custody, now);
+  const trial = createTrial(custody);
 
   const save = async (run: Run, changes: Partial<Run['data']>, awaiting?: number): Promise<Run['data']> => {
     const data = { ...run.data, ...changes };
@@ -89,13 +94,22 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     given: Exclude<DeviceAnswer, { kind: 'fault' }>,
   ): Promise<SignatureRecord> => {
     const { validate } = run.request.services;
+    const time = now();
+    const { id, request } = run;
+    const { attempt } = run.record;
     // A robot has just signed in this process; anything that came from elsewhere is looked at first.
     if (given.kind === 'signature' && (run.asked || validate !== undefined)) {
-      const invalid = await trial(run.request.data, given);
+      const invalid = await trial({ id, attempt, request, signature: given, at: time, nonce: 'own' });
+      if (invalid?.code === 900) log.trouble(notBelieved(id));
       if (invalid !== undefined) return endFailed(run, invalid);
     }
-    const time = now();
-    const { attempt } = run.record;
+    const outcome: Outcome = {
+      ...given,
+      profile: chosen.answerProfile,
+      ...(chosen.sscd !== undefined && { sscdId: chosen.sscd.id }),
+      ...(validate !== undefined && given.kind === 'signature' && { validated: true as const }),
+      ...servicesOf(request, { chosen, subscriber }, time),
+    };
     const record = advance(
       run.record,
       { type: 'PROMPT', at: time },
@@ -103,16 +117,10 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
         type: 'SIGNED',
         at: time,
         attempt,
-        outcome: {
-          ...given,
-          profile: chosen.answerProfile,
-          ...(chosen.sscd !== undefined && { sscdId: chosen.sscd.id }),
-          ...(validate !== undefined && given.kind === 'signature' && { validated: true as const }),
-          ...servicesOf(run.request, { chosen, subscriber }, time),
-        },
+        outcome: { ...outcome, seal: seals.seal({ id, attempt, request, outcome }) },
       },
     );
-    log.signed(run.id, attempt, run.request, record);
+    log.signed(id, attempt, request, record);
     return record;
   };
 
@@ -216,6 +224,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       subscriber,
       sscd,
       data: run.request.data,
+      nonce: nonceOf(run.id, attempt),
       language: run.request.services.userLang?.language ?? subscriber?.language,
       promptedAt: run.asked ? (history.at(-1)?.at ?? time) : time,
       now: time,
@@ -273,6 +282,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     const read = readJob(job, protocol, place);
     if (!read.ok) {
       log.failed(job.id ?? '', 0, read.fault.code);
+      if (read.fault.code === 900) log.trouble(notBelieved(job.id ?? ''));
       return fail(read.fault);
     }
     const { data, request } = read.value;

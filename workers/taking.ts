@@ -9,11 +9,16 @@
  * Data is trusted no more than a request from the wire: any service with access to the queue can write it.
  */
 import type { Job } from 'bullmq';
+import type { z } from 'zod';
 import { advance, begin, isOfLaterVersion, type SignatureRecord } from '../machines/record.ts';
 import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
-import { type SignatureJobData, signatureJobDataSchema } from '../src/transactions/contract.ts';
+import {
+  type SignatureJobData,
+  signatureJobDataSchema,
+  type signatureRecordSchema,
+} from '../src/transactions/contract.ts';
 import { shardOf } from '../src/transactions/ids.ts';
 import type { JobHome } from '../src/transactions/job-home.ts';
 import { idOf, saveOrStop } from './rest.ts';
@@ -42,7 +47,10 @@ export interface Place {
   readonly shards: number;
 }
 
-/** @returns The job's data and request, or what is wrong with them (fault 101 or what the request deserves). */
+/**
+ * @returns The job's data and request, or what is wrong with them: fault 101, what the request deserves, or 900 for an end that
+ *   is not believed.
+ */
 export const readJob = (
   job: SignatureJob,
   protocol: Protocol,
@@ -67,10 +75,16 @@ const readWritten = (job: SignatureJob): Checked<SignatureJobData> => {
     return refuse(101, `The job data is not usable: ${path || 'it must be an object'}`);
   }
   const { MSS_SignatureReq: _, ...written } = data.data;
-  return job.attemptsStarted <= 1 && Object.keys(written).length > 0
-    ? refuse(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own')
-    : ok(data.data as SignatureJobData);
+  if (job.attemptsStarted <= 1 && Object.keys(written).length > 0) {
+    return refuse(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own');
+  }
+  return hasEnded(written.transaction) ? refuse(900) : ok(data.data as SignatureJobData);
 };
+
+/** No step writes such a record: what was signed is returned. Somebody else did, and nobody has verified it. */
+const hasEnded = (record: z.infer<typeof signatureRecordSchema> | undefined): boolean =>
+  record !== undefined &&
+  (record.outcome !== undefined || record.state === 'signed' || record.state === 'receipted');
 
 /**
  * When a job stops waiting for a worker that understands it.

@@ -16,7 +16,9 @@ import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
 import type { ReceiptJobData, ReceiptJobResult, SignatureJobData } from '../src/transactions/contract.ts';
+import { createReadEnd } from '../src/transactions/outcomes.ts';
 import { createScreens } from '../src/transactions/screens.ts';
+import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { tellOfTransactions } from './ends.ts';
 import type { StepLog, TransactionLog } from './log.ts';
@@ -34,6 +36,7 @@ export interface WorkersOptions {
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly custody: KeyCustody;
+  readonly seals: Seals;
   readonly concurrency: number;
   readonly lockMs: number;
   readonly stalledCheckMs: number;
@@ -89,6 +92,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   const { shards, blocking, prefix, retention, log } = options;
   const answer = createAnswer(shards);
   const screens = createScreens(blocking, prefix, options.now);
+  const readEnd = createReadEnd({ ...options, onError: log.trouble });
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
@@ -105,7 +109,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   const workers = shards.flatMap((shard): Worker[] => {
     const place = { shard: shard.index, shards: shards.length };
     const signatureStep = createSignatureStep({ ...options, at: shard.signatures, place, screens, answer });
-    const receiptStep = createReceiptStep({ ...options, shard, place, screens });
+    const receiptStep = createReceiptStep({ ...options, shard, place, screens, readEnd });
     const signatureWorkers = spread(options.concurrency, shards.length).map(
       (concurrency, index) =>
         new Worker<SignatureJobData, SignatureRecord>(

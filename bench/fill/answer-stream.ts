@@ -16,6 +16,7 @@ import { bytesToSign } from '../../src/protocol/requests.ts';
 import { connectForBlocking, type RedisClient, whenReady } from '../../src/redis/connect.ts';
 import { createAnswer, type DeviceDecision } from '../../src/transactions/answers.ts';
 import { createEndings } from '../../src/transactions/endings.ts';
+import { nonceOf } from '../../src/transactions/ids.ts';
 import { openShards } from '../../src/transactions/shards.ts';
 import { serveParent } from '../harness/program.ts';
 import type { AnswerQuestion, AnswerStream, AnswerStreamResult } from './answer-stream-client.ts';
@@ -78,7 +79,7 @@ const signFor = async ({ shard, protocol, custody }: Service, id: string): Promi
   const { msisdn, data: content } = request.value;
   const owner = { msisdn: msisdn.number, sscdId: 'sim', algorithm: 'EC', expired: false } as const;
   const key = await custody.userKey(owner);
-  const cms = await signCms({ content: bytesToSign(content), key });
+  const cms = await signCms({ content: bytesToSign(content), key, nonce: nonceOf(id, 1) });
   return {
     id,
     decision: { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id },

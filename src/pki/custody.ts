@@ -121,6 +121,7 @@ export const createKeyCustody = ({
   const authorities = createBoundedCache<Authority>(2);
   const userKeys = createBoundedCache<UserKey>(userKeysCached);
   const chains = createBoundedCache<CertificateChain | undefined>(userKeysCached);
+  const serialNumbers = createBoundedCache<string>(userKeysCached);
 
   /** An hour back, so that a verifier whose clock is a little slow does not see a certificate from the future. */
   const startOfValidity = (): Date => new Date(now() - hourMs);
@@ -172,7 +173,7 @@ export const createKeyCustody = ({
     }
   };
 
-  const serialNumberOf = async (msisdn: string): Promise<string> => {
+  const loadSerialNumber = async (msisdn: string): Promise<string> => {
     const name = `identity:${msisdn}`;
     const stored = await firstOf(name, async () =>
       sealer.seal({ name, payload: { serialNumber: await claimSerialNumber(msisdn) } }),
@@ -181,6 +182,9 @@ export const createKeyCustody = ({
     if (!record.success) throw damaged(name);
     return record.data.serialNumber;
   };
+
+  const serialNumberOf = (msisdn: string): Promise<string> =>
+    serialNumbers.get(msisdn, () => loadSerialNumber(msisdn));
 
   const loadUserKey = async (name: string, owner: KeyOwner): Promise<UserKey> => {
     const [rootAuthority, issuingAuthority] = await Promise.all([root(), issuing()]);

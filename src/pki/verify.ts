@@ -41,7 +41,12 @@ interface Signer {
 }
 
 export type Verification =
-  | { readonly ok: true; readonly signer: Signer }
+  | {
+      readonly ok: true;
+      readonly signer: Signer;
+      /** Of the signed attributes (PKCS #9 randomNonce); undefined where there is none. */
+      readonly nonce: Uint8Array | undefined;
+    }
   | ({ readonly ok: false } & VerificationFailure);
 
 const refused = (failure: VerificationFailure): Verification => ({ ok: false, ...failure });
@@ -69,12 +74,12 @@ const isSignedBy = ({ attributes, signature }: SignerInfo, key: KeyObject): bool
   }
 };
 
-const names = ({ der, fields }: Certificate): Verification => {
+const verified = ({ der, fields }: Certificate, nonce: Uint8Array | undefined): Verification => {
   const serialNumber = onlyAttribute(fields.subject, id.serialNumber);
   const commonName = onlyAttribute(fields.subject, id.commonName);
   if (serialNumber === undefined) return refused({ reason: 'NO_SERIAL_NUMBER' });
   if (commonName === undefined) return refused({ reason: 'NO_COMMON_NAME' });
-  return { ok: true, signer: { serialNumber, commonName, certificate: Uint8Array.from(der) } };
+  return { ok: true, signer: { serialNumber, commonName, certificate: Uint8Array.from(der) }, nonce };
 };
 
 /**
@@ -138,5 +143,5 @@ export const verifySignature = (
   if (dotted(contentType) !== id.data || digest === undefined) return malformed('signedAttrs');
   if (!equal(digest, hash('sha256', content, 'buffer'))) return refused({ reason: 'DIGEST_MISMATCH' });
   if (!isSignedBy(signerInfo, signer.publicKey)) return refused({ reason: 'BAD_SIGNATURE' });
-  return names(signer);
+  return verified(signer, octets(onlyValue(signerInfo.attributes, id.randomNonce)));
 };

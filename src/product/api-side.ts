@@ -21,6 +21,7 @@ import { backlogCheck, eventsCheck, keysCheck, redisCheck, stoppingCheck } from 
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
@@ -74,7 +75,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     shards,
     endings: signatureEndings,
     protocol,
-    custody,
+    readEnd: createReadEnd({ custody, seals: core.seals, now, onError }),
     retention,
     now,
   });

@@ -24,6 +24,7 @@ import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
+import { createSeals, type Seals } from '../transactions/seal.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { retentionOf } from './retention.ts';
 
@@ -50,6 +51,8 @@ export interface Core extends CoreOptions {
   /** The registry and the keys, over one of the two connections. */
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
+  /** Of the workers' outcomes. */
+  readonly seals: Seals;
   /** Resolves when Redis can be used, however long that takes. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -82,6 +85,7 @@ export const openCore = (options: CoreOptions): Core => {
     commands,
     blocking,
     retention: retentionOf(configuration),
+    seals: createSeals(masterKey),
     providersOver: (redis) =>
       createApplicationProviders({
         providers: [...configuration.applicationProviders, ...internal],

@@ -42,6 +42,7 @@ export const startWorkerSide = async (
     subscribers,
     devices: telemetry.devices(createDevices({ custody, gateway })),
     custody,
+    seals: core.seals,
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,

@@ -141,6 +141,8 @@ const tryOnce = async (id: string, cancellation: Cancellation): Promise<CancelRe
   const asked = pendingAttempt(standing);
   if (asked !== undefined) return answerFor(id, asked, cancellation);
   const last = standing.data?.transaction;
+  // A step has decided the attempt, and was cut off before it could tell: whoever takes the job tells it.
+  if (last?.state === 'failed' && isOfThisRun(standing)) return 'too-late';
   if (last?.state === 'pending' && (await at.home.decision(id, last.attempt))?.kind === 'signature') {
     // A completed job that some tool runs again: what a person signed stands.
     return 'too-late';

@@ -6,7 +6,7 @@
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { cancelWith, type Endings } from '../transactions/endings.ts';
-import { type Chains, stateOfEnding } from '../transactions/outcomes.ts';
+import type { ReadEnd } from '../transactions/outcomes.ts';
 import type { QueueAt } from '../transactions/shards.ts';
 import type { SignedView, TransactionState } from '../transactions/view.ts';
 import { type CancelResult, cancelTransaction } from './cancellation.ts';
@@ -44,7 +44,7 @@ export interface SignatureHandle {
 export interface HandleOptions {
   readonly redis: RedisClient;
   readonly protocol: Protocol;
-  readonly certificates: Chains;
+  readonly readEnd: ReadEnd;
   readonly now: () => number;
   readonly isClosed: () => boolean;
   /** Called when the queue is closed. A set, because signals are slow with thousands of listeners. */
@@ -60,7 +60,7 @@ export const createHandle = (
   endings: () => Endings,
   options: HandleOptions,
 ): SignatureHandle => {
-  const { redis, protocol, certificates, now, isClosed, onClose } = options;
+  const { redis, protocol, readEnd, now, isClosed, onClose } = options;
   const standing = () => readStanding(redis, at.queue.toKey(id));
 
   /** @param over Ends the wait. Who aborts it does not hear what this comes to. */
@@ -70,8 +70,13 @@ export const createHandle = (
     cancelWith(over, waiting);
     const found = await standing();
     const ending = found === undefined ? undefined : (found.ending ?? (await waiting.ended));
-    if (ending === undefined) throw new NoResultError(id, 'unknown');
-    return stateOfEnding(ending, certificates);
+    if (ending === undefined || found === undefined) throw new NoResultError(id, 'unknown');
+    const request = protocol.parseStoredSign(found.request);
+    const of = { id, request: request.ok ? request.value : undefined, endedAt: found.endedAt };
+    const state = await readEnd(ending, of);
+    // Somebody else may have written the event. What the job itself says is the end.
+    const isToldFalse = ending.kind === 'completed' && state.kind === 'failed';
+    return isToldFalse && found.ending === undefined ? stateAtEnd(over) : state;
   };
 
   /** The caller's signal, the time and the queue's closing count from the call on, also while Redis is waited for. */

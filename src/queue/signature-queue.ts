@@ -9,6 +9,7 @@ import { defaultProtocolRules, type ProtocolRules } from '../protocol/rules.ts';
 import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeShards, openShards, type Shard } from '../transactions/shards.ts';
 import { createBulk, type EnqueueOutcome } from './bulk.ts';
 import { createCertificateStore } from './certificates.ts';
@@ -94,6 +95,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const protocol = createProtocol(rules);
   const reader = createInputReader({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
+  const readEnd = createReadEnd({ custody: certificates, seals: undefined, now, onError });
   const subscriptions = new Map<number, Endings>();
   const onClose = new Set<() => void>();
   let closed = false;
@@ -123,7 +125,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
     createHandle(id, shard.signatures, () => subscriptionOf(shard), {
       redis: commands,
       protocol,
-      certificates,
+      readEnd,
       now,
       isClosed: () => closed,
       onClose,

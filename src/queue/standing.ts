@@ -29,9 +29,13 @@ export interface Standing {
   readonly text: string;
   /** Undefined for what no worker will understand. */
   readonly data: SignatureJobData | undefined;
+  /** MSS_SignatureReq, also beside what only a later release understands. */
+  readonly request: unknown;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
   readonly ending: Ending | undefined;
+  /** Milliseconds since the epoch; undefined while it is open. */
+  readonly endedAt: number | undefined;
   /** It will fail as soon as a worker takes it. */
   readonly withdrawn: boolean;
   readonly waitsForItsTime: boolean;
@@ -66,13 +70,17 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
     ...fields,
   );
   if (text == null) return undefined;
-  const data = signatureJobDataSchema.safeParse(parsed(text));
+  const written = parsed(text);
+  const data = signatureJobDataSchema.safeParse(written);
+  const endedAt = finishedOn == null ? undefined : Number(finishedOn);
   return {
     text,
+    request: Object(written).MSS_SignatureReq,
+    endedAt,
     data: data.success ? (data.data as SignatureJobData) : undefined,
     timestamp: Number(timestamp),
     ending: endingOf({
-      finishedOn: finishedOn == null ? undefined : Number(finishedOn),
+      finishedOn: endedAt,
       returnValue: parsed(returnValue),
       failedReason: failedReason ?? undefined,
     }),

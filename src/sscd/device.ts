@@ -22,6 +22,8 @@ export interface Prompt {
   readonly subscriber: Subscriber | undefined;
   readonly sscd: Sscd | undefined;
   readonly data: DataToBeSigned;
+  /** For the signed attributes: without it a signature does not count for this transaction and attempt. */
+  readonly nonce: Uint8Array;
   readonly language: string | undefined;
   /** When this attempt was first put to the device; milliseconds since the epoch, like `now` and `deadline`. */
   readonly promptedAt: number;

@@ -10,7 +10,7 @@ import type { DeviceAnswer, Prompt } from './device.ts';
  * @throws When the prompt names no subscriber or SSCD: such a prompt has no key and must not get here.
  */
 export const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
-  const { subscriber, sscd, msisdn, data } = prompt;
+  const { subscriber, sscd, msisdn, data, nonce } = prompt;
   if (subscriber === undefined || sscd === undefined) throw new Error('A prompt without an SSCD has no key');
   const key = await custody.userKey({
     msisdn,
@@ -18,6 +18,6 @@ export const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<D
     algorithm: sscd.algorithm,
     expired: sscd.certificateExpired,
   });
-  const cms = await signCms({ content: bytesToSign(data), key });
+  const cms = await signCms({ content: bytesToSign(data), key, nonce });
   return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
 };

@@ -53,6 +53,10 @@ const outcomeSchema = z.intersection(
       ])
       .optional(),
     subscriberNetwork: z.string().optional().describe('MCC then MNC'),
+    seal: z
+      .string()
+      .optional()
+      .describe('By which the service knows this outcome for its own; of no use to others'),
   }),
 );
 
@@ -60,7 +64,7 @@ const outcomeSchema = z.intersection(
  * What a reader needs of a completed job's return value. Later releases may add states and members to the record; this
  * much they leave as it is, so that a process of this release can answer for what a newer worker has signed.
  */
-export const endRecordSchema = z.object({ outcome: outcomeSchema });
+export const endRecordSchema = z.object({ attempt: z.number().int().min(1), outcome: outcomeSchema });
 export type StoredOutcome = z.infer<typeof outcomeSchema>;
 
 /** Where a transaction stands; also the return value of a completed job. */
@@ -91,7 +95,9 @@ const chosenSchema = z.object({
 /** The request is checked against the protocol's own schema when the worker takes the job. */
 export const signatureJobDataSchema = z.object({
   MSS_SignatureReq: z.record(z.string(), z.unknown()),
-  transaction: signatureRecordSchema.optional(),
+  transaction: signatureRecordSchema
+    .optional()
+    .describe('Submitted, pending or failed: how a signature ended is returned, and never lies here'),
   chosen: chosenSchema.optional(),
   endedRuns: z
     .number()

@@ -86,3 +86,13 @@ export const requestFingerprint = (wire: MssSignatureReq, shards: number): Finge
     shards,
   );
 };
+
+/**
+ * What binds a signature to its transaction and attempt: the nonce among its signed attributes.
+ *
+ * Anybody can compute it who knows both, so that other services can bring signatures, too.
+ *
+ * @returns 20 bytes: of SHA-256 over `<MSSP_TransID> <attempt>`, the first ones.
+ */
+export const nonceOf = (msspTransId: string, attempt: number): Uint8Array =>
+  hash('sha256', `${msspTransId} ${attempt}`, 'buffer').subarray(0, 20);

@@ -16,7 +16,7 @@ import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { endingOf } from './ending.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
-import { type Chains, stateOfEnding } from './outcomes.ts';
+import type { ReadEnd } from './outcomes.ts';
 import type { Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
 
@@ -73,13 +73,13 @@ export interface TransactionsOptions {
   /** One for each shard's signature queue, in the same order. */
   readonly endings: readonly Endings[];
   readonly protocol: Protocol;
-  readonly custody: Chains;
+  readonly readEnd: ReadEnd;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly now: () => number;
 }
 
 export const createTransactions = (options: TransactionsOptions): Transactions => {
-  const { shards, endings, protocol, custody, retention, now } = options;
+  const { shards, endings, protocol, readEnd, retention, now } = options;
 
   const place = (index: number): { shard: Shard; ends: Endings } => {
     const shard = shards[index];
@@ -114,8 +114,12 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     const written = job.data as Partial<SignatureJobData> | null;
     const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
     if (!request.ok) return undefined;
-    const state = ending === undefined ? ({ kind: 'open' } as const) : await stateOfEnding(ending, custody);
-    return { msspTransId, request: request.value, state, endedAt: job.finishedOn };
+    const endedAt = job.finishedOn;
+    const state =
+      ending === undefined
+        ? ({ kind: 'open' } as const)
+        : await readEnd(ending, { id: msspTransId, request: request.value, endedAt });
+    return { msspTransId, request: request.value, state, endedAt };
   };
 
   return {
@@ -156,10 +160,11 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       }
       cancelWith(gone, waiting);
       const ending = await waiting.ended;
-      return {
-        msspTransId,
-        state: ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody),
-      };
+      if (ending === undefined) return { msspTransId, state: { kind: 'open' } };
+      const state = await readEnd(ending, { id: msspTransId, request });
+      // Somebody else may have written the event. What the job itself says is the end.
+      const isToldFalse = ending.kind === 'completed' && state.kind === 'failed';
+      return { msspTransId, state: isToldFalse ? await joinOpen(ends, msspTransId, until, gone) : state };
     },
 
     waitForEnd: async (msspTransId, until, gone) => {
@@ -199,7 +204,8 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       const view = await find(msspTransId);
       if (view !== undefined && view.state.kind !== 'open') return view.state;
       const ending = await waiting.ended;
-      return ending === undefined ? { kind: 'open' } : await stateOfEnding(ending, custody);
+      if (ending === undefined || view === undefined) return { kind: 'open' };
+      return await readEnd(ending, { id: msspTransId, request: view.request });
     } finally {
       waiting.cancel();
     }

@@ -16,6 +16,7 @@ import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
+import { nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
@@ -160,9 +161,14 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     answer,
     sign: async (id, attempt) => {
       const custody = product.core.custodyOver(product.core.commands);
-      const msisdn = String(firstPerson);
+      const view = await product.api.transactions.find(id);
+      const msisdn = view?.request.msisdn.number ?? '';
       const key = await custody.userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
-      const cms = await signCms({ content: Buffer.from('Sign in to Example?'), key });
+      const cms = await signCms({
+        content: Buffer.from('Sign in to Example?'),
+        key,
+        nonce: nonceOf(id, attempt),
+      });
       const signature = {
         kind: 'signature',
         cms: Buffer.from(cms).toString('base64'),

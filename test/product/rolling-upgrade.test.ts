@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
+import { nonceOf } from '../../src/transactions/ids.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -156,7 +157,8 @@ const becomeAll = (api: Part, transactions: readonly Open[], status: string): Pr
 const sign = async ({ id, msisdn }: Open): Promise<void> => {
   const custody = phones.core.custodyOver(phones.core.commands);
   const key = await custody.userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
-  const cms = Buffer.from(await signCms({ content: Buffer.from(text), key })).toString('base64');
+  const nonce = nonceOf(id, 1);
+  const cms = Buffer.from(await signCms({ content: Buffer.from(text), key, nonce })).toString('base64');
   const answer = { kind: 'signature', cms, certificates: key.chain.id } as const;
   expect(await phones.api.transactions.answer(id, 1, answer)).toBe('accepted');
 };

@@ -8,6 +8,7 @@ import { verifySignature } from '../../src/pki/verify.ts';
 import { bytesToSign, type DataToBeSigned } from '../../src/protocol/requests.ts';
 import type { Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import type { Prompt, ReceiptPrompt, SigningDevice } from '../../src/sscd/device.ts';
+import { nonceOf } from '../../src/transactions/ids.ts';
 
 export interface DeviceUnderTest {
   readonly device: SigningDevice;
@@ -32,6 +33,7 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
     subscriber,
     sscd,
     data,
+    nonce: nonceOf('H00transaction', transactions),
     language: 'en',
     promptedAt: 1_000_000,
     now: 1_000_000,
@@ -63,7 +65,8 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
       const subject = make();
       const { custody, device } = subject;
       for (const data of texts) {
-        const result = await askOn(device, promptFor(subject, data));
+        const prompt = promptFor(subject, data);
+        const result = await askOn(device, prompt);
         if (result.kind !== 'answered' || result.answer.kind !== 'signature') continue;
         const { cms, certificates } = result.answer;
         const chain = certificates === undefined ? undefined : await custody.chain(certificates);
@@ -71,6 +74,8 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
         const complete = chain === undefined ? bytes : attachCertificates(bytes, chain.certificates);
         const verified = verifySignature(complete, bytesToSign(data), { trust: await custody.trust() });
         expect(verified).toMatchObject({ ok: true });
+        // By which the worker knows that it is for this prompt.
+        expect(verified.ok && Buffer.from(verified.nonce ?? [])).toEqual(Buffer.from(prompt.nonce));
       }
     });
 

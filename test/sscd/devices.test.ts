@@ -76,6 +76,7 @@ const otpPrompt = {
   subscriber: undefined,
   sscd: undefined,
   data: { kind: 'text', text: 'Your code is 123456' },
+  nonce: new Uint8Array(20),
   language: undefined,
   promptedAt: 0,
   now: 0,

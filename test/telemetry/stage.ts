@@ -20,6 +20,7 @@ import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createTelemetry, type TelemetryOptions } from '../../src/telemetry/telemetry.ts';
 import { createApp2App } from '../../src/transactions/app2app.ts';
 import { createEndings } from '../../src/transactions/endings.ts';
+import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import { createReceipts } from '../../src/transactions/receipts.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { createTransactions, type Transactions } from '../../src/transactions/transactions.ts';
@@ -81,7 +82,7 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
     shards,
     endings: [signatureEndings],
     protocol,
-    custody,
+    readEnd: createReadEnd({ custody, seals: core.seals, now, onError }),
     retention,
     now,
   });
@@ -131,6 +132,7 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
         createDevices({ custody: workerCustody, gateway: createOutbox(blocking, prefix, now) }),
       ),
       custody: workerCustody,
+      seals: core.seals,
       concurrency: 4,
       lockMs: 5000,
       stalledCheckMs: 2000,

@@ -7,6 +7,7 @@ import { vi } from 'vitest';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
+import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import { createScreens } from '../../src/transactions/screens.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import { createReceiptStep, type ReceiptStep } from '../../workers/receipt.worker.ts';
@@ -70,6 +71,8 @@ export const startByHand = async (
     now: Date.now,
     log: quiet,
   };
+  const { seals } = core;
+  const readEnd = createReadEnd({ custody, seals, now: Date.now, onError: () => undefined });
   const providers = core.providersOver(blocking);
   const answer = createAnswer(shards);
 
@@ -86,8 +89,8 @@ export const startByHand = async (
         { timeout: 5000, interval: 10 },
       ),
     signatureStep: (changes) =>
-      createSignatureStep({ ...common, at: shard.signatures, providers, custody, answer, ...changes }),
-    receiptStep: (changes) => createReceiptStep({ ...common, shard, ...changes }),
+      createSignatureStep({ ...common, at: shard.signatures, providers, custody, seals, answer, ...changes }),
+    receiptStep: (changes) => createReceiptStep({ ...common, shard, readEnd, ...changes }),
     stop: async () => {
       for (const hand of hands.values()) await hand.close();
       await closeShards(shards);

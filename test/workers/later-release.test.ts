@@ -105,7 +105,7 @@ const completeAsLater = async (): Promise<void> => {
   const { shard, take, signatureStep } = byHand;
   const job = await take(shard.signatures, token);
   const { outcome, ...record } = await signatureStep()(job, token);
-  const later = { ...record, ...laterRecord(record.deadline), outcome: { ...outcome, seal: 'of wax' } };
+  const later = { ...record, ...laterRecord(record.deadline), outcome: { ...outcome, ribbon: 'red' } };
   await job.moveToCompleted(later, token, false);
 };
 

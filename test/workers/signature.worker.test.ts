@@ -8,6 +8,7 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import type { SignatureJobData } from '../../src/transactions/contract.ts';
+import { nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -64,16 +65,12 @@ const stateOf = async (id: string) => (await product.api.transactions.find(id))?
 
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
 
-/** A signature of the text of {@link signRequest}, made by a phone that has a key of ours. */
-const signatureOf = async (text = 'Sign in to Example?') => {
+/** A signature of the text of {@link signRequest}, made by the phone that was asked. */
+const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?') => {
   const custody = product.core.custodyOver(product.core.commands);
-  const key = await custody.userKey({
-    msisdn: '41760000000',
-    sscdId: 'sim',
-    algorithm: 'EC',
-    expired: false,
-  });
-  const cms = await signCms({ content: Buffer.from(text), key });
+  const msisdn = (await product.api.transactions.find(id))?.request.msisdn.number ?? '';
+  const key = await custody.userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+  const cms = await signCms({ content: Buffer.from(text), key, nonce: nonceOf(id, attempt) });
   return {
     kind: 'signature',
     cms: Buffer.from(cms).toString('base64'),
@@ -185,13 +182,13 @@ describe('an answer from elsewhere', () => {
 
   it('gives the AP a signature that was made elsewhere', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    await product.api.transactions.answer(id, 1, await signatureOf());
+    await product.api.transactions.answer(id, 1, await signatureOf(id));
     await signed(id);
   });
 
   it('is refused when it is a signature of other bytes than the person was shown', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    await product.api.transactions.answer(id, 1, await signatureOf('Pay everything?'));
+    await product.api.transactions.answer(id, 1, await signatureOf(id, 1, 'Pay everything?'));
     await failedWith(id, 900);
   });
 
@@ -263,7 +260,7 @@ describe('a replay', () => {
     expect(status.body.MSS_StatusResp.Status.StatusCode.Value).toBe('504');
     await asked(id);
     expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('not-pending');
-    expect(await product.api.transactions.answer(id, 2, await signatureOf())).toBe('accepted');
+    expect(await product.api.transactions.answer(id, 2, await signatureOf(id, 2))).toBe('accepted');
     await signed(id);
     const { attempt, history } = await recordOf(id);
     expect(attempt).toBe(2);
@@ -297,7 +294,7 @@ describe('a replay', () => {
 
   it('of a signed transaction, by a tool that does not ask, prompts nobody again', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    await product.api.transactions.answer(id, 1, await signatureOf());
+    await product.api.transactions.answer(id, 1, await signatureOf(id));
     await signed(id);
     await (await at.queue.getJob(id))?.retry('completed');
     await signed(id);

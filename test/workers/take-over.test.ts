@@ -119,6 +119,7 @@ const stepWith = (screens: Screens) => {
     },
     screens,
     custody,
+    seals: core.seals,
     answer: createAnswer(shards),
     now: Date.now,
     log: quiet,
