@@ -3,7 +3,7 @@
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { type Fault, faultLine } from '../src/protocol/fault.ts';
-import { type JobHome, wake } from '../src/transactions/job-home.ts';
+import { type JobHome, type Joinable, wake } from '../src/transactions/job-home.ts';
 import type { QueueAt } from '../src/transactions/shards.ts';
 import type { StepLog } from './log.ts';
 
@@ -66,6 +66,7 @@ export const saveOrStop = async (
   token: string,
   data: unknown,
   awaitingAttempt?: number,
+  joinable?: Joinable,
 ): Promise<void> => {
-  if (!(await home.save(idOf(job), token, data, awaitingAttempt))) throw lostLock();
+  if (!(await home.save(idOf(job), token, data, awaitingAttempt, joinable))) throw lostLock();
 };

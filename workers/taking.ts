@@ -164,7 +164,15 @@ export const takeUp = async (
     endedRuns: ended,
   };
   // From here on nobody can answer the attempt before, and an equal request joins this one.
-  await saveOrStop(home, job, token, replay, 0);
-  if (job.deduplicationId !== undefined) await home.holdDeduplication(id, job.deduplicationId);
+  const { deduplicationId } = job;
+  const ttlMs = job.opts.deduplication?.ttl;
+  await saveOrStop(
+    home,
+    job,
+    token,
+    replay,
+    0,
+    deduplicationId === undefined ? undefined : { deduplicationId, ttlMs },
+  );
   return { ...run, data: replay, record, asked: false };
 };

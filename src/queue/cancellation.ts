@@ -36,13 +36,14 @@ const faultOf = ({ by = 'application' }: Cancellation): Fault =>
 const patienceMs = 10_000;
 const pauseMs = (round: number): number => Math.min(5 * 2 ** round, 200);
 
-/** The mark ends the deduplication, too. */
+/** The mark ends the deduplication, too, but for one that lasts beyond the end: there the equal request gets this end. */
 const withdrawScript = `
 local now = redis.call('HMGET', KEYS[1], 'data', 'atm', 'finishedOn', 'deid')
 if now[1] ~= ARGV[1] or (now[2] or '0') ~= ARGV[2] or now[3] then return 'changed' end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'taken' end
 redis.call('HSET', KEYS[1], 'data', ARGV[3], 'defa', ARGV[4])
-if now[4] and redis.call('GET', KEYS[3] .. now[4]) == ARGV[5] then redis.call('DEL', KEYS[3] .. now[4]) end
+local key = KEYS[3] .. (now[4] or '')
+if redis.call('GET', key) == ARGV[5] and redis.call('PTTL', key) == -1 then redis.call('DEL', key) end
 return 'withdrawn'`;
 
 export interface Cancellation {
@@ -122,8 +123,9 @@ const answerFor = async (
   if (result === 'unknown') return 'unknown';
   if (result !== 'accepted' && !isDeepStrictEqual(await home.decision(id, attempt), cancelled))
     return 'too-late';
-  // An equal request that comes from now on is a new one.
-  await (await queue.getJob(id))?.removeDeduplicationKey();
+  // An equal request that comes from now on is a new one, but for one that would get the end of this one.
+  const job = await queue.getJob(id);
+  if (job?.opts.deduplication?.ttl === undefined) await job?.removeDeduplicationKey();
   return 'cancelled';
 };
 

@@ -37,20 +37,25 @@ export interface StoredJob extends StoredEnd {
   readonly timestamp: number;
 }
 
+/** How equal requests find a job. */
+export interface Joinable {
+  readonly deduplicationId: string;
+  /** For so long, whether or not it has ended; undefined for as long as it is open: BullMQ frees the key when the job ends. */
+  readonly ttlMs: number | undefined;
+}
+
 export interface JobHome {
   /**
    * Writes the job's data under its lock. `awaiting` names the attempt that may be answered from now on; 0 for none;
-   * undefined leaves it as it is.
+   * undefined leaves it as it is. `joinable` lets equal requests join a transaction that is open again.
    *
    * @returns False when the lock is no longer this token's: the caller must stop and touch nothing.
    */
-  save(id: string, token: string, data: unknown, awaiting?: number): Promise<boolean>;
+  save(id: string, token: string, data: unknown, awaiting?: number, joinable?: Joinable): Promise<boolean>;
   answer(id: string, attempt: number, decision: Decision): Promise<AnswerResult>;
   /** Decides unless somebody has. @returns What is decided now. */
   decide(id: string, attempt: number, decision: Decision): Promise<Decision>;
   decision(id: string, attempt: number): Promise<Decision | undefined>;
-  /** Lets equal requests join a transaction that is open again; BullMQ frees the key when a job ends. */
-  holdDeduplication(id: string, deduplicationId: string): Promise<void>;
   read(id: string): Promise<StoredJob | undefined>;
   /** How a job ended, without its data. @returns Undefined for a job that there is not. */
   readEnd(id: string): Promise<StoredEnd | undefined>;
@@ -62,6 +67,10 @@ const saveScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '' then redis.call('HSET', KEYS[1], 'data', ARGV[2])
 else redis.call('HSET', KEYS[1], 'data', ARGV[2], 'awaiting', ARGV[3]) end
+if ARGV[4] == '' then return 1 end
+local first = redis.call('GET', KEYS[3])
+if first and first ~= ARGV[4] then return 1 end
+if ARGV[5] == '' then redis.call('SET', KEYS[3], ARGV[4]) else redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5]) end
 return 1`;
 
 const answerScript = `
@@ -114,16 +123,19 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
   return {
     decision,
 
-    save: async (id, token, data, awaiting) => {
+    save: async (id, token, data, awaiting, joinable) => {
       const key = keyOf(id);
       const written = await redis.eval(
         saveScript,
-        2,
+        3,
         key,
         `${key}:lock`,
+        queue.toKey(`de:${joinable?.deduplicationId ?? ''}`),
         token,
         JSON.stringify(data),
         awaiting ?? '',
+        joinable === undefined ? '' : id,
+        joinable?.ttlMs ?? '',
       );
       return written === 1;
     },
@@ -140,10 +152,6 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
 
     decide: async (id, attempt, wanted) =>
       readDecision(String(await redis.eval(decideScript, 1, keyOf(id), attempt, JSON.stringify(wanted)))),
-
-    holdDeduplication: async (id, deduplicationId) => {
-      await redis.set(queue.toKey(`de:${deduplicationId}`), id, 'NX');
-    },
 
     amend: async (id, returnValue) =>
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,

@@ -23,6 +23,9 @@ import type { TransactionState, TransactionView } from './view.ts';
 /** How long after its deadline a transaction may take to end before a waiting caller is given up on. */
 const endingMarginMs = 5000;
 
+/** A caller who lost the answer sends the request again: it joins for its TimeOut and so much longer, also when it has ended. */
+const joinableAfterMs = 60_000;
+
 /**
  * replayed     The failed transaction runs again as a new attempt.
  * not-failed   It is open, or was signed.
@@ -32,7 +35,8 @@ export type ReplayResult = 'replayed' | 'not-failed' | 'unknown';
 
 export interface Transactions {
   /**
-   * Makes a request durable. A request that is still open joins: the same id is returned and nobody is asked twice.
+   * Makes a request durable. One that was sent before joins, while that is open and for a minute longer than its TimeOut: the
+   * same id is returned and nobody is asked twice.
    *
    * @param wire The request as it is stored: normalised, without AP_PWD.
    * @throws When Redis is unreachable; the request may then be accepted or not.
@@ -88,7 +92,13 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     return { shard, ends };
   };
 
-  /** @returns The job that carries the request: `wanted`, or that of an equal one that is still open. */
+  /** An end that is kept for a shorter time is joined only while it is open: what joined it later might find nothing. */
+  const joinable = ({ TimeOut }: MssSignatureReq): { readonly ttl?: number } => {
+    const ttl = Number(TimeOut) * 1000 + joinableAfterMs;
+    return Math.min(retention.signedMs, retention.failedMs) < ttl ? {} : { ttl };
+  };
+
+  /** @returns The job that carries the request: `wanted`, or that of an equal one before it. */
   const add = async (
     wire: MssSignatureReq,
     fingerprint: { id: string; shard: number },
@@ -97,7 +107,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
     const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
       jobId: wanted,
-      deduplication: { id: fingerprint.id },
+      deduplication: { id: fingerprint.id, ...joinable(wire) },
     });
     if (job.id === undefined) throw new Error('The queue gave no job id');
     return { msspTransId: job.id };

@@ -180,7 +180,7 @@ describe('the checker', () => {
     ['a phone shows an attempt once', { asked: [{ ...asked, attempt: 2 }, asked] }],
     ['a phone shows an attempt once', { deliveries: [delivery, { ...delivery, text: 'another' }] }],
     [
-      'a repeated request joins the open one',
+      'a repeated request joins the first one',
       {
         jobs: new Map([
           [id, job()],

@@ -1,6 +1,6 @@
 /** Several requests at a time: on one SIM, on one App, to a robot; and the same request twice. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changed } from '../protocol/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -178,7 +178,7 @@ describe('the same request sent twice', () => {
   it.each([
     ['signed', '41700092501'],
     ['failed', '41000092401'],
-  ])('after the first has %s is a new transaction', async (_how, msisdn) => {
+  ])('after the first has %s gets that end, and asks nobody again', async (_how, msisdn) => {
     const request = signRequest({ msisdn, mode: 'asynch' });
     const ids: string[] = [];
     for (const _time of [1, 2]) {
@@ -186,7 +186,42 @@ describe('the same request sent twice', () => {
       ids.push(body.MSS_SignatureResp.MSSP_TransID);
       await ended(product, body.MSS_SignatureResp.MSSP_TransID);
     }
-    expect(ids[0]).not.toBe(ids[1]);
+    expect(ids[0]).toBe(ids[1]);
+  });
+
+  it.each([
+    ['signed', '41700092501'],
+    ['failed', '41000092401'],
+  ])(
+    'after a synchronous one has %s is answered the same at once, with no worker there',
+    async (_how, msisdn) => {
+      const request = signRequest({ msisdn });
+      const first = await send(product, '/rest/service/sign', request);
+      await product.stopWorkers();
+      const second = await send(product, '/rest/service/sign', request);
+      await product.startWorkers();
+      const withoutTime = ({ body }: typeof first) =>
+        JSON.stringify(body).replaceAll(/"Instant":"[^"]*"/g, '');
+      expect(withoutTime(second)).toBe(withoutTime(first));
+    },
+  );
+
+  it('joins the transaction that has ended for its TimeOut and a minute more', async () => {
+    const request = signRequest({ mode: 'asynch', timeoutSeconds: 30 });
+    const { body } = await send(product, '/rest/service/sign', request);
+    const id = body.MSS_SignatureResp.MSSP_TransID;
+    await ended(product, id);
+    const queue = `{${product.configuration.queue.prefix}-0}:signatures`;
+    const key = `${queue}:de:${await redis.client().hget(`${queue}:${id}`, 'deid')}`;
+    const left = await redis.client().pttl(key);
+    expect(left).toBeGreaterThan(80_000);
+    expect(left).toBeLessThanOrEqual(90_000);
+    // Its time is over.
+    await redis.client().pexpire(key, 1);
+    await vi.waitFor(async () => {
+      const again = await send(product, '/rest/service/sign', request);
+      expect(again.body.MSS_SignatureResp.MSSP_TransID).not.toBe(id);
+    });
   });
 
   it.each([

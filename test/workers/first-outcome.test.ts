@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { wake } from '../../src/transactions/job-home.ts';
 import { createScreens } from '../../src/transactions/screens.ts';
+import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
 import { type ByHand, startByHand } from './by-hand.ts';
@@ -129,5 +130,32 @@ describe('an answer that was accepted', () => {
     const at = { ...signatures, home: { ...signatures.home, save } };
     await expect(signatureStep({ at, now })(job, 'ends')).rejects.toBeInstanceOf(DelayedError);
     await expect(signatureStep({ now })(job, 'ends')).rejects.toThrow('_401 USER_CANCEL');
+  });
+});
+
+describe('a replay', () => {
+  it('whose worker was paused while another one ended it is joined by nobody afterwards', async () => {
+    const { product, shard, take, signatureStep } = byHand;
+    const { signatures } = shard;
+    const request = { msisdn: '+41785000000', text: 'Sign?', apTransId: 'PAUSED-1', instant: new Date() };
+    const queue = openQueueForTest(redis, product, { apId: 'http://test.example' });
+    const { id } = await queue.enqueue(request);
+    const failure = new Error('_401 USER_CANCEL: User cancelled the request');
+    await (await take(signatures, 'first')).moveToFailed(failure, 'first', false);
+    await (await signatures.queue.getJob(id))?.retry('failed');
+    const job = await take(signatures, 'paused');
+    const { home } = signatures;
+    const save: typeof home.save = async (...given) => {
+      const saved = await home.save(...given);
+      // It goes on much later, when all is over.
+      if (await redis.client().exists(signatures.queue.toKey(`${id}:lock`))) {
+        await job.moveToFailed(failure, 'paused', false);
+      }
+      return saved;
+    };
+    await signatureStep({ at: { ...signatures, home: { ...home, save } } })(job, 'paused').catch(
+      () => undefined,
+    );
+    expect(await queue.enqueue(request)).toMatchObject({ joined: false });
   });
 });

@@ -35,7 +35,7 @@ export const describeOperations = (
     description: [
       'The person sees `DataToBeSigned` on the phone and signs it with a PIN, or cancels.',
       'With `MessagingMode` `synch` the answer comes when the person has acted: keep the connection open for `TimeOut` seconds and a few more. With `asynch` it comes at once and names a transaction; ask for its status until it has ended.',
-      'The same request sent again while the first is open joins it: nobody is asked twice, and both calls get the same answer. The same means equal in everything but AP_PWD.',
+      'The same request sent again within its TimeOut and a minute more joins the first, also when that has ended: nobody is asked twice, and both calls get the same answer. The same means equal in everything but AP_PWD; to ask again, give another AP_TransID or Instant.',
     ],
     request: signatureRequestSchema(rules),
     response: signatureResponseSchema,

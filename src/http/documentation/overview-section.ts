@@ -45,7 +45,7 @@ export const overviewSection = ({ sandbox, maxBodyBytes, retention }: Documentat
     ],
     [
       'Repeating',
-      'A request that is sent again while the first is open joins it: the person is asked once. After a broken connection, send it again as it was.',
+      'A request that is sent again joins the first one, and gets its end, for its TimeOut and a minute more: the person is asked once. After a broken connection, send it again as it was.',
     ],
     [
       'Keeping',

@@ -121,6 +121,6 @@ export const faultWords: Readonly<Record<FaultCode, { readonly when: string; rea
   },
   900: {
     when: 'The service is at fault.',
-    todo: 'Try again later; the same request does not ask the person twice while it is open.',
+    todo: 'Try again later; the same request does not ask the person twice, and with another Instant it is a new one.',
   },
 };

@@ -110,9 +110,11 @@ export const transactionsRows: readonly Row[] = [
   {
     id: 'wire-requests-55',
     source: 'wire facts: requests',
-    rule: 'After the first has ended, the same request is a new transaction.',
+    rule: 'After the first has ended, the same request gets that end for its TimeOut and a minute more; then it is a new transaction.',
     tests: [
-      'test/http/concurrency.test.ts › the same request sent twice > after the first has %s is a new transaction',
+      'test/http/concurrency.test.ts › the same request sent twice > after the first has %s gets that end, and asks nobody again',
+      'test/http/concurrency.test.ts › the same request sent twice > after a synchronous one has %s is answered the same at once, with no worker there',
+      'test/http/concurrency.test.ts › the same request sent twice > joins the transaction that has ended for its TimeOut and a minute more',
     ],
   },
   {

@@ -42,7 +42,9 @@ const phones: Check = function* ({ clashes, asked, deliveries, jobs }) {
   }
 };
 
-/** Equal requests whose first transaction was open must have met in it. */
+/** An equal request must have met the first one, which is joined for its TimeOut and a minute more, also after its end. */
+const joinedForMs = 60_000;
+
 const repeatsJoin: Check = function* ({ jobs, timeline, journal }) {
   const groups = new Map<string, FinalJob[]>();
   const clientsOwn = new Set(journal.map(({ apTransId }) => apTransId));
@@ -54,13 +56,12 @@ const repeatsJoin: Check = function* ({ jobs, timeline, journal }) {
   for (const same of groups.values()) {
     for (const one of same) {
       const opened = firstOf(one.id, ['added', 'waiting']);
-      const ended = firstOf(one.id, ['completed', 'failed']);
       for (const other of same) {
         const added = firstOf(other.id, ['added', 'waiting']);
-        if (one === other || opened === undefined || added === undefined || ended === undefined) continue;
-        if (added > opened && added < ended) {
-          const says = `an equal request became ${other.id} while this one was open`;
-          yield { rule: 'a repeated request joins the open one', id: one.id, says };
+        if (one === other || opened === undefined || added === undefined) continue;
+        if (added > opened && added < opened + joinedForMs) {
+          const says = `an equal request became ${other.id} soon after this one`;
+          yield { rule: 'a repeated request joins the first one', id: one.id, says };
         }
       }
     }
