@@ -1,6 +1,6 @@
 /**
  * What happens when a step throws something that nobody expected: a bug, or a dependency that is down. The job tries
- * again with growing pauses until its deadline, and then ends as an internal error. BullMQ's own retries stay unused,
+ * again with growing pauses until its deadline, and then ends as an internal error, unless somebody has been asked. BullMQ's own retries stay unused,
  * because its count of ended runs tells replays from interruptions (see taking.ts).
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
@@ -20,7 +20,7 @@ export const guardStep = async <R>(options: {
   readonly step: () => Promise<R>;
   /** When to give up; milliseconds since the epoch. */
   readonly deadline: number;
-  /** Notes in the job that a step threw, so that it does not end as if its user had been silent. */
+  /** Notes in the job that a step threw, so that it does not end as if its user had been silent, who was never asked. */
   readonly note: () => Promise<void>;
   /** Ends the job at its deadline. */
   readonly giveUp: () => Promise<R>;

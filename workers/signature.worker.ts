@@ -14,7 +14,7 @@ import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
-import type { DeviceAnswer, SigningDevice } from '../src/sscd/device.ts';
+import type { DeviceAnswer, Prompt, PromptResult, SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import type { Decision } from '../src/transactions/contract.ts';
@@ -71,10 +71,23 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
   const { home } = at;
   const trial = createTrial(custody);
 
+  /** What a step knew last, for whoever goes on when it throws: the job in hand is as it was when it was taken. */
+  const latest = new WeakMap<SignatureJob, Run>();
+  const keep = (run: Run): Run => {
+    latest.set(run.job, run);
+    return run;
+  };
+
   const save = async (run: Run, changes: Partial<Run['data']>, awaiting?: number): Promise<Run['data']> => {
     const data = { ...run.data, ...changes };
     await saveOrStop(home, run.job, run.token, data, awaiting);
+    keep({ ...run, data });
     return data;
+  };
+
+  /** Notes that a step threw and nobody has been asked: then the silence is the service's own. */
+  const noteTrouble = async (run: Run): Promise<void> => {
+    await save(run, { transaction: run.record, endedRuns: run.job.attemptsMade, troubled: true });
   };
 
   const endFailed = async (run: Run, reason: Fault): Promise<never> => {
@@ -191,6 +204,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
         transaction: record,
         endedRuns: run.job.attemptsMade,
         deliveryFailures: 0,
+        troubled: undefined,
         chosen: {
           profile: chosen.answerProfile,
           ...(chosen.sscd !== undefined && { sscdId: chosen.sscd.id }),
@@ -198,7 +212,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       },
       record.attempt,
     );
-    return { ...run, record, data, asked: true };
+    return keep({ ...run, record, data, asked: true });
   };
 
   /** Puts the request to its device and does what the device says. */
@@ -217,7 +231,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       if (replaced !== undefined) return conclude(run, { kind: 'fault', fault: replaced });
     }
     const { attempt, deadline, history } = run.record;
-    const result = await device.prompt({
+    const prompt: Prompt = {
       transactionId: run.id,
       attempt,
       msisdn: run.request.msisdn.number,
@@ -229,12 +243,21 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       promptedAt: run.asked ? (history.at(-1)?.at ?? time) : time,
       now: time,
       deadline,
-    });
+    };
+    let result: PromptResult;
+    try {
+      result = await device.prompt(prompt);
+    } catch (error) {
+      if (run.asked) await noteTrouble(run);
+      throw error;
+    }
     switch (result.kind) {
       case 'answered':
         return conclude(run, result.answer);
       case 'awaiting': {
-        if (!run.asked || run.data.deliveryFailures) run = await markAsked(run, eligible, time);
+        if (!run.asked || run.data.deliveryFailures || run.data.troubled) {
+          run = await markAsked(run, eligible, time);
+        }
         log.asked(run.id, attempt, run.request);
         return sleep(at, run.job, run.token, Math.min(result.askAgainAt ?? deadline, deadline), attempt);
       }
@@ -286,17 +309,21 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       return fail(read.fault);
     }
     const { data, request } = read.value;
-    const take = (): Promise<Run> => takeUp(home, job, token, read.value, now());
+    const take = async (): Promise<Run> => keep(await takeUp(home, job, token, read.value, now()));
+    const goOn = async (): Promise<Run> => latest.get(job) ?? take();
     return guardStep({
       job,
       token,
       step: async () => advanceJob(await take()),
       deadline: signatureDeadline(job, data, request, now()),
       note: async () => {
-        const run = await take();
-        await save(run, { transaction: run.record, endedRuns: job.attemptsMade, troubled: true });
+        const run = await goOn();
+        if (!run.asked) await noteTrouble(run);
       },
-      giveUp: async () => conclude(await take(), { kind: 'fault', fault: fault(900) }),
+      giveUp: async () => {
+        const run = await goOn();
+        return conclude(run, run.asked ? atDeadline(run) : { kind: 'fault', fault: fault(900) });
+      },
       now,
       log,
     });
