@@ -44,7 +44,7 @@ export const environmentSchema = z.object({
   }),
   REDIS_URL: z.string().refine(isRedisAddress).optional().meta({
     description:
-      '`redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a Redis Cluster separated by commas. Without it a private Redis is started.',
+      '`redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a Redis Cluster separated by commas. `rediss://…?ca=…&cert=…&key=…` names PEM files: the authority to trust, and the certificate to show. Without it a private Redis is started.',
     hint: 'a redis://, rediss:// or unix: address',
   }),
   PARAPH_MASTER_KEY: z.string().refine(isMasterKey).optional().meta({

@@ -15,6 +15,7 @@ import type { RedisClient } from '../src/redis/connect.ts';
 import { settlesWithin } from '../src/redis/patience.ts';
 import { callbackQueueName, type Shard } from '../src/transactions/shards.ts';
 import { createPlaces } from './places.ts';
+import { graceOf, inRedisTime } from './redis-time.ts';
 
 export const callbackJobName = 'callback';
 /** The name under which a job asks for {@link backoffMs}. */
@@ -166,7 +167,8 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
   setMaxListeners(0, stopping.signal);
 
   const putOff = async (job: Job, token: string | undefined, ms: number): Promise<never> => {
-    await job.moveToDelayed(now() + ms, token);
+    // BullMQ counts from the clock of this process, whatever time it then tells Redis.
+    await job.moveToDelayed(Date.now() + ms, token);
     throw new DelayedError();
   };
 
@@ -216,26 +218,31 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
 
   const workers = shards.map(
     ({ prefix }) =>
-      new Worker(callbackQueueName, step, {
-        connection: blocking,
-        prefix,
-        concurrency,
-        lockDuration: lockMs,
-        stalledInterval: lockMs / 2,
-        maxStalledCount: Number.MAX_SAFE_INTEGER,
-        removeOnComplete: { age: deliveredMs / 1000 },
-        removeOnFail: { age: Math.ceil(retention.failedMs / 1000) },
-        settings: { backoffStrategy },
-        ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
-      }),
+      new Worker(
+        callbackQueueName,
+        step,
+        {
+          connection: blocking,
+          prefix,
+          concurrency,
+          lockDuration: lockMs,
+          stalledInterval: lockMs / 2,
+          maxStalledCount: Number.MAX_SAFE_INTEGER,
+          removeOnComplete: { age: deliveredMs / 1000 },
+          removeOnFail: { age: Math.ceil(retention.failedMs / 1000) },
+          settings: { backoffStrategy },
+          ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
+        },
+        inRedisTime(now),
+      ),
   );
   for (const worker of workers) worker.on('error', onError);
 
   // As in workers.ts: BullMQ drops old jobs only when another one ends.
   const cleaning = setInterval(() => {
     for (const { callbacks } of shards) {
-      callbacks.queue.clean(deliveredMs, cleanAtMost, 'completed').catch(onError);
-      callbacks.queue.clean(retention.failedMs, cleanAtMost, 'failed').catch(onError);
+      callbacks.queue.clean(graceOf(deliveredMs, now), cleanAtMost, 'completed').catch(onError);
+      callbacks.queue.clean(graceOf(retention.failedMs, now), cleanAtMost, 'failed').catch(onError);
     }
   }, cleanEveryMs);
   cleaning.unref();

@@ -5,8 +5,9 @@
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { fault } from '../src/protocol/fault.ts';
+import type { QueueAt } from '../src/transactions/shards.ts';
 import type { StepLog } from './log.ts';
-import { fail } from './rest.ts';
+import { delayUntil, fail } from './rest.ts';
 
 /** Doubling from 200 ms, at most 10 s. */
 const pauseMs = (started: number): number => Math.min(200 * 2 ** Math.min(started - 1, 6), 10_000);
@@ -15,6 +16,7 @@ const pauseMs = (started: number): number => Math.min(200 * 2 ** Math.min(starte
 const lastResortMs = 60_000;
 
 export const guardStep = async <R>(options: {
+  readonly at: QueueAt;
   readonly job: Job;
   readonly token: string;
   readonly step: () => Promise<R>;
@@ -27,7 +29,7 @@ export const guardStep = async <R>(options: {
   readonly now: () => number;
   readonly log: StepLog;
 }): Promise<R> => {
-  const { job, token, step, deadline, note, giveUp, now, log } = options;
+  const { at, job, token, step, deadline, note, giveUp, now, log } = options;
   const trouble = (error: unknown): void =>
     log.trouble(error instanceof Error ? error : new Error(String(error)));
   /** Leaving the processor on purpose is not trouble. */
@@ -53,7 +55,7 @@ export const guardStep = async <R>(options: {
   }
   try {
     await note();
-    await job.moveToDelayed(Math.min(time + pauseMs(job.attemptsStarted), deadline), token);
+    await delayUntil(at, job, token, Math.min(time + pauseMs(job.attemptsStarted), deadline), time);
   } catch (error) {
     // The lock is another worker's, or Redis is away. Either way the job is not ours to fail: whoever looks for
     // stalled jobs finds it.

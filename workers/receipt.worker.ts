@@ -122,7 +122,7 @@ export const createReceiptStep = (options: {
     const device = devices.deviceFor({ method: sscd.kind, sscd });
     if (device.screen && sscd.kind === 'sim') {
       const held = await screens.claim(screenOf(msisdn, sscd.id), holder(job), deadline);
-      if (held !== undefined) return sleep(receipts, job, token, Math.min(now() + retryMs, deadline));
+      if (held !== undefined) return sleep(receipts, job, token, Math.min(now() + retryMs, deadline), now());
     }
     const result = await device.receipt({
       transactionId: msspTransId,
@@ -138,10 +138,10 @@ export const createReceiptStep = (options: {
         return end(job, taken, result.receipt);
       case 'awaiting':
         await saveOrStop(receipts.home, job, token, { ...data, lapsesAs: result.lapsesAs }, attempt);
-        return sleep(receipts, job, token, deadline, attempt);
+        return sleep(receipts, job, token, deadline, now(), attempt);
       case 'unreachable':
         log.unreachable(msspTransId, attempt, job.attemptsStarted, result.cause, taken.request);
-        return sleep(receipts, job, token, Math.min(now() + retryMs, deadline));
+        return sleep(receipts, job, token, Math.min(now() + retryMs, deadline), now());
     }
   };
 
@@ -162,10 +162,11 @@ export const createReceiptStep = (options: {
     });
     if (taken === 'of-a-later-release') {
       if (now() >= laterWorkerUntil([job.timestamp], now())) return fail(fault(900));
-      return leaveToOthers(sleep(receipts, job, token, now() + retryMs), log);
+      return leaveToOthers(sleep(receipts, job, token, now() + retryMs, now()), log);
     }
     if (!taken.ok) return fail(taken.fault);
     return guardStep({
+      at: receipts,
       job,
       token,
       step: () => step(job, token, taken.value),

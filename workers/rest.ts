@@ -10,6 +10,19 @@ import type { StepLog } from './log.ts';
 /** Another worker has the job now. Nothing more may be written by this one. */
 const lostLock = (): Error => new Error('The lock was lost to another worker');
 
+/** Takes the job out of the worker's hands until a time. Not by BullMQ's `job.moveToDelayed`, which asks another clock. */
+export const delayUntil = async (
+  { queue }: QueueAt,
+  job: Job,
+  token: string,
+  until: number,
+  now: number,
+): Promise<void> => {
+  await queue
+    .getBackend()
+    .moveToDelayed(idOf(job), now, Math.max(until - now, 0), token, { skipAttempt: true });
+};
+
 /**
  * Sends the job to sleep and leaves the processor.
  *
@@ -20,14 +33,16 @@ const lostLock = (): Error => new Error('The lock was lost to another worker');
  * @throws DelayedError always: it is how BullMQ is told that the job has moved.
  */
 export const sleep = async (
-  { queue, home }: QueueAt,
+  at: QueueAt,
   job: Job,
   token: string,
   until: number,
+  now: number,
   attempt?: number,
 ): Promise<never> => {
+  const { queue, home } = at;
   const id = idOf(job);
-  await job.moveToDelayed(until, token);
+  await delayUntil(at, job, token, until, now);
   if (attempt !== undefined && (await home.decision(id, attempt)) !== undefined) await wake(queue, id);
   throw new DelayedError();
 };

@@ -259,7 +259,14 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
           run = await markAsked(run, eligible, time);
         }
         log.asked(run.id, attempt, run.request);
-        return sleep(at, run.job, run.token, Math.min(result.askAgainAt ?? deadline, deadline), attempt);
+        return sleep(
+          at,
+          run.job,
+          run.token,
+          Math.min(result.askAgainAt ?? deadline, deadline),
+          now(),
+          attempt,
+        );
       }
       case 'unreachable': {
         const failures = (run.data.deliveryFailures ?? 0) + 1;
@@ -270,7 +277,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
           deliveryFailures: failures,
         });
         const wakeAt = Math.min(time + deliveryBackoffMs(failures), deadline);
-        return sleep(at, run.job, run.token, wakeAt, run.asked ? attempt : undefined);
+        return sleep(at, run.job, run.token, wakeAt, now(), run.asked ? attempt : undefined);
       }
     }
   };
@@ -300,7 +307,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     const leaveUntil = leftAloneUntil(job, now());
     if (leaveUntil !== undefined) {
       if (now() >= leaveUntil) return fail(fault(900, 'The transaction is of a release that no worker has'));
-      return leaveToOthers(sleep(at, job, token, now() + laterWorkerMs), log);
+      return leaveToOthers(sleep(at, job, token, now() + laterWorkerMs, now()), log);
     }
     const read = readJob(job, protocol, place);
     if (!read.ok) {
@@ -312,6 +319,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     const take = async (): Promise<Run> => keep(await takeUp(home, job, token, read.value, now()));
     const goOn = async (): Promise<Run> => latest.get(job) ?? take();
     return guardStep({
+      at,
       job,
       token,
       step: async () => advanceJob(await take()),

@@ -23,6 +23,7 @@ import type { Shard } from '../src/transactions/shards.ts';
 import { tellOfTransactions } from './ends.ts';
 import type { StepLog, TransactionLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
+import { graceOf, inRedisTime } from './redis-time.ts';
 import { createSignatureStep } from './signature.worker.ts';
 import { failUnreadable } from './unreadable.ts';
 
@@ -89,10 +90,10 @@ const tokenOf = (token: string | undefined): string => {
 };
 
 export const startWorkers = (options: WorkersOptions): Workers => {
-  const { shards, blocking, prefix, retention, log } = options;
+  const { shards, blocking, prefix, retention, now, log } = options;
   const answer = createAnswer(shards);
-  const screens = createScreens(blocking, prefix, options.now);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
+  const screens = createScreens(blocking, prefix, now);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
@@ -116,6 +117,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
           shard.signatures.queue.name,
           (job, token) => signatureStep(job, tokenOf(token)),
           { ...workerOptions(shard), concurrency, skipStalledCheck: index > 0 },
+          inRedisTime(now),
         ),
     );
     for (const worker of signatureWorkers) tellOfTransactions(worker, options);
@@ -123,6 +125,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       shard.receipts.queue.name,
       (job, token) => receiptStep(job, tokenOf(token)),
       { ...workerOptions(shard), concurrency: options.concurrency },
+      inRedisTime(now),
     );
     return [...signatureWorkers, receiptWorker];
   });
@@ -132,8 +135,8 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   }
 
   const clean = async (queue: Queue): Promise<void> => {
-    await queue.clean(retention.signedMs, cleanAtMost, 'completed');
-    await queue.clean(retention.failedMs, cleanAtMost, 'failed');
+    await queue.clean(graceOf(retention.signedMs, now), cleanAtMost, 'completed');
+    await queue.clean(graceOf(retention.failedMs, now), cleanAtMost, 'failed');
   };
   const cleaning = setInterval(() => {
     for (const { signatures, receipts } of shards) {

@@ -17,7 +17,14 @@ import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
-import { backlogCheck, eventsCheck, keysCheck, redisCheck, stoppingCheck } from '../telemetry/readiness.ts';
+import {
+  backlogCheck,
+  clockCheck,
+  eventsCheck,
+  keysCheck,
+  redisCheck,
+  stoppingCheck,
+} from '../telemetry/readiness.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
@@ -50,8 +57,18 @@ export interface ApiSide {
  * @param listensAt Where the server listens, asked when it does: the public address of a server without a configured one.
  */
 export const openApiSide = async (core: Core, listensAt: () => string): Promise<ApiSide> => {
-  const { configuration, commands, blocking, protocol, subscribers, retention, masterKey, now, onError } =
-    core;
+  const {
+    configuration,
+    commands,
+    blocking,
+    protocol,
+    subscribers,
+    retention,
+    masterKey,
+    now,
+    hostNow,
+    onError,
+  } = core;
   const { telemetry } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
   const shards = openShards({
@@ -93,7 +110,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     maxWaitingCallers: http.maxWaitingCallers,
     maxBacklog,
     backlog,
-    now,
+    now: hostNow,
     onRefused: (count, shortage) => {
       telemetry.refused(count, shortage);
       core.logger.warn({ count, shortage }, 'requests refused');
@@ -102,7 +119,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const common = { protocol, providers, subscribers, transactions, now };
   const addressOf = createClientAddress(trustedProxy);
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
-  const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, now));
+  const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, hostNow));
   const oauth = createOauth({
     settings: configuration.oidc,
     templates: (url) => {
@@ -131,7 +148,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     addressOf,
     body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
     fetch: globalThis.fetch,
-    now,
+    now: hostNow,
     log: oauthLog,
   });
   const console = openConsole(core, {
@@ -146,7 +163,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     createDemoRoutes({
       publicUrl,
       selfUrl: listensAt,
-      now,
+      now: hostNow,
       stateKey: Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph demo logins', 32)),
       fetch: globalThis.fetch,
       log: oauthLog,
@@ -167,6 +184,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(commands, queue.prefix, now),
+      clockCheck(core.clock),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklog),
@@ -178,7 +196,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       retention,
     },
     now,
-    log: telemetry.httpLog(createHttpLog(core.logger, now)),
+    log: telemetry.httpLog(createHttpLog(core.logger, hostNow)),
   });
   const answer = telemetry.fetch((request, bindings) => app.fetch(request, bindings ?? {}));
   const endWaiting = async (): Promise<void> => {

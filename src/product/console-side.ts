@@ -43,7 +43,7 @@ const sandboxNumber = '+41700092501';
 
 /** The login of the console's people with their phones; undefined where it is configured off. */
 const openLogin = (
-  { configuration, masterKey, now, logger }: Core,
+  { configuration, masterKey, hostNow: now, logger }: Core,
   { publicUrl, tenants, ownFetch }: ConsoleSurroundings,
 ): ConsoleLogin | undefined => {
   const { enabled, tenant, acrValues } = configuration.operations.openid;
@@ -63,7 +63,7 @@ const openLogin = (
 
 /** The configured tenants, one of them with the console as a client. */
 export const tenantsWithConsole = (
-  { configuration, masterKey, now }: Core,
+  { configuration, masterKey, hostNow: now }: Core,
   tenants: readonly OauthTenant[],
   publicUrl: string,
 ): readonly OauthTenant[] => {

@@ -12,6 +12,7 @@ import { internalProviders } from '../oauth/internal-provider.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
+import { createRedisClock, type RedisClock, toleratedOffsetMs } from '../redis/clock.ts';
 import {
   connectForBlocking,
   connectForCommands,
@@ -32,6 +33,7 @@ export interface CoreOptions {
   readonly configuration: Configuration;
   readonly redisUrl: string;
   readonly masterKey: Uint8Array;
+  /** The clock of this machine. */
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
@@ -41,7 +43,14 @@ export interface CoreOptions {
   readonly compiled?: boolean;
 }
 
+/**
+ * Two clocks. `now` is the time of Redis, on which all processes agree: deadlines, ends, what is stored and compared by
+ * another process. `hostNow` is for the OpenID provider, whose library dates its tokens by the clock of the machine, and for
+ * durations.
+ */
 export interface Core extends CoreOptions {
+  readonly hostNow: () => number;
+  readonly clock: RedisClock;
   readonly protocol: Protocol;
   readonly subscribers: SubscriberRegistry;
   readonly commands: RedisClient;
@@ -53,13 +62,13 @@ export interface Core extends CoreOptions {
   custodyOver(redis: RedisClient): KeyCustody;
   /** Of the workers' outcomes. */
   readonly seals: Seals;
-  /** Resolves when Redis can be used, however long that takes. */
+  /** Resolves when Redis can be used, however long that takes, and its time is known. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
 
 export const openCore = (options: CoreOptions): Core => {
-  const { configuration, redisUrl, masterKey, now } = options;
+  const { configuration, redisUrl, masterKey, now: hostNow } = options;
   const { sandbox, queue, operations } = configuration;
   const commands = connectForCommands({ url: redisUrl });
   const blocking = connectForBlocking({ url: redisUrl });
@@ -70,14 +79,31 @@ export const openCore = (options: CoreOptions): Core => {
     access: { token: operations.metricsToken, open: operations.metricsOpen },
     tracing: operations.tracing,
     processMetrics: options.processMetrics ?? false,
-    now,
+    now: hostNow,
   });
   telemetry.watchRedis('commands', commands);
   telemetry.watchRedis('blocking', blocking);
   const onError = telemetry.trouble('product', options.onError);
   for (const client of [commands, blocking]) client.on('error', onError);
+  let isWrong = false;
+  const clock = createRedisClock(commands, {
+    hostNow,
+    onError,
+    onMeasured: (offsetMs) => {
+      const wasWrong = isWrong;
+      isWrong = Math.abs(offsetMs) > toleratedOffsetMs;
+      if (isWrong && !wasWrong) options.logger.warn({ offsetMs }, 'the clock differs from that of Redis');
+      if (wasWrong && !isWrong)
+        options.logger.info({ offsetMs }, 'the clock agrees with that of Redis again');
+    },
+  });
+  telemetry.watchClock(clock);
+  const { now } = clock;
   return {
     ...options,
+    now,
+    hostNow,
+    clock,
     onError,
     telemetry,
     protocol: createProtocol(configuration.protocol),
@@ -96,8 +122,10 @@ export const openCore = (options: CoreOptions): Core => {
       createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),
     ready: async () => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
+      await clock.measure();
     },
     close: async () => {
+      clock.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },
   };

@@ -8,7 +8,7 @@
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { redisCheck, workersCheck } from '../telemetry/readiness.ts';
+import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { openApiSide } from './api-side.ts';
 import { type CoreOptions, openCore } from './core.ts';
@@ -75,7 +75,8 @@ export const startProduct = async (
         port: workerMetricsPort,
         routes: core.telemetry.routes,
         checks: [
-          redisCheck(core.blocking, options.configuration.queue.prefix, options.now),
+          redisCheck(core.blocking, options.configuration.queue.prefix, core.now),
+          clockCheck(core.clock),
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });

@@ -18,7 +18,7 @@ export const startWorkerSide = async (
   core: Core,
   parts: { readonly operations: boolean } = { operations: true },
 ): Promise<WorkerSide> => {
-  const { configuration, blocking, protocol, subscribers, retention, now, logger, onError } = core;
+  const { configuration, blocking, protocol, subscribers, retention, now, hostNow, logger, onError } = core;
   const { telemetry } = core;
   const { queue, workers, otp } = configuration;
   const shards = openShards({
@@ -48,7 +48,7 @@ export const startWorkerSide = async (
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
     retention,
     now,
-    log: telemetry.stepLog(createStepLog(logger, now)),
+    log: telemetry.stepLog(createStepLog(logger, hostNow)),
     transactionLog: telemetry.transactionLog,
     telemetry: telemetry.queue,
   });

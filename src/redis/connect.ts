@@ -5,6 +5,7 @@
  * instead of left hanging while Redis is away. A blocking connection belongs to a worker or an event reader: it waits
  * for Redis for as long as it takes and goes on where it stopped.
  */
+import { readFileSync } from 'node:fs';
 import { Cluster, type ClusterNode, type Command, Redis, type RedisOptions } from 'ioredis';
 import { settlesWithin } from './patience.ts';
 
@@ -13,7 +14,8 @@ export type RedisClient = Redis | Cluster;
 export interface RedisTarget {
   /**
    * `redis://host:port/db`, `rediss://…`, `unix:/path/to/socket`, or several `redis://` URLs separated by commas for
-   * the nodes of a Redis Cluster.
+   * the nodes of a Redis Cluster. `rediss://…?ca=…&cert=…&key=…` names the files (PEM) of the authority that is trusted
+   * and of the certificate that is shown; the first node's are for all.
    */
   readonly url: string;
 }
@@ -136,6 +138,28 @@ const inTime = (client: Redis): Redis => {
   return client;
 };
 
+const tlsFiles = ['ca', 'cert', 'key'] as const;
+
+/** What an address says about TLS. @throws When a file cannot be read; the message names neither it nor the address. */
+const tlsOf = ({ protocol, searchParams }: URL): Pick<RedisOptions, 'tls'> => {
+  const files = tlsFiles.flatMap((name) => {
+    const path = searchParams.get(name);
+    return path === null ? [] : [{ name, path }];
+  });
+  if (protocol !== 'rediss:') {
+    if (files[0] !== undefined) throw new Error(`REDIS_URL: "${files[0].name}" needs rediss://`);
+    return {};
+  }
+  const read = files.map(({ name, path }) => {
+    try {
+      return [name, readFileSync(path)];
+    } catch {
+      throw new Error(`REDIS_URL: the file of "${name}" cannot be read`);
+    }
+  });
+  return { tls: Object.fromEntries(read) };
+};
+
 type Purpose = 'commands' | 'blocking';
 
 const open = ({ url }: RedisTarget, purpose: Purpose): RedisClient => {
@@ -144,14 +168,19 @@ const open = ({ url }: RedisTarget, purpose: Purpose): RedisClient => {
   if (url.startsWith('unix:')) return prepare(new Redis({ ...options, path: url.slice('unix:'.length) }));
   const urls = url.split(',').map((text) => new URL(text.trim()));
   const [first] = urls;
-  if (urls.length === 1 || first === undefined) return prepare(new Redis(url, options));
+  if (first === undefined) throw new Error('REDIS_URL names no Redis');
+  const tls = tlsOf(first);
+  if (urls.length === 1) {
+    for (const name of tlsFiles) first.searchParams.delete(name);
+    return prepare(new Redis(first.href, { ...options, ...tls }));
+  }
   const nodes: ClusterNode[] = urls.map((node) => ({ host: node.hostname, port: Number(node.port || 6379) }));
   const cluster = new Cluster(nodes, {
     redisOptions: {
       ...options,
       ...(first.username !== '' && { username: decodeURIComponent(first.username) }),
       ...(first.password !== '' && { password: decodeURIComponent(first.password) }),
-      ...(first.protocol === 'rediss:' && { tls: {} }),
+      ...tls,
     },
     clusterRetryStrategy: reconnectDelayMs,
     // A cluster client keeps commands in a queue that no timeout watches: somebody who waits is told at once instead.

@@ -2,6 +2,7 @@
  * What a process must have to do its work; for `/readyz`.
  */
 import { type HealthCheck, passes } from '../http/health.route.ts';
+import { type RedisClock, toleratedOffsetMs } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 const markerLifeMs = 10_000;
@@ -19,6 +20,21 @@ export const eventsCheck = (reading: () => boolean): HealthCheck => ({
   trouble: 'It is not known whether events are read',
   look: async () =>
     reading() ? { ok: true } : { ok: true, reason: 'Events are not read: ends are told late' },
+});
+
+/** Deadlines go by the clock of Redis; tokens do not, and another process would find them of the future or of the past. */
+export const clockCheck = ({ offsetMs }: Pick<RedisClock, 'offsetMs'>): HealthCheck => ({
+  name: 'clock',
+  trouble: 'The clock has not been compared with that of Redis',
+  look: async () => {
+    const offset = offsetMs() ?? 0;
+    if (Math.abs(offset) <= toleratedOffsetMs) return { ok: true };
+    const seconds = (Math.abs(offset) / 1000).toFixed(1);
+    return {
+      ok: false,
+      reason: `The clock is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} that of Redis`,
+    };
+  },
 });
 
 /** A process that has been told to stop finishes what it has and wants nothing new. */

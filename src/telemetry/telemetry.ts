@@ -12,9 +12,11 @@ import type { CallbackLog } from '../../workers/callback.worker.ts';
 import type { StepLog, TransactionLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
 import type { OauthLog } from '../oauth/log.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import type { Devices } from '../sscd/devices.ts';
 import type { AccessSettings } from './access.ts';
 import { createCallbackMetrics } from './callback-metrics.ts';
+import { createClockMetrics } from './clock-metrics.ts';
 import { createDeviceMetrics } from './device-metrics.ts';
 import type { Bindings, Fetch } from './fetch.ts';
 import { createHttpMetrics } from './http-metrics.ts';
@@ -54,6 +56,7 @@ export interface Telemetry {
   /** For the admission's `onRefused`. */
   readonly refused: (count: number, shortage: string) => void;
   readonly watchRedis: (connection: ConnectionName, client: Watched) => void;
+  readonly watchClock: (clock: Pick<RedisClock, 'offsetMs'>) => void;
   readonly watchQueues: (options: QueueMetricsOptions) => void;
   /** BullMQ's `telemetry` option; undefined without traces. */
   readonly queue: QueueTelemetry | undefined;
@@ -81,6 +84,7 @@ export const createTelemetry = (options: TelemetryOptions): Telemetry => {
     trouble: troubles.counting,
     refused: http.refused,
     watchRedis: createRedisMetrics(registry),
+    watchClock: createClockMetrics(registry),
     watchQueues: createQueueMetrics(registry),
     queue: tracing.queue,
     routes: createMetricsRoutes(registry, options.access),

@@ -88,7 +88,7 @@ export const createReceipts = (options: {
       const waiting = ends.wait(id, now() + timeoutSeconds * 1000 + endingMarginMs);
       try {
         const known = await knownReceipt(at, id);
-        if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id });
+        if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
         const stored = known ?? (await at.home.read(id));
         const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
         if (theirs || known?.finishedOn !== undefined) {

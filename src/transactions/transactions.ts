@@ -108,6 +108,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
       jobId: wanted,
       deduplication: { id: fingerprint.id, ...joinable(wire) },
+      timestamp: now(),
     });
     if (job.id === undefined) throw new Error('The queue gave no job id');
     return { msspTransId: job.id };

@@ -105,19 +105,3 @@ export const excused = (faults: readonly InjectedFault[], due: number): number =
   }
   return latest;
 };
-
-/** Whether some worker's clock was wrong in that time. */
-export const clockWasOff = (faults: readonly InjectedFault[], from: number, to: number): boolean =>
-  faults.some(
-    (fault) =>
-      fault.kind.startsWith('clock') && fault.from <= to + recoveryMs && fault.to + recoveryMs >= from,
-  );
-
-/** How far ahead some worker's clock was at a time; milliseconds. */
-export const clockAheadMs = (faults: readonly InjectedFault[], at: number): number =>
-  Math.max(
-    0,
-    ...faults
-      .filter(({ kind, from, to }) => kind === 'clock-ahead' && from <= at && to + recoveryMs >= at)
-      .map(({ amount }) => amount),
-  );

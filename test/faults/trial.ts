@@ -37,11 +37,8 @@ export interface TrialResult {
   readonly violations: readonly Violation[];
 }
 
-/**
- * The longest TimeOut that any client uses, what the service needs to notice its end, and what a wrong clock may have
- * added to the deadline of a replay.
- */
-const drainMs = 12_000 + 15_000 + 12_000;
+/** The longest TimeOut that any client uses, and what the service needs to notice its end. */
+const drainMs = 12_000 + 15_000;
 const newsEveryMs = 300;
 
 /** Reads what the queues say until it is told to stop; Redis may be away meanwhile. */

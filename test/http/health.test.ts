@@ -27,7 +27,7 @@ it.each([
     '/readyz',
     {
       status: 'ready',
-      checks: ['running', 'redis', 'events', 'keys', 'backlog'].map((name) =>
+      checks: ['running', 'redis', 'clock', 'events', 'keys', 'backlog'].map((name) =>
         expect.objectContaining({ name, ok: true }),
       ),
     },

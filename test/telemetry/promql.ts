@@ -28,6 +28,7 @@ const signatures: Readonly<Record<string, { readonly takes: readonly Type[]; rea
   rate: { takes: ['range'], gives: 'instant' },
   increase: { takes: ['range'], gives: 'instant' },
   absent: { takes: ['instant'], gives: 'instant' },
+  abs: { takes: ['instant'], gives: 'instant' },
   vector: { takes: ['scalar'], gives: 'instant' },
   histogram_quantile: { takes: ['scalar', 'instant'], gives: 'instant' },
 };

@@ -2,6 +2,7 @@
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
+import { createJobHome } from '../../src/transactions/job-home.ts';
 import { guardStep } from '../../workers/guard.ts';
 import { fail } from '../../workers/rest.ts';
 import { testRedis } from '../support/redis.ts';
@@ -42,6 +43,7 @@ const run = async (
     'guarded',
     (job, token) =>
       guardStep<string>({
+        at: { queue, home: createJobHome(queue, redis.client()) },
         job,
         token: token ?? '',
         step: async () => step(++runs),

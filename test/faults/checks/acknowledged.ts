@@ -1,15 +1,6 @@
 /** Invariant: what was acknowledged is never lost and always ends, in time. */
 import { verifySignature } from '../../../src/pki/verify.ts';
-import {
-  type Check,
-  clockAheadMs,
-  clockWasOff,
-  type Evidence,
-  endsOf,
-  excused,
-  type FinalJob,
-  marginMs,
-} from '../evidence.ts';
+import { type Check, type Evidence, endsOf, excused, type FinalJob, marginMs } from '../evidence.ts';
 import { byTransaction, isOutcome } from './told.ts';
 
 const nothingLost: Check = function* (evidence) {
@@ -54,16 +45,14 @@ const inTime: Check = function* (evidence) {
       const started = attemptStart(evidence, job, index + 1);
       if (started === undefined) continue;
       const deadline = started + job.timeoutSeconds * 1000;
-      // The deadline of a replay is set by the worker that takes it up, by its own clock.
-      const ahead = index === 0 ? 0 : clockAheadMs(evidence.faults, started);
-      const late = ended - excused(evidence.faults, deadline + ahead);
+      const late = ended - excused(evidence.faults, deadline);
       if (late > marginMs) {
         const says = `attempt ${index + 1} ended ${late} ms after its deadline and all faults`;
         yield { rule: 'every transaction ends in time', id: job.id, says };
       }
       const entry = job.record?.history.filter(({ state }) => state === 'failed')[index];
       const expired = entry?.fault?.code === 208;
-      if (expired && ended < deadline - 500 && !clockWasOff(evidence.faults, started, ended)) {
+      if (expired && ended < deadline - 500) {
         const says = `attempt ${index + 1} expired ${deadline - ended} ms before its deadline`;
         yield { rule: 'nobody is cut short', id: job.id, says };
       }

@@ -1,0 +1,192 @@
+/**
+ * Processes whose clocks are wrong by five minutes. What is promised about time holds by the clock of Redis, which in this
+ * test is the true one.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Json } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+const redis = testRedis();
+const prefix = redis.prefix.slice(-32);
+const offsetMs = 300_000;
+const robot = '+41700092501';
+const timeoutSeconds = 6;
+
+let folder = '';
+const running = new Set<ChildProcess>();
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paraph-clocks-'));
+});
+
+afterEach(async () => {
+  await Promise.all(
+    [...running].map(async (child) => {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }),
+  );
+  running.clear();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Part {
+  readonly url: string;
+  lines(): readonly Json[];
+  setClock(offsetMs: number): void;
+}
+
+const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number): Promise<Part> => {
+  const clock = join(folder, `${part}${running.size}.clock`);
+  const setClock = (ms: number): void => writeFileSync(clock, String(ms));
+  setClock(clockMs);
+  const config = join(folder, 'paraph.json');
+  const people = (msisdn: string, sign: string) => ({
+    msisdn,
+    through: msisdn.replace('000', '099'),
+    sim: { device: { kind: 'simulated', sign } },
+  });
+  writeFileSync(
+    config,
+    JSON.stringify({
+      sandbox: true,
+      queue: { prefix: `${prefix}-${masterKey.slice(0, 6)}` },
+      subscribers: [people('41790000000', 'signs'), people('41780000000', 'never-answers')],
+    }),
+  );
+  const preload = resolve(import.meta.dirname, '../faults/product-clock.mjs');
+  const child = spawn(process.execPath, ['--import', preload, '--import', 'tsx', 'src/cli/paraph.ts', part], {
+    env: {
+      ...process.env,
+      PORT: '0',
+      REDIS_URL: redis.url,
+      PARAPH_DATA: folder,
+      PARAPH_CONFIG: config,
+      PARAPH_MASTER_KEY: masterKey,
+      FAULTS_CLOCK_FILE: clock,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let output = '';
+  const lines = (): readonly Json[] =>
+    output
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  const ready = new Promise<Json>((resolveReady, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+        const found = lines().find(({ msg }) => msg === 'ready');
+        if (found !== undefined) resolveReady(found);
+      });
+    }
+    child.once('close', () => reject(new Error(output)));
+  });
+  const { url = '' } = await ready;
+  return { url, lines, setClock };
+};
+
+const post = async (url: string, path: string, body: object): Promise<Json> =>
+  (
+    await fetch(`${url}/rest/service/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  ).json();
+
+/** Status or fault of a transaction, and how long after its submission it was seen to end. */
+const endOf = async (url: string, msisdn: string): Promise<{ end: string; afterMs: number; id: string }> => {
+  const since = performance.now();
+  const accepted = await post(url, 'sign', signRequest({ msisdn, mode: 'asynch', timeoutSeconds }));
+  const id = accepted.MSS_SignatureResp.MSSP_TransID;
+  const end = await vi.waitFor(
+    async () => {
+      const answer = await post(url, 'status', statusRequest(id));
+      const code = answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault.Code.SubCode.Value;
+      expect(code).not.toBe('504');
+      return String(code);
+    },
+    { timeout: 40_000, interval: 100 },
+  );
+  return { end, id, afterMs: performance.now() - since };
+};
+
+const counted = (ends: readonly { end: string }[]): Record<string, number> =>
+  Object.fromEntries(
+    [...new Set(ends.map(({ end }) => end))].map((end) => [end, ends.filter((e) => e.end === end).length]),
+  );
+
+describe.each([
+  ['an API behind and a worker ahead', -offsetMs, [offsetMs]],
+  ['an API ahead and a worker behind', offsetMs, [-offsetMs]],
+  ['a right API, and one worker ahead and one behind', 0, [offsetMs, -offsetMs]],
+])('%s by five minutes', (_, apiMs, workersMs) => {
+  it('end every transaction as and when right clocks would', async () => {
+    const masterKey = randomBytes(32).toString('base64url');
+    const [api] = await Promise.all([
+      start('api', masterKey, apiMs),
+      ...workersMs.map((ms) => start('worker', masterKey, ms)),
+    ]);
+    const asking = (count: number, first: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => endOf(api.url, `+${first + index}`)));
+    const [robots, signers, silent] = await Promise.all([
+      Promise.all(Array.from({ length: 20 }, () => endOf(api.url, robot))),
+      asking(10, 41_790_000_000),
+      asking(10, 41_780_000_000),
+    ]);
+    const client = redis.client();
+    const runs = await Promise.all(
+      silent.map(({ id }) => client.hget(`{${prefix}-${masterKey.slice(0, 6)}-0}:signatures:${id}`, 'ats')),
+    );
+    const early = silent.filter(({ afterMs }) => afterMs < timeoutSeconds * 1000 - 200).length;
+    expect({ robots: counted(robots), signers: counted(signers), silent: counted(silent), early }).toEqual({
+      robots: { 500: 20 },
+      signers: { 500: 10 },
+      silent: { _208: 10 },
+      early: 0,
+    });
+    expect(Math.max(...runs.map(Number)), 'runs of a transaction that sleeps once').toBeLessThan(5);
+    expect(Math.min(...runs.map(Number))).toBeGreaterThan(1);
+  }, 90_000);
+});
+
+const readiness = async (url: string): Promise<{ status: number; reasons: readonly string[] }> => {
+  const response = await fetch(`${url}/readyz`);
+  const { reasons = [] } = (await response.json()) as { reasons?: readonly string[] };
+  return { status: response.status, reasons };
+};
+const offsetOf = async (url: string): Promise<number> =>
+  Number(/^paraph_clock_offset_seconds (\S+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
+
+it('a process whose clock is set wrong, and right again, says so once each, and is not ready meanwhile', async () => {
+  const api = await start('api', randomBytes(32).toString('base64url'), 0);
+  const said = () => api.lines().filter(({ msg }) => String(msg).includes('clock'));
+  expect(await readiness(api.url)).toEqual({ status: 200, reasons: [] });
+  expect(Math.abs(await offsetOf(api.url))).toBeLessThan(0.5);
+  api.setClock(90_000);
+  await vi.waitFor(() => expect(said()).toHaveLength(1), { timeout: 15_000 });
+  expect(said()).toMatchObject([{ level: 40, offsetMs: expect.closeTo(90_000, -3) }]);
+  const { status, reasons } = await readiness(api.url);
+  expect(status).toBe(503);
+  expect(reasons).toEqual([expect.stringMatching(/^The clock is (89|90)\.\d s ahead of that of Redis$/)]);
+  expect(await offsetOf(api.url)).toBeCloseTo(90, 0);
+  // Another jump the other way: it is still wrong, and has been said to be.
+  api.setClock(-5000);
+  await vi.waitFor(async () => expect(await offsetOf(api.url)).toBeCloseTo(-5, 0), { timeout: 15_000 });
+  expect((await readiness(api.url)).reasons).toEqual([expect.stringMatching(/behind that of Redis$/)]);
+  api.setClock(0);
+  await vi.waitFor(() => expect(said()).toHaveLength(2), { timeout: 15_000 });
+  expect(said()[1]).toMatchObject({ level: 30, msg: 'the clock agrees with that of Redis again' });
+  expect((await readiness(api.url)).status).toBe(200);
+}, 90_000);
