@@ -15,7 +15,7 @@ import { provideRedis } from '../../scripts/redis-binary.mjs';
 import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained } from '../fill/retained.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
-import { shareOfBusiestNode, startRedisCluster } from '../harness/redis-cluster.ts';
+import { shareOfBusiestNode, startRedisCluster } from '../../test/support/redis-cluster.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { BenchContext, Scenario } from '../harness/scenario.ts';
 import { type HttpLoader, startHttpLoader } from '../load/http-load-client.ts';
