@@ -18,6 +18,7 @@ import { withDemoClients } from '../registry/demo-clients.ts';
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { backlogCheck, eventsCheck, keysCheck, redisCheck, stoppingCheck } from '../telemetry/readiness.ts';
+import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
@@ -165,7 +166,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     admission,
     readiness: [
       stoppingCheck(() => stopping),
-      redisCheck(commands, queue.prefix, now),
+      redisCheck(createRedisProbe({ redis: commands, prefix: queue.prefix, shards: queue.shards })),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklog),

@@ -3,11 +3,12 @@
  * there, what readiness says when something is missing, and that the service goes on after a failover.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { shardOf } from '../../src/transactions/ids.ts';
+import { startProduct } from '../../src/product/product.ts';
 import { createSignatureQueue, SignatureFailedError, type SignatureQueue } from '../../src/queue/index.ts';
+import { shardOf } from '../../src/transactions/ids.ts';
 import { type Receiver, startReceiver } from '../callbacks/stage.ts';
-import { askForLogin, hintFor, returned, robot } from '../oauth/interaction/stage.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
+import { askForLogin, hintFor, returned, robot } from '../oauth/interaction/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { nodeOfShard, type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
@@ -67,7 +68,7 @@ afterAll(async () => {
   await product?.stop();
   await receiver?.close();
   await cluster?.stop();
-});
+}, 60_000);
 
 const sign = (options: Parameters<typeof signRequest>[0] = {}) =>
   product.post('/rest/service/sign', signRequest({ apId, ...options }));
@@ -206,4 +207,96 @@ describe('paraph/queue', () => {
     expect(await handle.cancel()).toBe('cancelled');
     await expect(handle.result({ timeoutMs: 15_000 })).rejects.toBeInstanceOf(SignatureFailedError);
   });
+});
+
+describe('a Redis user without a right', () => {
+  const password = 'topsecret';
+  const allow = async (...rights: readonly string[]): Promise<void> => {
+    for (const { command } of cluster.nodes)
+      await command('ACL', 'SETUSER', 'signer', 'on', `>${password}`, '~*', '&*', '+@all', ...rights);
+  };
+  const urlOfSigner = () => cluster.url.replaceAll('redis://', `redis://signer:${password}@`);
+
+  it('is told by readyz, with the right and without a secret, as long as it lacks it', async () => {
+    await allow();
+    const other = await startOn(urlOfSigner(), { workers: false });
+    try {
+      expect(await readiness(other)).toEqual({ status: 200, reasons: [] });
+      for (const right of ['info', 'xadd', 'hset', 'eval']) {
+        await allow(`-${right}`);
+        await soon(async () =>
+          expect(await readiness(other)).toEqual({
+            status: 503,
+            reasons: [`The Redis user lacks a right that the service needs: +${right}`],
+          }),
+        );
+        await allow();
+        await soon(async () => expect(await readiness(other)).toEqual({ status: 200, reasons: [] }));
+      }
+      await allow('resetkeys', `~{${prefix}*`);
+      await soon(async () =>
+        expect(await readiness(other)).toEqual({
+          status: 503,
+          reasons: ['The Redis user lacks a right that the service needs: on its keys'],
+        }),
+      );
+    } finally {
+      await allow();
+      await other.stop();
+    }
+  }, 30_000);
+
+  it('keeps the product from starting, with a sentence that names the right', async () => {
+    await allow('-info');
+    const start = startProduct(
+      { ...product.core, redisUrl: urlOfSigner() },
+      { api: { host: '127.0.0.1', port: 0 }, workers: true },
+    );
+    await expect(start).rejects.toThrow('The Redis user lacks a right that the service needs: +info');
+  }, 30_000);
+});
+
+describe('when a master dies', () => {
+  const shard = 1;
+  const range = nodeOfShard(shard, shards, prefix);
+
+  it('readyz names the shard; the replica takes over, and everything goes on', async () => {
+    const [known = ''] = (await signInEveryShard()).filter((id) => shardOf(id, shards) === shard);
+    const dead = await cluster.masterOf(range);
+    await dead.kill();
+    try {
+      await soon(async () =>
+        expect(await readiness()).toEqual({
+          status: 503,
+          reasons: [`Redis takes no writes for shard ${shard}: it does not answer`],
+        }),
+      );
+      expect((await soon(() => cluster.masterOf(range))).port).not.toBe(dead.port);
+      await signInEveryShard();
+      await soon(async () => expect(await readiness()).toEqual({ status: 200, reasons: [] }));
+      expect(await status(known)).toBe('SIGNATURE');
+    } finally {
+      await dead.start();
+    }
+  }, 60_000);
+
+  it('and no replica takes over, readyz says so until it is back', async () => {
+    const master = await cluster.masterOf(range);
+    const pair = [cluster.nodes[range], cluster.nodes[range + shards]].filter((node) => node !== undefined);
+    const [replica] = pair.filter(({ port }) => port !== master.port);
+    await replica?.kill();
+    await master.kill();
+    try {
+      // First the shard alone, then, since the cluster wants all of its slots, everything.
+      await soon(async () =>
+        expect((await readiness()).reasons).toEqual([
+          'Redis takes no writes: the cluster has lost a part of its slots',
+        ]),
+      );
+    } finally {
+      for (const node of pair) await node.start();
+    }
+    await soon(async () => expect(await readiness()).toEqual({ status: 200, reasons: [] }));
+    await signInEveryShard();
+  }, 60_000);
 });

@@ -149,7 +149,11 @@ const createNode = (command: string, settings: Readonly<Record<string, string>>)
 };
 
 /** Each node learns its slots and an epoch of its own, and meets the first. */
-const introduce = async (nodes: readonly RedisClusterNode[], busPorts: readonly number[], masters: number) => {
+const introduce = async (
+  nodes: readonly RedisClusterNode[],
+  busPorts: readonly number[],
+  masters: number,
+) => {
   await Promise.all(
     nodes.map(async (node, index) => {
       if (index < masters) await node.command('CLUSTER', 'ADDSLOTSRANGE', ...rangeOf(index, masters));
