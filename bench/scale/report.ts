@@ -1,6 +1,6 @@
 /** What the measured configurations say: ratios, how well the model foretold them, and what it foretells for other rates. */
 import { availableParallelism } from 'node:os';
-import { shareOfBusiestNode } from '../harness/redis-cluster.ts';
+import { shareOfBusiestNode } from '../../test/support/redis-cluster.ts';
 import type { Ratio, Table } from '../harness/scenario.ts';
 import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
 import { type Cost, errorFactor, planFor, predict, sumOf } from '../model.ts';

@@ -12,10 +12,10 @@
  */
 import { availableParallelism } from 'node:os';
 import { provideRedis } from '../../scripts/redis-binary.mjs';
+import { shareOfBusiestNode, startRedisCluster } from '../../test/support/redis-cluster.ts';
 import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained } from '../fill/retained.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
-import { shareOfBusiestNode, startRedisCluster } from '../harness/redis-cluster.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { BenchContext, Scenario } from '../harness/scenario.ts';
 import { type HttpLoader, startHttpLoader } from '../load/http-load-client.ts';

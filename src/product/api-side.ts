@@ -25,6 +25,7 @@ import {
   redisCheck,
   stoppingCheck,
 } from '../telemetry/readiness.ts';
+import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
@@ -183,7 +184,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     admission,
     readiness: [
       stoppingCheck(() => stopping),
-      redisCheck(commands, queue.prefix, now),
+      redisCheck(createRedisProbe({ redis: commands, prefix: queue.prefix, shards: queue.shards })),
       clockCheck(core.clock),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),

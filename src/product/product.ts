@@ -9,6 +9,7 @@ import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
+import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { openApiSide } from './api-side.ts';
 import { type CoreOptions, openCore } from './core.ts';
@@ -42,7 +43,8 @@ const drain = async (
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file cannot be read, or the master key does not fit the stored keys.
+ * @throws When the address is taken, a TLS file cannot be read, the master key does not fit the stored keys, or the Redis
+ *   user lacks a right.
  */
 export const startProduct = async (
   options: CoreOptions,
@@ -64,6 +66,11 @@ export const startProduct = async (
     const ready = core.ready();
     if (!(await settlesWithin(ready, noticeMs))) options.logger.warn('waiting for Redis to answer');
     await ready;
+    const { prefix, shards } = options.configuration.queue;
+    const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
+    const trouble = await probe.look();
+    // Whatever else is wrong may pass.
+    if (trouble?.kind === 'right') throw new Error(trouble.says);
     // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
     await core.custodyOver(core.blocking).trust();
     const workers = parts.workers ? await startWorkerSide(core) : undefined;
@@ -75,7 +82,7 @@ export const startProduct = async (
         port: workerMetricsPort,
         routes: core.telemetry.routes,
         checks: [
-          redisCheck(core.blocking, options.configuration.queue.prefix, core.now),
+          redisCheck(probe),
           clockCheck(core.clock),
           workersCheck(() => workers?.areRunning() ?? false),
         ],

@@ -5,7 +5,14 @@
  * waits. A connection that the caller has keeps the caller's patience and stays open.
  */
 import type { Redis } from 'ioredis';
-import { connectForBlocking, connectForCommands, disconnect, type RedisClient } from '../redis/connect.ts';
+import {
+  connectForBlocking,
+  connectForCommands,
+  disconnect,
+  type RedisClient,
+  whenReady,
+} from '../redis/connect.ts';
+import { settlesWithin } from '../redis/patience.ts';
 
 export type ConnectionOptions =
   | {
@@ -22,8 +29,15 @@ export type ConnectionOptions =
 export interface Connections {
   readonly commands: RedisClient;
   readonly blocking: RedisClient;
+  /**
+   * Awaited before commands of a call. A connection to a cluster refuses commands until it knows the nodes, so the first
+   * call waits for that, and at most as long as Redis may take for a command; then the command says what is wrong.
+   */
+  connected(): Promise<void>;
   close(): Promise<void>;
 }
+
+const patienceMs = 1000;
 
 export const openConnections = (
   { redisUrl, connection }: ConnectionOptions,
@@ -34,9 +48,18 @@ export const openConnections = (
     connection?.duplicate({ maxRetriesPerRequest: null }) ?? connectForBlocking({ url: redisUrl ?? '' });
   const own = connection === undefined ? [commands, blocking] : [blocking];
   for (const client of own) client.on('error', onError);
+  let connecting: Promise<unknown> | undefined;
   return {
     commands,
     blocking,
+    connected: async () => {
+      if (!commands.isCluster || commands.status === 'ready') return;
+      // One for all callers: each would leave a listener.
+      connecting ??= whenReady(commands).finally(() => {
+        connecting = undefined;
+      });
+      await settlesWithin(connecting, patienceMs);
+    },
     close: async () => {
       await Promise.all(own.map(disconnect));
     },

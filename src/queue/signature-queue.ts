@@ -146,6 +146,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       const { shard: index, jobId, jobOptions } = placeRequest(read.wire, enqueueOptions, shardCount, now());
       const shard = shardAt(index);
       const data: SignatureJobData = { MSS_SignatureReq: { ...read.wire } };
+      await connections.connected();
       const { id } = await shard.signatures.queue.add(signatureJobName, data, jobOptions);
       if (id === undefined) throw new Error('The queue gave no job id');
       return { ...handleOf(id, shard), joined: id !== jobId };
@@ -153,18 +154,23 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
 
     enqueueBulk: async (requests, enqueueOptions = {}) => {
       checkOptions(enqueueOptions);
+      await connections.connected();
       return bulk(requests, enqueueOptions);
     },
 
     find: async (id) => {
       const index = shardOf(id, shardCount);
       if (index === undefined) return undefined;
+      await connections.connected();
       const shard = shardAt(index);
       const handle = handleOf(id, shard);
       return (await handle.status()) === statusOf(undefined) ? undefined : handle;
     },
 
-    rootCertificates: () => certificates.trust(),
+    rootCertificates: async () => {
+      await connections.connected();
+      return certificates.trust();
+    },
 
     close: async () => {
       if (closed) return;

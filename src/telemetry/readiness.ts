@@ -3,13 +3,16 @@
  */
 import { type HealthCheck, passes } from '../http/health.route.ts';
 import { type RedisClock, toleratedOffsetMs } from '../redis/clock.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisProbe } from './redis-probe.ts';
 
-const markerLifeMs = 10_000;
-
-/** A write, because a replica or a full Redis answers a PING as cheerfully as any. */
-export const redisCheck = (redis: RedisClient, prefix: string, now: () => number): HealthCheck =>
-  passes('redis', 'Redis takes no writes', () => redis.set(`${prefix}:readiness`, now(), 'PX', markerLifeMs));
+export const redisCheck = (probe: RedisProbe): HealthCheck => ({
+  name: 'redis',
+  trouble: 'Redis takes no writes',
+  look: async () => {
+    const trouble = await probe.look();
+    return trouble === undefined ? { ok: true } : { ok: false, reason: trouble.says };
+  },
+});
 
 /**
  * For information only: without the streams of events, synchronous callers hear of the end of their transaction up to a second

@@ -52,6 +52,9 @@ const openQueue = (
     connection: redis,
     prefix,
     skipWaitingForReady: true,
+    // BullMQ asks once, when the queue is made, and a queue whose question failed fails for ever: on a cluster that is not
+    // connected yet, or while one of its nodes is away. Workers ask too, and they wait for the answer.
+    skipVersionCheck: true,
     ...(telemetry !== undefined && { telemetry }),
   };
   const queue = new DirectQueue(name, options);

@@ -1,6 +1,6 @@
 /** The capacity model in numbers that one can check by hand. */
 import { describe, expect, it } from 'vitest';
-import { nodeOfShard, shareOfBusiestNode } from '../../bench/harness/redis-cluster.ts';
+import { nodeOfShard, shareOfBusiestNode } from '../support/redis-cluster.ts';
 import { type Cost, errorFactor, planFor, predict, sumOf, times } from '../../bench/model.ts';
 
 const cost: Cost = { api: 200, worker: 400, redis: 100, client: 50 };

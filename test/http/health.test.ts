@@ -10,6 +10,7 @@ import {
   stoppingCheck,
   workersCheck,
 } from '../../src/telemetry/readiness.ts';
+import { createRedisProbe } from '../../src/telemetry/redis-probe.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 
@@ -155,7 +156,7 @@ describe('the checks of readiness', () => {
 
   it('find Redis by a write', async () => {
     const client = redis.client();
-    const readiness = redisCheck(client, redis.prefix, Date.now);
+    const readiness = redisCheck(createRedisProbe({ redis: client, prefix: redis.prefix, shards: 1 }));
     expect(await ask('/readyz', readiness)).toMatchObject({ status: 200 });
     expect(await client.exists(`${redis.prefix}:readiness`)).toBe(1);
   });

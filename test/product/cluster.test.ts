@@ -1,0 +1,302 @@
+/**
+ * The product on a Redis Cluster of three masters with a replica each, and a shard on each master: that everything works
+ * there, what readiness says when something is missing, and that the service goes on after a failover.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startProduct } from '../../src/product/product.ts';
+import { createSignatureQueue, SignatureFailedError, type SignatureQueue } from '../../src/queue/index.ts';
+import { shardOf } from '../../src/transactions/ids.ts';
+import { type Receiver, startReceiver } from '../callbacks/stage.ts';
+import { createBrowser } from '../oauth/browser-client.ts';
+import { askForLogin, hintFor, returned, robot } from '../oauth/interaction/stage.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { nodeOfShard, type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+
+const shards = 3;
+const apId = 'http://shop.example';
+const silent = '+41790000001';
+
+/** A prefix whose shards live on different masters. */
+const spreadPrefix = (name: string): string => {
+  for (let number = 0; ; number += 1) {
+    const prefix = `${name}-${number}`;
+    const nodes = Array.from({ length: shards }, (_, shard) => nodeOfShard(shard, shards, prefix));
+    if (new Set(nodes).size === shards) return prefix;
+  }
+};
+const prefix = spreadPrefix('cluster');
+
+const names = testRedis();
+let cluster: RedisCluster;
+let product: TestProduct;
+let receiver: Receiver;
+
+const soon = <T>(check: () => Promise<T> | T, timeout = 20_000): Promise<T> =>
+  vi.waitFor(async () => check(), { timeout, interval: 50 });
+
+const startOn = (
+  redisUrl: string,
+  options: Omit<NonNullable<Parameters<typeof startTestProduct>[1]>, 'redisUrl'> = {},
+): Promise<TestProduct> =>
+  startTestProduct(names, {
+    ...options,
+    redisUrl,
+    configuration: {
+      applicationProviders: [{ id: apId, callback: { url: `${receiver.url}/hook` } }],
+      subscribers: [
+        { msisdn: silent.slice(1), sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
+      ],
+      queue: { prefix, shards },
+    },
+  });
+
+beforeAll(async () => {
+  [cluster, receiver] = await Promise.all([
+    startRedisCluster({
+      command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server',
+      nodes: shards,
+      replicas: true,
+      settings: { 'cluster-node-timeout': '1500' },
+    }),
+    startReceiver(),
+  ]);
+  product = await startOn(cluster.url, { listen: true, operations: true });
+}, 60_000);
+afterAll(async () => {
+  await product?.stop();
+  await receiver?.close();
+  await cluster?.stop();
+}, 60_000);
+
+const sign = (options: Parameters<typeof signRequest>[0] = {}) =>
+  product.post('/rest/service/sign', signRequest({ apId, ...options }));
+
+const status = async (id: string): Promise<string> =>
+  (await product.post('/rest/service/status', statusRequest(id, apId))).body.MSS_StatusResp?.Status
+    .StatusMessage;
+
+/** Signs until something has been signed in every shard. @returns One id of each. */
+const signInEveryShard = async (): Promise<readonly string[]> => {
+  const ids = new Map<number | undefined, string>();
+  await soon(async () => {
+    const { body } = await sign();
+    const id: string = body.MSS_SignatureResp.MSSP_TransID;
+    ids.set(shardOf(id, shards), id);
+    expect(ids.size).toBe(shards);
+  });
+  return [...ids.values()];
+};
+
+interface Readiness {
+  readonly status: number;
+  readonly reasons: readonly string[];
+}
+
+const readiness = async (of: TestProduct = product): Promise<Readiness> => {
+  const answer = await of.api.fetch(new Request('http://test/readyz'));
+  const { reasons = [] } = (await answer.json()) as Json;
+  return { status: answer.status, reasons };
+};
+
+describe('over HTTP', () => {
+  it('is ready', async () => {
+    expect(await readiness()).toEqual({ status: 200, reasons: [] });
+  });
+
+  it('signs in every shard, and tells statuses, receipts and callbacks', async () => {
+    for (const id of await signInEveryShard()) {
+      expect(await status(id)).toBe('SIGNATURE');
+      const receipt = await product.post('/rest/service/receipt', receiptRequest(id, { apId }));
+      expect(receipt.status).toBe(200);
+      await soon(() => expect(receiver.of(id)).not.toEqual([]));
+    }
+  }, 60_000);
+
+  it('signs asynchronously', async () => {
+    const { body } = await sign({ mode: 'asynch' });
+    await soon(async () => expect(await status(body.MSS_SignatureResp.MSSP_TransID)).toBe('SIGNATURE'));
+  });
+
+  it('logs somebody in', async () => {
+    const { browser, page, redeem } = await askForLogin(product, { hint: hintFor(robot) });
+    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: `+${robot}` }));
+    const { code = '' } = returned(end);
+    expect((await redeem(code)).body).toMatchObject({ id_token: expect.any(String) });
+  });
+});
+
+describe('the console', () => {
+  const browser = () => createBrowser({ origin: product.url });
+  const open = async () => {
+    const link = new URL((await product.api.consoleLink()) as string);
+    const visitor = browser();
+    const entered = await visitor.request('/admin/login/link', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: product.url },
+      body: new URLSearchParams({ token: link.searchParams.get('token') ?? '' }).toString(),
+    });
+    expect(entered.status).toBe(303);
+    return visitor;
+  };
+
+  it('lists the transactions of all shards, and shows each', async () => {
+    const ids = await signInEveryShard();
+    const visitor = await open();
+    const listed = await soon(async () => {
+      const answer = await visitor.request('/admin/api/transactions?limit=100');
+      expect(answer.status).toBe(200);
+      const rows: string[] = ((await answer.json()) as Json).rows.map((row: Json) => row.msspTransId);
+      for (const id of ids) expect(rows).toContain(id);
+      return rows;
+    });
+    for (const path of ['/admin', '/admin/transactions', `/admin/transactions/${listed[0]}`, '/admin/audit'])
+      expect([path, (await visitor.request(path)).status]).toEqual([path, 200]);
+  }, 60_000);
+
+  it('has a queue board', async () => {
+    const [id = ''] = await signInEveryShard();
+    const visitor = await open();
+    const answer = await visitor.request('/admin/queues/api/queues?activeQueue=signatures&status=latest');
+    expect(answer.status).toBe(200);
+    const { queues } = (await answer.json()) as Json;
+    expect(queues).toHaveLength(3 * shards);
+    const job = await visitor.request(`/admin/queues/api/queues/${shardOf(id, shards)}-signatures/${id}`);
+    expect(job.status).toBe(200);
+    expect((await job.json()) as Json).toMatchObject({ status: 'completed' });
+  }, 30_000);
+});
+
+describe('paraph/queue', () => {
+  let queue: SignatureQueue;
+  const errors: Error[] = [];
+  const order = { apId, msisdn: '+41700092501', text: 'Sign in to Example?' } as const;
+
+  beforeAll(() => {
+    queue = createSignatureQueue({
+      redisUrl: cluster.url,
+      prefix,
+      shards,
+      onError: (error) => void errors.push(error),
+    });
+  });
+  afterAll(async () => {
+    await queue.close();
+    expect(errors).toEqual([]);
+  });
+
+  it('adds at once after it was made, and waits for the signature', async () => {
+    const handle = await queue.enqueue(order);
+    expect(await handle.result({ timeoutMs: 15_000 })).toMatchObject({ id: handle.id, profile: 'STK-LoA4' });
+    expect(await (await queue.find(handle.id))?.status()).toBe('signed');
+    expect(await queue.rootCertificates()).toHaveLength(1);
+  });
+
+  it('adds many, over all shards', async () => {
+    const outcomes = await queue.enqueueBulk(Array.from({ length: 30 }, () => order));
+    const handles = outcomes.map((outcome) => ('handle' in outcome ? outcome.handle : undefined));
+    expect(new Set(handles.map((handle) => shardOf(handle?.id ?? '', shards))).size).toBe(shards);
+    const results = await Promise.all(handles.map((handle) => handle?.result({ timeoutMs: 15_000 })));
+    expect(results.map((result) => result?.id)).toEqual(handles.map((handle) => handle?.id));
+  }, 30_000);
+
+  it('takes a request back', async () => {
+    const handle = await queue.enqueue({ ...order, msisdn: silent });
+    await soon(async () => expect(await handle.status()).toBe('pending'));
+    expect(await handle.cancel()).toBe('cancelled');
+    await expect(handle.result({ timeoutMs: 15_000 })).rejects.toBeInstanceOf(SignatureFailedError);
+  });
+});
+
+describe('a Redis user without a right', () => {
+  const password = 'topsecret';
+  const allow = async (...rights: readonly string[]): Promise<void> => {
+    for (const { command } of cluster.nodes)
+      await command('ACL', 'SETUSER', 'signer', 'on', `>${password}`, '~*', '&*', '+@all', ...rights);
+  };
+  const urlOfSigner = () => cluster.url.replaceAll('redis://', `redis://signer:${password}@`);
+
+  it('is told by readyz, with the right and without a secret, as long as it lacks it', async () => {
+    await allow();
+    const other = await startOn(urlOfSigner(), { workers: false });
+    try {
+      expect(await readiness(other)).toEqual({ status: 200, reasons: [] });
+      for (const right of ['info', 'xadd', 'hset', 'eval']) {
+        await allow(`-${right}`);
+        await soon(async () =>
+          expect(await readiness(other)).toEqual({
+            status: 503,
+            reasons: [`The Redis user lacks a right that the service needs: +${right}`],
+          }),
+        );
+        await allow();
+        await soon(async () => expect(await readiness(other)).toEqual({ status: 200, reasons: [] }));
+      }
+      await allow('resetkeys', `~{${prefix}*`);
+      await soon(async () =>
+        expect(await readiness(other)).toEqual({
+          status: 503,
+          reasons: ['The Redis user lacks a right that the service needs: on its keys'],
+        }),
+      );
+    } finally {
+      await allow();
+      await other.stop();
+    }
+  }, 30_000);
+
+  it('keeps the product from starting, with a sentence that names the right', async () => {
+    await allow('-info');
+    const start = startProduct(
+      { ...product.core, redisUrl: urlOfSigner() },
+      { api: { host: '127.0.0.1', port: 0 }, workers: true },
+    );
+    await expect(start).rejects.toThrow('The Redis user lacks a right that the service needs: +info');
+  }, 30_000);
+});
+
+describe('when a master dies', () => {
+  const shard = 1;
+  const range = nodeOfShard(shard, shards, prefix);
+
+  it('readyz names the shard; the replica takes over, and everything goes on', async () => {
+    const [known = ''] = (await signInEveryShard()).filter((id) => shardOf(id, shards) === shard);
+    const dead = await cluster.masterOf(range);
+    await dead.kill();
+    try {
+      await soon(async () =>
+        expect(await readiness()).toEqual({
+          status: 503,
+          reasons: [`Redis takes no writes for shard ${shard}: it does not answer`],
+        }),
+      );
+      expect((await soon(() => cluster.masterOf(range))).port).not.toBe(dead.port);
+      await signInEveryShard();
+      await soon(async () => expect(await readiness()).toEqual({ status: 200, reasons: [] }));
+      expect(await status(known)).toBe('SIGNATURE');
+    } finally {
+      await dead.start();
+    }
+  }, 60_000);
+
+  it('and no replica takes over, readyz says so until it is back', async () => {
+    const master = await cluster.masterOf(range);
+    const pair = [cluster.nodes[range], cluster.nodes[range + shards]].filter((node) => node !== undefined);
+    const [replica] = pair.filter(({ port }) => port !== master.port);
+    await replica?.kill();
+    await master.kill();
+    try {
+      // First the shard alone, then, since the cluster wants all of its slots, everything.
+      await soon(async () =>
+        expect((await readiness()).reasons).toEqual([
+          'Redis takes no writes: the cluster has lost a part of its slots',
+        ]),
+      );
+    } finally {
+      for (const node of pair) await node.start();
+    }
+    await soon(async () => expect(await readiness()).toEqual({ status: 200, reasons: [] }));
+    await signInEveryShard();
+  }, 60_000);
+});
