@@ -21,6 +21,7 @@ import { createScreens } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { tellOfTransactions } from './ends.ts';
+import { keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
 import { graceOf, inRedisTime } from './redis-time.ts';
@@ -107,6 +108,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
   });
 
+  const keepers: { close(): void }[] = [];
   const workers = shards.flatMap((shard): Worker[] => {
     const place = { shard: shard.index, shards: shards.length };
     const signatureStep = createSignatureStep({ ...options, at: shard.signatures, place, screens, answer });
@@ -121,6 +123,14 @@ export const startWorkers = (options: WorkersOptions): Workers => {
         ),
     );
     for (const worker of signatureWorkers) tellOfTransactions(worker, options);
+    keepers.push(
+      keepFair({
+        workers: signatureWorkers,
+        order: { queue: shard.signatures.queue, member: 'AP_ID' },
+        redis: blocking,
+        onError: (error) => log.trouble(error),
+      }),
+    );
     const receiptWorker = new Worker<ReceiptJobData, ReceiptJobResult>(
       shard.receipts.queue.name,
       (job, token) => receiptStep(job, tokenOf(token)),
@@ -152,6 +162,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     areRunning: () => workers.every((worker) => worker.isRunning()),
     close: async () => {
       clearInterval(cleaning);
+      for (const keeper of keepers) keeper.close();
       const closed = await Promise.all(
         workers.map((worker) => settlesWithin(worker.close(), closePatienceMs)),
       );

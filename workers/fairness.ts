@@ -1,0 +1,50 @@
+/**
+ * Keeps the order of a queue fair (src/transactions/fair-order.ts) while jobs are taken from it.
+ *
+ * An idle queue costs nothing: a job that is taken sets it going, and it goes on for as long as there is an order to keep.
+ */
+import type { Worker } from 'bullmq';
+import type { RedisClient } from '../src/redis/connect.ts';
+import { type FairOrder, sortFairly } from '../src/transactions/fair-order.ts';
+
+/** A job that arrives waits this long for its place at most, when the process is not short of CPU. */
+const everyMs = 10;
+
+export const keepFair = (options: {
+  readonly workers: readonly Worker[];
+  readonly order: FairOrder;
+  readonly redis: RedisClient;
+  readonly onError: (error: Error) => void;
+}): { close(): void } => {
+  const { workers, order, redis, onError } = options;
+  let going = false;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const sort = (): void => {
+    sortFairly(redis, order).then(
+      ({ placed, left }) => {
+        going = placed + left > 0 && !closed;
+        if (going) timer = setTimeout(sort, left > 0 ? 0 : everyMs);
+      },
+      (error) => {
+        going = false;
+        onError(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  };
+
+  const begin = (): void => {
+    if (going || closed) return;
+    going = true;
+    timer = setTimeout(sort, everyMs);
+  };
+  for (const worker of workers) worker.on('active', begin);
+
+  return {
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+};
