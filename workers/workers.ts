@@ -19,10 +19,11 @@ import type { ReceiptJobData, ReceiptJobResult, SignatureJobData } from '../src/
 import { createScreens } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { tellOfTransactions } from './ends.ts';
-import type { StepLog, TransactionLog } from './log.ts';
+import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
 import { createSignatureStep } from './signature.worker.ts';
 import { failUnreadable } from './unreadable.ts';
+import { createUpstreams } from './upstreams.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -41,6 +42,7 @@ export interface WorkersOptions {
   readonly now: () => number;
   readonly log: StepLog;
   readonly transactionLog: TransactionLog;
+  readonly upstreamLog: UpstreamLog;
   /** Takes up the trace that came with a job. Without it there are no traces. */
   readonly telemetry?: Telemetry | undefined;
 }
@@ -49,7 +51,7 @@ export interface Workers {
   ready(): Promise<void>;
   /** Whether every one of them takes jobs. */
   areRunning(): boolean;
-  /** Takes no more jobs, lets those in hand finish, and leaves the connection open. */
+  /** Takes no more jobs, lets those in hand and calls to upstreams finish, and leaves the connection open. */
   close(): Promise<void>;
 }
 
@@ -89,6 +91,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   const { shards, blocking, prefix, retention, log } = options;
   const answer = createAnswer(shards);
   const screens = createScreens(blocking, prefix, options.now);
+  const upstreams = createUpstreams(options.upstreamLog, log.trouble);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
@@ -104,7 +107,14 @@ export const startWorkers = (options: WorkersOptions): Workers => {
 
   const workers = shards.flatMap((shard): Worker[] => {
     const place = { shard: shard.index, shards: shards.length };
-    const signatureStep = createSignatureStep({ ...options, at: shard.signatures, place, screens, answer });
+    const signatureStep = createSignatureStep({
+      ...options,
+      at: shard.signatures,
+      place,
+      screens,
+      upstreams,
+      answer,
+    });
     const receiptStep = createReceiptStep({ ...options, shard, place, screens });
     const signatureWorkers = spread(options.concurrency, shards.length).map(
       (concurrency, index) =>
@@ -148,6 +158,8 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       const closed = await Promise.all(
         workers.map((worker) => settlesWithin(worker.close(), closePatienceMs)),
       );
+      // Calls that are under way have been asked of somebody; another worker would ask again.
+      await settlesWithin(upstreams.idle(), closePatienceMs);
       if (closed.every(Boolean)) return;
       // Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut.
       for (const worker of workers) (await worker.getBackend().blockingClient)?.disconnect();

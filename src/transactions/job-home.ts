@@ -82,7 +82,7 @@ if redis.call('HEXISTS', KEYS[1], 'returnvalue') == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'returnvalue', ARGV[1])
 return 1`;
 
-/** BullMQ's error when a job that is to be promoted is not asleep: somebody woke it already, or it never slept. */
+/** BullMQ's error when a job that is to be woken is not asleep: somebody woke it already, or it never slept. */
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
@@ -165,6 +165,15 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
 export const wake = async (queue: Queue, id: string): Promise<void> => {
   try {
     await queue.getBackend().promote(id);
+  } catch (error) {
+    if (!isNotDelayed(error)) throw error;
+  }
+};
+
+/** Lets a sleeping job wake at another time than it was to. */
+export const wakeIn = async (queue: Queue, id: string, ms: number): Promise<void> => {
+  try {
+    await queue.getBackend().changeDelay(id, Math.max(ms, 0));
   } catch (error) {
     if (!isNotDelayed(error)) throw error;
   }

@@ -15,6 +15,7 @@ import {
   type SignatureStep,
   type SignatureStepOptions,
 } from '../../workers/signature.worker.ts';
+import { createUpstreams } from '../../workers/upstreams.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
@@ -67,6 +68,7 @@ export const startByHand = async (
     subscribers: core.subscribers,
     devices: createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) }),
     screens: createScreens(blocking, prefix, Date.now),
+    upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
     now: Date.now,
     log: quiet,
   };
