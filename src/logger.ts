@@ -7,7 +7,7 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { CallbackLog } from '../workers/callback.worker.ts';
-import type { StepLog } from '../workers/log.ts';
+import type { StepLog, UpstreamLog } from '../workers/log.ts';
 import type { HttpLog } from './http/log.ts';
 import type { OauthLog } from './oauth/log.ts';
 import type { AuditLog } from './operators/audit.ts';
@@ -122,6 +122,15 @@ export const createStepLog = (parent: Logger, now: () => number): StepLog => {
     receipted: (msspTransId, receipt, { caller: { apTransId } }) =>
       logger.info({ msspTransId, apTransId, receipt }, 'receipted'),
     trouble: createTrouble(parent, now),
+  };
+};
+
+/** An origin is scheme, host and port of what the operator has configured. */
+export const createUpstreamLog = (parent: Logger): UpstreamLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    down: (upstream) => logger.error({ upstream }, 'upstream down: what is for it is put off'),
+    back: (upstream) => logger.info({ upstream }, 'upstream back'),
   };
 };
 

@@ -160,7 +160,10 @@ const failureOf = (result: DeliveryResult): TryFailed | UnrecoverableError | und
 export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackWorkers => {
   const { shards, blocking, deliver, retention, now, log, onError } = options;
   const { random = Math.random, concurrency = 100, lockMs = 20_000, backoff = usualBackoff } = options;
-  const places = createPlaces(Math.max(1, Math.floor((concurrency * shards.length) / 4)));
+  const most = Math.max(1, Math.floor((concurrency * shards.length) / 4));
+  // A receiver that is slow has a fifth of them: several may hang at once, or one have many names.
+  const mostWhenSlow = Math.max(1, Math.floor(most / 5));
+  const places = createPlaces({ most, mostWhenSlow, mostInAll: Infinity, soonestMs: 2000 });
 
   const stopping = new AbortController();
   // Each delivery listens; that many are no leak.

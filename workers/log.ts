@@ -21,6 +21,13 @@ export interface StepLog {
   trouble(error: Error): void;
 }
 
+/** What the circuit breakers of a process say, once for each change. */
+export interface UpstreamLog {
+  /** From now on its jobs are put off. */
+  down(origin: string): void;
+  back(origin: string): void;
+}
+
 /**
  * How transactions go, each told once by the worker that the queue has confirmed it to (ends.ts). The AP_ID is what the job
  * says, which nobody may have checked; undefined where it says none.

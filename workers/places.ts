@@ -1,19 +1,17 @@
 /**
- * The places that callbacks of each application have in this process, and the line of those that found none.
+ * The places that each application has in this process, for its callbacks or at an upstream, and the line of those that found
+ * none.
  *
  * A job that waits here for a place would hold one of the worker's, which is what the others need. So it is put off until its turn,
  * and each turn is a little later than the one before. The turns follow each other as fast as tries have ended lately, so
  * that a quick receiver is kept busy, but never slower than {@link slowestTurnMs}: those of a receiver that hangs are
- * looked at so often and no oftener, however many they are, and once it is back they need not wait for long.
+ * looked at so often and no oftener, however many they are, and once it is back they need not wait for long. Lines that
+ * share places are looked at the more seldom the more they are.
  */
 
-/** Nobody's turn is earlier. */
-const soonestMs = 2000;
 /** A hundred in a second: little to Redis, and a line of 30 000 is over in five minutes. */
 const slowestTurnMs = 10;
-/** A receiver that needs longer, lately, has a fifth of the places: several may hang at once, or one have many names. */
 const slowMs = 2500;
-const slowShare = 1 / 5;
 /** Of what is remembered of earlier tries; the rest is the last one. */
 const memory = 7 / 8;
 
@@ -32,12 +30,24 @@ interface Receiver {
   lastTurn: number;
 }
 
-/**
- * @param most Places of one application whose receiver is not slow.
- * @param now Milliseconds, of a clock that is never set.
- */
-export const createPlaces = (most: number, now: () => number = () => performance.now()): Places => {
+export interface PlacesOptions {
+  /** Places of one application. */
+  readonly most: number;
+  /** Of one whose tries have lasted longer than 2.5 s lately. */
+  readonly mostWhenSlow: number;
+  /** Of all together, where they share what they wait for. */
+  readonly mostInAll: number;
+  /** Nobody's turn is earlier. */
+  readonly soonestMs: number;
+}
+
+/** @param now Milliseconds, of a clock that is never set. */
+export const createPlaces = (
+  { most, mostWhenSlow, mostInAll, soonestMs }: PlacesOptions,
+  now: () => number = () => performance.now(),
+): Places => {
   const receivers = new Map<string, Receiver>();
+  let takenInAll = 0;
 
   const receiverOf = (apId: string): Receiver => {
     const known = receivers.get(apId);
@@ -47,29 +57,44 @@ export const createPlaces = (most: number, now: () => number = () => performance
     return receiver;
   };
 
-  const isSlow = ({ lastsMs = 0 }: Receiver): boolean => lastsMs > slowMs;
-  const mostOf = (receiver: Receiver): number =>
-    isSlow(receiver) ? Math.max(1, Math.floor(most * slowShare)) : most;
+  const mostOf = ({ lastsMs = 0 }: Receiver): number => (lastsMs > slowMs ? mostWhenSlow : most);
+
+  /** Jobs may name any application; only those that are in use, or have fewer places, are remembered. */
+  const forgetIdle = (apId: string, receiver: Receiver): void => {
+    if (receiver.taken === 0 && receiver.lastTurn <= now() && mostOf(receiver) === most)
+      receivers.delete(apId);
+  };
+
+  const countLinesWith = (mine: string): number => {
+    let lines = 1;
+    for (const [apId, receiver] of receivers) {
+      if (apId === mine) continue;
+      if (receiver.lastTurn > now()) lines += 1;
+      else forgetIdle(apId, receiver);
+    }
+    return lines;
+  };
 
   return {
     take: (apId) => {
       const receiver = receiverOf(apId);
-      if (receiver.taken >= mostOf(receiver)) return undefined;
+      if (receiver.taken >= mostOf(receiver) || takenInAll >= mostInAll) return undefined;
       receiver.taken += 1;
+      takenInAll += 1;
       const takenAt = now();
       return () => {
         const ms = now() - takenAt;
         receiver.taken -= 1;
+        takenInAll -= 1;
         receiver.lastsMs = ms + ((receiver.lastsMs ?? ms) - ms) * memory;
-        // Jobs may name any application; only those that are in use, or slow, are remembered.
-        const isIdle = receiver.taken === 0 && receiver.lastTurn <= now();
-        if (isIdle && !isSlow(receiver)) receivers.delete(apId);
+        forgetIdle(apId, receiver);
       };
     },
     turnIn: (apId) => {
       const receiver = receiverOf(apId);
-      const apartMs = Math.min((receiver.lastsMs ?? Infinity) / most, slowestTurnMs);
-      receiver.lastTurn = Math.max(receiver.lastTurn + apartMs, now() + soonestMs);
+      const share = Math.min(most, mostInAll / countLinesWith(apId));
+      const apartMs = Math.min(receiver.lastsMs ?? Infinity, slowestTurnMs * most) / share;
+      receiver.lastTurn = Math.max(receiver.lastTurn + apartMs, now() + Math.max(soonestMs, apartMs));
       return Math.ceil(receiver.lastTurn - now());
     },
   };

@@ -5,8 +5,10 @@
  * attempt once, decisions are first-writer-wins, and every write is fenced by the job's lock.
  *
  * A device that answers at once (a robot) costs no write between taking the job and ending it. A device that makes us
- * wait is first recorded as asked, under the lock, because from then on an answer may come from elsewhere.
+ * wait is first recorded as asked, under the lock, because from then on an answer may come from elsewhere. One that has an
+ * upstream is asked while the job sleeps, and its answer comes like one from elsewhere.
  */
+import { DelayedError } from 'bullmq';
 import type { Outcome } from '../machines/outcome.ts';
 import { advance, type SignatureRecord } from '../machines/record.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
@@ -14,12 +16,13 @@ import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
-import type { DeviceAnswer, Prompt, PromptResult, SigningDevice } from '../src/sscd/device.ts';
+import type { DeviceAnswer, Prompt, PromptResult, SigningDevice, Upstream } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import type { Decision } from '../src/transactions/contract.ts';
 import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';
+import { wakeAt } from '../src/transactions/job-home.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
@@ -37,6 +40,7 @@ import {
   signatureDeadline,
   takeUp,
 } from './taking.ts';
+import type { Upstreams } from './upstreams.ts';
 
 export interface SignatureStepOptions {
   readonly at: QueueAt;
@@ -46,6 +50,7 @@ export interface SignatureStepOptions {
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly screens: Screens;
+  readonly upstreams: Upstreams;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal'>;
   /** To end a transaction, perhaps of another shard, whose App screen is taken over. */
@@ -59,6 +64,9 @@ export type SignatureStep = (job: SignatureJob, token: string) => Promise<Signat
 /** Between tries to reach a device: doubling from 250 ms, at most 8 s. */
 const deliveryBackoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures - 1, 5), 8000);
 
+/** A job sleeps for so much longer than a call to an upstream may last, so that it is asked again only when its answer is lost. */
+const callMarginMs = 1000;
+
 /** How long a job of a newer release is left before another look, which may be that of a newer worker. */
 const laterWorkerMs = 500;
 
@@ -66,8 +74,21 @@ const laterWorkerMs = 500;
 const takeOverRounds = 100;
 
 export const createSignatureStep = (options: SignatureStepOptions): SignatureStep => {
-  const { at, place, protocol, providers, subscribers, devices, screens, custody, seals, answer, now, log } =
-    options;
+  const {
+    at,
+    place,
+    protocol,
+    providers,
+    subscribers,
+    devices,
+    screens,
+    upstreams,
+    custody,
+    seals,
+    answer,
+    now,
+    log,
+  } = options;
   const { home } = at;
   const trial = createTrial(custody);
 
@@ -196,14 +217,19 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
   };
 
   /** Records under the lock that the device has, or is about to have, the prompt. */
-  const markAsked = async (run: Run, { chosen }: Eligible, time: number): Promise<Run> => {
+  const markAsked = async (
+    run: Run,
+    { chosen }: Eligible,
+    time: number,
+    deliveryFailures = 0,
+  ): Promise<Run> => {
     const record = advance(run.record, { type: 'PROMPT', at: time });
     const data = await save(
       run,
       {
         transaction: record,
         endedRuns: run.job.attemptsMade,
-        deliveryFailures: 0,
+        deliveryFailures,
         troubled: undefined,
         chosen: {
           profile: chosen.answerProfile,
@@ -213,6 +239,71 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       record.attempt,
     );
     return keep({ ...run, record, data, asked: true });
+  };
+
+  const noteFailures = (run: Run, deliveryFailures: number): Promise<Run['data']> =>
+    save(run, { transaction: run.record, endedRuns: run.job.attemptsMade, deliveryFailures });
+
+  /** Tells a sleeping job how the call to its upstream went. If this fails, it wakes by itself and asks again. */
+  const bring = async (run: Run, result: PromptResult): Promise<void> => {
+    const { id, record, request, data } = run;
+    const { attempt, deadline } = record;
+    switch (result.kind) {
+      case 'answered':
+        await home.answer(id, attempt, result.answer);
+        return;
+      case 'awaiting':
+        await wakeAt(at.queue, id, Math.min(result.askAgainAt ?? deadline, deadline), now());
+        return;
+      case 'unreachable': {
+        const failures = data.deliveryFailures ?? 1;
+        log.unreachable(id, attempt, failures, result.cause, request);
+        await wakeAt(at.queue, id, Math.min(now() + deliveryBackoffMs(failures), deadline), now());
+      }
+    }
+  };
+
+  /** @returns Whether the upstream works. */
+  const call = async (run: Run, device: SigningDevice, prompt: Prompt): Promise<'answered' | 'failed'> => {
+    const result = await device.prompt(prompt);
+    await bring(run, result).catch((error: unknown) =>
+      log.trouble(error instanceof Error ? error : new Error(String(error))),
+    );
+    return result.kind === 'unreachable' && !result.refused ? 'failed' : 'answered';
+  };
+
+  /**
+   * Asks a device that has an upstream, or puts the job off. Either way the job sleeps and holds no place of the worker.
+   *
+   * A call counts as failed from before it is made: whatever becomes of it or of this process, a job whose text nobody has
+   * taken until the deadline ends as undelivered. So does one that never found a place.
+   */
+  const askUpstream = async (
+    start: Run,
+    eligible: Eligible,
+    device: SigningDevice,
+    upstream: Upstream,
+    prompt: Prompt,
+  ): Promise<never> => {
+    const { job, token, data, request } = start;
+    const { attempt, deadline } = start.record;
+    const turn = upstreams.turn(upstream.origin, request.caller.apId);
+    if (turn.kind === 'wait') {
+      if (!data.deliveryFailures) await noteFailures(start, 1);
+      return sleep(at, job, token, Math.min(now() + turn.ms, deadline), now(), start.asked ? attempt : undefined);
+    }
+    let run = start;
+    try {
+      run = await markAsked(start, eligible, prompt.now, (data.deliveryFailures ?? 0) + 1);
+      if (!start.asked) log.asked(run.id, attempt, request);
+      const wakesAt = Math.min(now() + upstream.timeoutMs + callMarginMs, deadline);
+      return await sleep(at, job, token, wakesAt, now(), attempt);
+    } catch (error) {
+      // Not called earlier: the answer has to find a job that sleeps.
+      if (error instanceof DelayedError) turn.call(() => call(run, device, prompt));
+      else turn.giveBack();
+      throw error;
+    }
   };
 
   /** Puts the request to its device and does what the device says. */
@@ -244,6 +335,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       now: time,
       deadline,
     };
+    if (device.upstream !== undefined) return askUpstream(run, eligible, device, device.upstream, prompt);
     let result: PromptResult;
     try {
       result = await device.prompt(prompt);
@@ -271,13 +363,9 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       case 'unreachable': {
         const failures = (run.data.deliveryFailures ?? 0) + 1;
         log.unreachable(run.id, attempt, failures, result.cause, run.request);
-        await save(run, {
-          transaction: run.record,
-          endedRuns: run.job.attemptsMade,
-          deliveryFailures: failures,
-        });
-        const wakeAt = Math.min(time + deliveryBackoffMs(failures), deadline);
-        return sleep(at, run.job, run.token, wakeAt, now(), run.asked ? attempt : undefined);
+        await noteFailures(run, failures);
+        const wakesAt = Math.min(time + deliveryBackoffMs(failures), deadline);
+        return sleep(at, run.job, run.token, wakesAt, now(), run.asked ? attempt : undefined);
       }
     }
   };

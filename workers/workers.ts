@@ -22,11 +22,12 @@ import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { tellOfTransactions } from './ends.ts';
 import { keepFair } from './fairness.ts';
-import type { StepLog, TransactionLog } from './log.ts';
+import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
 import { graceOf, inRedisTime } from './redis-time.ts';
 import { createSignatureStep } from './signature.worker.ts';
 import { failUnreadable } from './unreadable.ts';
+import { createUpstreams } from './upstreams.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -46,6 +47,7 @@ export interface WorkersOptions {
   readonly now: () => number;
   readonly log: StepLog;
   readonly transactionLog: TransactionLog;
+  readonly upstreamLog: UpstreamLog;
   /** Takes up the trace that came with a job. Without it there are no traces. */
   readonly telemetry?: Telemetry | undefined;
 }
@@ -54,7 +56,7 @@ export interface Workers {
   ready(): Promise<void>;
   /** Whether every one of them takes jobs. */
   areRunning(): boolean;
-  /** Takes no more jobs, lets those in hand finish, and leaves the connection open. */
+  /** Takes no more jobs, lets those in hand and calls to upstreams finish, and leaves the connection open. */
   close(): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   const answer = createAnswer(shards);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const screens = createScreens(blocking, prefix, now);
+  const upstreams = createUpstreams(options.upstreamLog, log.trouble);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
@@ -111,7 +114,14 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   const keepers: { close(): void }[] = [];
   const workers = shards.flatMap((shard): Worker[] => {
     const place = { shard: shard.index, shards: shards.length };
-    const signatureStep = createSignatureStep({ ...options, at: shard.signatures, place, screens, answer });
+    const signatureStep = createSignatureStep({
+      ...options,
+      at: shard.signatures,
+      place,
+      screens,
+      upstreams,
+      answer,
+    });
     const receiptStep = createReceiptStep({ ...options, shard, place, screens, readEnd });
     const signatureWorkers = spread(options.concurrency, shards.length).map(
       (concurrency, index) =>
@@ -166,6 +176,8 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       const closed = await Promise.all(
         workers.map((worker) => settlesWithin(worker.close(), closePatienceMs)),
       );
+      // Calls that are under way have been asked of somebody; another worker would ask again.
+      await settlesWithin(upstreams.idle(), closePatienceMs);
       if (closed.every(Boolean)) return;
       // Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut.
       for (const worker of workers) (await worker.getBackend().blockingClient)?.disconnect();

@@ -1,5 +1,5 @@
 import { startWorkers } from '../../workers/workers.ts';
-import { createStepLog } from '../logger.ts';
+import { createStepLog, createUpstreamLog } from '../logger.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
@@ -50,6 +50,7 @@ export const startWorkerSide = async (
     now,
     log: telemetry.stepLog(createStepLog(logger, hostNow)),
     transactionLog: telemetry.transactionLog,
+    upstreamLog: telemetry.upstreamLog(createUpstreamLog(logger)),
     telemetry: telemetry.queue,
   });
   await started.ready();

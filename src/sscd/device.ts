@@ -50,7 +50,20 @@ export type DeviceAnswer =
 export type PromptResult =
   | { readonly kind: 'answered'; readonly answer: DeviceAnswer }
   | { readonly kind: 'awaiting'; readonly askAgainAt?: number }
-  | { readonly kind: 'unreachable'; readonly cause: string };
+  | {
+      readonly kind: 'unreachable';
+      readonly cause: string;
+      /** The upstream answered, and refused this prompt: that says nothing about others. */
+      readonly refused?: boolean;
+    };
+
+/** A service that a device needs for each prompt, over the network. */
+export interface Upstream {
+  /** Scheme, host and port. What has the same origin fails together. */
+  readonly origin: string;
+  /** No prompt lasts longer. */
+  readonly timeoutMs: number;
+}
 
 export interface ReceiptPrompt {
   readonly transactionId: string;
@@ -75,6 +88,11 @@ export interface SigningDevice {
    * requests at once.
    */
   readonly screen: boolean;
+  /**
+   * Undefined for a device that answers from this process and Redis alone. A device that has one is prompted while its job
+   * sleeps (workers/upstreams.ts), because it may hang; a receipt is shown by devices without one only.
+   */
+  readonly upstream: Upstream | undefined;
   /** @throws When something it depends on is broken; the job is then run again later. */
   prompt(prompt: Prompt): Promise<PromptResult>;
   receipt(prompt: ReceiptPrompt): Promise<ReceiptResult>;

@@ -16,11 +16,12 @@ export const createOtp = ({
 }): SigningDevice => ({
   kind: flash ? 'otp-flash' : 'otp-text',
   screen: false,
+  upstream: gateway.upstream,
   prompt: async ({ transactionId, attempt, msisdn, data }) => {
     const sent = await gateway.send({ id: `${transactionId}-${attempt}`, msisdn, text: data.text, flash });
     return sent.kind === 'sent'
       ? { kind: 'answered', answer: { kind: 'delivered' } }
-      : { kind: 'unreachable', cause: sent.cause };
+      : { kind: 'unreachable', cause: sent.cause, refused: sent.refused };
   },
   receipt: async () => ({ kind: 'answered', receipt: 'unanswered' }),
 });

@@ -16,6 +16,7 @@ export const createRobot = ({
 }): SigningDevice => ({
   kind: 'robot',
   screen: false,
+  upstream: undefined,
   prompt: async (prompt) => {
     const readyAt = prompt.promptedAt + thinkSeconds * 1000;
     if (prompt.now < readyAt) return { kind: 'awaiting', askAgainAt: readyAt };

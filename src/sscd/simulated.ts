@@ -28,6 +28,7 @@ export const createSimulatedPerson = ({
 }): SigningDevice => ({
   kind: 'simulated',
   screen: true,
+  upstream: undefined,
   prompt: async (prompt): Promise<PromptResult> => {
     if (sign === 'signs') return { kind: 'answered', answer: await signPrompt(custody, prompt) };
     if (sign === 'never-answers') return { kind: 'awaiting' };

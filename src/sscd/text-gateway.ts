@@ -5,6 +5,7 @@
  * A text contains a password. It is never logged, and the outbox forgets it after ten minutes.
  */
 import type { RedisClient } from '../redis/connect.ts';
+import type { Upstream } from './device.ts';
 
 export interface TextMessage {
   /** The same for every try to send the same text: a gateway sends it once. */
@@ -14,9 +15,14 @@ export interface TextMessage {
   readonly flash: boolean;
 }
 
-export type SendResult = { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly cause: string };
+/** `refused`: the gateway works, and does not want this message. */
+export type SendResult =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'failed'; readonly cause: string; readonly refused: boolean };
 
 export interface TextGateway {
+  /** Undefined for the outbox, which is in our own Redis. */
+  readonly upstream: Upstream | undefined;
   send(message: TextMessage): Promise<SendResult>;
 }
 
@@ -25,6 +31,7 @@ const outboxKey = (prefix: string, msisdn: string): string => `${prefix}:outbox:
 
 /** Texts by the time they were first sent; the same text sent again is the same member. */
 export const createOutbox = (redis: RedisClient, prefix: string, now: () => number): TextGateway => ({
+  upstream: undefined,
   send: async (message) => {
     const key = outboxKey(prefix, message.msisdn);
     const time = now();
@@ -51,11 +58,16 @@ export const readOutbox = async (
 
 const webhookTimeoutMs = 5000;
 
+/** By the status: the message is wrong, and not the gateway, nor is it too busy. */
+const isRefusal = (status: number): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
+
 /**
  * POSTs `{ id, msisdn, text, flash }` as JSON. Any 2xx is taken for sent; `id` is repeated as `Idempotency-Key`, since
  * a message may be sent again when the answer got lost.
  */
 export const createWebhookGateway = (url: string): TextGateway => ({
+  upstream: { origin: new URL(url).origin, timeoutMs: webhookTimeoutMs },
   send: async (message) => {
     try {
       const response = await fetch(url, {
@@ -68,9 +80,14 @@ export const createWebhookGateway = (url: string): TextGateway => ({
       await response.body?.cancel();
       return response.ok
         ? { kind: 'sent' }
-        : { kind: 'failed', cause: `gateway answered ${response.status}` };
+        : {
+            kind: 'failed',
+            cause: `gateway answered ${response.status}`,
+            refused: isRefusal(response.status),
+          };
     } catch (error) {
-      return { kind: 'failed', cause: error instanceof Error ? error.name : 'gateway is unreachable' };
+      const cause = error instanceof Error ? error.name : 'gateway is unreachable';
+      return { kind: 'failed', cause, refused: false };
     }
   },
 });

@@ -41,6 +41,7 @@ export const createDeviceMetrics = (registry: Registry, now: () => number): ((in
   const metered = (device: SigningDevice): SigningDevice => ({
     kind: device.kind,
     screen: device.screen,
+    upstream: device.upstream,
     prompt: (prompt) => timed(device.kind, 'signature', () => device.prompt(prompt)),
     receipt: (prompt) => timed(device.kind, 'receipt', () => device.receipt(prompt)),
   });

@@ -9,7 +9,7 @@ import type { Telemetry as QueueTelemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 import type { CallbackLog } from '../../workers/callback.worker.ts';
-import type { StepLog, TransactionLog } from '../../workers/log.ts';
+import type { StepLog, TransactionLog, UpstreamLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
 import type { OauthLog } from '../oauth/log.ts';
 import type { RedisClock } from '../redis/clock.ts';
@@ -29,6 +29,7 @@ import { createRegistry } from './registry.ts';
 import { createTracing, noTracing } from './tracing.ts';
 import { createTransactionMetrics } from './transaction-metrics.ts';
 import { createTroubles, type Source } from './troubles.ts';
+import { createUpstreamMetrics } from './upstream-metrics.ts';
 
 export interface TelemetryOptions {
   readonly version: string;
@@ -45,6 +46,7 @@ export interface Telemetry {
   readonly registry: Registry;
   readonly stepLog: (inner: StepLog) => StepLog;
   readonly transactionLog: TransactionLog;
+  readonly upstreamLog: (inner: UpstreamLog) => UpstreamLog;
   readonly callbackLog: (inner: CallbackLog) => CallbackLog;
   readonly httpLog: (inner: HttpLog) => HttpLog;
   readonly oauthLog: (inner: OauthLog) => OauthLog;
@@ -76,6 +78,7 @@ export const createTelemetry = (options: TelemetryOptions): Telemetry => {
     registry,
     stepLog: (inner) => transactions.stepLog(tracing.stepLog(inner)),
     transactionLog: transactions.transactionLog,
+    upstreamLog: createUpstreamMetrics(registry),
     callbackLog: createCallbackMetrics(registry),
     httpLog: (inner) => http.log(tracing.httpLog(inner)),
     oauthLog: createOidcMetrics(registry, troubles),

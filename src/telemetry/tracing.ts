@@ -124,6 +124,7 @@ const tracedDevice = (tracer: Tracer, device: SigningDevice): SigningDevice => {
   return {
     kind: device.kind,
     screen: device.screen,
+    upstream: device.upstream,
     prompt: (prompt) => call('device prompt', prompt.transactionId, () => device.prompt(prompt)),
     receipt: (prompt) => call('device receipt', prompt.transactionId, () => device.receipt(prompt)),
   };

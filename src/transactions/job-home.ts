@@ -91,7 +91,7 @@ if redis.call('HEXISTS', KEYS[1], 'returnvalue') == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'returnvalue', ARGV[1])
 return 1`;
 
-/** BullMQ's error when a job that is to be promoted is not asleep: somebody woke it already, or it never slept. */
+/** BullMQ's error when a job that is to be woken is not asleep: somebody woke it already, or it never slept. */
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
@@ -176,4 +176,17 @@ export const wake = async (queue: Queue, id: string): Promise<void> => {
   } catch (error) {
     if (!isNotDelayed(error)) throw error;
   }
+};
+
+/**
+ * Lets a sleeping job wake at another time than it was to; one that is awake stays so. Not by BullMQ's `changeDelay`, which counts
+ * from the clock of the process.
+ */
+export const wakeAt = async (queue: Queue, id: string, until: number, now: number): Promise<void> => {
+  const { delayed, meta, marker, events } = queue.keys;
+  const backend = queue.getBackend();
+  const given = [delayed, meta, marker, events, Math.max(until - now, 0), now, id, queue.toKey(id)];
+  const answer: unknown = await backend.execCommand(await backend.client, 'changeDelay', given);
+  // -1: there is no such job any more. -3: it is not asleep.
+  if (answer !== 0 && answer !== -1 && answer !== -3) throw new Error(`changeDelay answered ${answer}`);
 };

@@ -3,7 +3,7 @@ import type { Kind } from './load.ts';
 
 const robot = '+41700092501';
 const MSSP_Info = { MSSP_ID: { URI: 'http://mid.vendor.ch/' } };
-const caller = (): object => ({
+const caller = () => ({
   AP_Info: { AP_ID: 'http://load.example', AP_TransID: 'L{{n}}', Instant: new Date().toISOString() },
   MSSP_Info,
 });
@@ -26,6 +26,26 @@ export const signKind = (mode: 'synch' | 'asynch', weight: number): Kind => ({
     },
   }),
 });
+
+/** One-time passwords of another application. */
+export const textKind: Kind = {
+  name: 'text',
+  path: '/rest/service/sign',
+  weight: 1,
+  template: JSON.stringify({
+    MSS_SignatureReq: {
+      ...caller(),
+      AP_Info: { ...caller().AP_Info, AP_ID: 'http://texts.example' },
+      ...version,
+      MobileUser: { MSISDN: '+41791234567' },
+      MessagingMode: 'asynch',
+      SignatureProfile: 'http://mid.vendor.ch/MID/v1/OtpProfileText',
+      TimeOut: '120',
+      DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Your code is 123456' },
+      AdditionalServices: [],
+    },
+  }),
+};
 
 export const statusKind = (weight: number): Kind => ({
   name: 'status',

@@ -3,8 +3,9 @@
  *
  * The capacity is measured first: outcomes per second when 64 requests are always in hand. Then ten times as many
  * requests are offered, due or not answered. What is accepted must end, the rest must be refused at once and in the words
- * that mean that nothing was accepted, and both must take a time that is bounded. Prints a table and ratios, writes test/overload/results/latest.json; exits with 1
- * when something of this does not hold.
+ * that mean that nothing was accepted, and both must take a time that is bounded. Last, one application sends texts to a
+ * gateway that hangs, and another must not notice (hanging-gateway.ts). Prints tables and ratios, writes
+ * test/overload/results/latest.json; exits with 1 when something of this does not hold.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,6 +14,7 @@ import { startBenchRedis } from '../../bench/harness/redis.ts';
 import { textTable } from '../../bench/harness/report.ts';
 import { readableJson } from '../../scripts/generated-file.ts';
 import { allEnd, endsOf } from './ends.ts';
+import { judgeHangingGateway, measureHangingGateway } from './hanging-gateway.ts';
 import { type LoadResult, startLoader } from './load.ts';
 import { signKind, statusKind } from './requests.ts';
 
@@ -78,7 +80,26 @@ const measure = async () => {
   const ends = await endsOf(redis, load.ids);
   say('and whether it is itself again');
   const after = await closed('synch', 8, 2000, api.url);
-  return { capacity, unloaded, unloadedEnds, maxWaiting, offered, overloadedAt, load, ended, ends, after };
+  await api.stop();
+  const gateway = await measureHangingGateway({
+    loader,
+    durationMs: measureMs,
+    say,
+    started: (stop) => stops.push(stop),
+  });
+  return {
+    capacity,
+    unloaded,
+    unloadedEnds,
+    maxWaiting,
+    offered,
+    overloadedAt,
+    load,
+    ended,
+    ends,
+    after,
+    gateway,
+  };
 };
 
 type Measured = Awaited<ReturnType<typeof measure>>;
@@ -92,6 +113,7 @@ const brokenOf = ({ kinds }: LoadResult): number =>
 const judge = (measured: Measured) => {
   const { capacity, unloaded, unloadedEnds, maxWaiting, offered, overloadedAt, load, ended, ends, after } =
     measured;
+  const gateway = judgeHangingGateway(measured.gateway);
   const sign = load.kinds.asynch;
   const status = load.kinds.status;
   if (sign === undefined || status === undefined) throw new Error('Nothing was sent');
@@ -106,6 +128,7 @@ const judge = (measured: Measured) => {
     acceptedP50: ends.latency.p50Ms / Math.max(1, unloadedEnds.latency.p50Ms),
     acceptedP99: ends.latency.p99Ms / Math.max(1, unloadedEnds.latency.p99Ms),
     acceptedP99OfBound: ends.latency.p99Ms / boundMs,
+    hangingGatewayP50: gateway.ratio,
   };
   const faults = faultsOf(load);
   const problems = [
@@ -127,6 +150,7 @@ const judge = (measured: Measured) => {
     ...(Object.keys(faultsOf(after)).length === 0 && (after.kinds.synch?.refused.count ?? 0) === 0
       ? []
       : ['it was not itself again afterwards']),
+    ...gateway.problems,
   ];
   const ms = ({ p50Ms, p99Ms, maxMs }: { p50Ms: number; p99Ms: number; maxMs: number }) => [
     p50Ms,
@@ -149,7 +173,7 @@ const judge = (measured: Measured) => {
       ['unloaded: until the outcome', unloadedEnds.latency.count, ...ms(unloadedEnds.latency)],
     ],
   };
-  return { ratios, tables: [table], problems };
+  return { ratios, tables: [table, gateway.table], problems };
 };
 
 const explained: Readonly<Record<string, string>> = {
@@ -160,6 +184,7 @@ const explained: Readonly<Record<string, string>> = {
   acceptedP50: 'accepted until outcome, p50: under overload / without load',
   acceptedP99: 'accepted until outcome, p99: under overload / without load',
   acceptedP99OfBound: 'accepted until outcome, p99 / the time that a full queue explains',
+  hangingGatewayP50: 'synchronous request (p50): beside 1000 texts of another to a hanging gateway / alone',
 };
 
 let exitCode = 1;

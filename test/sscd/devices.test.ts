@@ -146,6 +146,18 @@ describe('the webhook of text messages', () => {
     expect(await ask(url)).toMatchObject({ kind: 'unreachable' });
   });
 
+  it.each([
+    [422, true],
+    [401, true],
+    [408, false],
+    [429, false],
+    [500, false],
+    [302, false],
+  ])('has refused this text alone, or works for nobody, by its answer %i: %s', async (code, refused) => {
+    status = code;
+    expect(await ask(url)).toMatchObject({ kind: 'unreachable', refused });
+  });
+
   it('is unreachable when nobody listens, and the cause names neither address nor text', async () => {
     const result = await ask('http://127.0.0.1:9/secret-path');
     expect(result).toMatchObject({ kind: 'unreachable' });

@@ -62,6 +62,25 @@ describe('the OpenID provider', () => {
   });
 });
 
+describe('an upstream', () => {
+  it('is down from when its circuit breaker opens until it closes', async () => {
+    const { telemetry, scrape } = open();
+    const told: string[] = [];
+    const log = telemetry.upstreamLog({
+      down: (upstream) => void told.push(`${upstream} down`),
+      back: (upstream) => void told.push(`${upstream} back`),
+    });
+    const upstream = 'https://texts.example';
+    const isDown = async () => (await scrape()).valueOf('paraph_upstream_down', { upstream });
+    expect(await isDown()).toBeUndefined();
+    log.down(upstream);
+    expect(await isDown()).toBe(1);
+    log.back(upstream);
+    expect(await isDown()).toBe(0);
+    expect(told).toEqual([`${upstream} down`, `${upstream} back`]);
+  });
+});
+
 describe('HTTP', () => {
   it('is heard through its log, with the fault', async () => {
     const { telemetry, scrape } = open();
@@ -108,6 +127,7 @@ describe('devices', () => {
   const device = (result: () => Promise<PromptResult>): SigningDevice => ({
     kind: 'robot',
     screen: false,
+    upstream: undefined,
     prompt: result,
     receipt: async () => ({ kind: 'answered', receipt: 'accepted' }),
   });

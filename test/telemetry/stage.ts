@@ -12,7 +12,7 @@ import { createReceipt } from '../../src/http/receipt.operation.ts';
 import { createServiceRoutes } from '../../src/http/service.route.ts';
 import { createSign } from '../../src/http/sign.operation.ts';
 import { createStatus } from '../../src/http/status.operation.ts';
-import { createHttpLog, createLogger, createStepLog } from '../../src/logger.ts';
+import { createHttpLog, createLogger, createStepLog, createUpstreamLog } from '../../src/logger.ts';
 import { openCore } from '../../src/product/core.ts';
 import { type CancelResult, cancelTransaction } from '../../src/queue/cancellation.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
@@ -140,6 +140,7 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
       now,
       log: stepLog,
       transactionLog: telemetry.transactionLog,
+      upstreamLog: telemetry.upstreamLog(createUpstreamLog(logger)),
       telemetry: telemetry.queue,
     });
   let workers: ReturnType<typeof startWorkers> | undefined;

@@ -16,6 +16,7 @@ import {
   type SignatureStep,
   type SignatureStepOptions,
 } from '../../workers/signature.worker.ts';
+import { createUpstreams } from '../../workers/upstreams.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
@@ -68,6 +69,7 @@ export const startByHand = async (
     subscribers: core.subscribers,
     devices: createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) }),
     screens: createScreens(blocking, prefix, Date.now),
+    upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
     now: Date.now,
     log: quiet,
   };

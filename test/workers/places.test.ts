@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createPlaces } from '../../workers/places.ts';
 
-const start = (most: number) => {
+const start = (most: number, mostInAll = Infinity) => {
   let time = 0;
-  const places = createPlaces(most, () => time);
+  const places = createPlaces(
+    { most, mostWhenSlow: Math.floor(most / 5), mostInAll, soonestMs: 2000 },
+    () => time,
+  );
   const take = (apId: string): (() => void) => {
     const free = places.take(apId);
     if (free === undefined) throw new Error('a place was expected');
@@ -61,6 +64,26 @@ describe('the places of an application', () => {
     pass(100_000);
     expect(line('hangs', 100)).toBe(2000 + 199_990 + 1000);
     expect(line('another', 1)).toBe(2000);
+  });
+
+  it('are no more for all together than there are', () => {
+    const { take, places } = start(2, 3);
+    take('a');
+    take('a');
+    const free = take('b');
+    expect(places.take('c')).toBeUndefined();
+    free();
+    take('c');
+  });
+
+  it('that lines share are looked for the more seldom the more lines there are', () => {
+    const { line, pass } = start(50, 200);
+    for (let other = 0; other < 999; other += 1) line(`${other}`, 1);
+    // The thousand of them ask 400 times in a second, as four would.
+    expect(line('mine', 1)).toBe(2500);
+    expect(line('mine', 2)).toBe(3 * 2500);
+    pass(20_000);
+    expect(line('mine', 1)).toBe(2000);
   });
 
   it('are waited for as long as a quick receiver needs for those in front', () => {

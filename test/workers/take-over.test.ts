@@ -16,6 +16,7 @@ import { createScreens, type Screens } from '../../src/transactions/screens.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { createSignatureStep } from '../../workers/signature.worker.ts';
 import type { SignatureJob } from '../../workers/taking.ts';
+import { createUpstreams } from '../../workers/upstreams.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -118,6 +119,7 @@ const stepWith = (screens: Screens) => {
       },
     },
     screens,
+    upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
     custody,
     seals: core.seals,
     answer: createAnswer(shards),

@@ -1,0 +1,224 @@
+/** A text gateway that takes requests and does not answer: what it holds up, and what becomes of the texts. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DelayedError } from 'bullmq';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createDevices } from '../../src/sscd/devices.ts';
+import { createWebhookGateway } from '../../src/sscd/text-gateway.ts';
+import { createUpstreams } from '../../workers/upstreams.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
+import { startByHand } from './by-hand.ts';
+
+const redis = testRedis();
+const stops: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+interface Text {
+  readonly id: string;
+  readonly msisdn: string;
+}
+
+/** Texts to whom it answers; the others hang until it is told to answer them. */
+const startGateway = async (answers: (text: Text) => boolean = () => false) => {
+  const received: Text[] = [];
+  const hanging = new Set<ServerResponse>();
+  let answersNow = answers;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const text: Text = JSON.parse(body);
+      received.push(text);
+      if (answersNow(text)) response.writeHead(204).end();
+      else hanging.add(response);
+    });
+    response.on('close', () => hanging.delete(response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    received,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/send`,
+    inHand: (): number => hanging.size,
+    answerAll: (): void => {
+      answersNow = () => true;
+      for (const response of hanging) response.writeHead(204).end();
+    },
+    close: async (): Promise<void> => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};
+
+let services = 0;
+const startService = async (url: string, concurrency = 50): Promise<TestProduct> => {
+  services += 1;
+  return startTestProduct(
+    { ...redis, prefix: `${redis.prefix.slice(-20)}-${services}` },
+    { configuration: { otp: { gateway: { kind: 'webhook', url } }, workers: { concurrency } } },
+  );
+};
+
+const start = async (options: { answers?: (text: Text) => boolean; concurrency?: number } = {}) => {
+  const gateway = await startGateway(options.answers);
+  const service = await startService(gateway.url, options.concurrency);
+  stops.push(service.stop, gateway.close);
+  return { gateway, service };
+};
+
+const flood = 'http://flood.example';
+const other = 'http://other.example';
+const otpProfile = 'http://mid.vendor.ch/MID/v1/OtpProfileText';
+let number = 41_790_000_000;
+
+const submitText = async (
+  service: TestProduct,
+  options: Parameters<typeof signRequest>[0] = {},
+): Promise<string> => {
+  number += 1;
+  const request = signRequest({
+    profile: otpProfile,
+    msisdn: `+${number}`,
+    mode: 'asynch',
+    apId: flood,
+    ...options,
+  });
+  const { body } = await service.post('/rest/service/sign', request);
+  return body.MSS_SignatureResp.MSSP_TransID;
+};
+
+const submitTexts = (
+  service: TestProduct,
+  count: number,
+  options?: Parameters<typeof signRequest>[0],
+): Promise<readonly string[]> =>
+  Promise.all(Array.from({ length: count }, () => submitText(service, options)));
+
+const until = <T>(check: () => T | Promise<T>, timeout = 20_000) =>
+  vi.waitFor(check, { timeout, interval: 20 });
+
+const signTo = async (service: TestProduct, msisdn: string) => {
+  const since = performance.now();
+  const { status, body } = await service.post(
+    '/rest/service/sign',
+    signRequest({ apId: other, msisdn, timeoutSeconds: 30 }),
+  );
+  return { took: performance.now() - since, end: body.Fault?.Code.SubCode.Value ?? status };
+};
+
+const endOf = async (service: TestProduct, id: string): Promise<string> => {
+  const state = (await service.api.transactions.find(id))?.state;
+  return state?.kind === 'failed' ? String(state.fault.code) : String(state?.kind);
+};
+
+/** How they all ended, by how many. */
+const endsOf = async (service: TestProduct, ids: readonly string[]) => {
+  const ends = await until(async () => {
+    const found = await Promise.all(ids.map((id) => endOf(service, id)));
+    expect(found.filter((end) => end === 'open')).toEqual([]);
+    return found;
+  });
+  return Object.fromEntries([...new Set(ends)].map((end) => [end, ends.filter((e) => e === end).length]));
+};
+
+describe('while a gateway hangs that one application sends texts to', () => {
+  it.each([
+    [50, 300, '+41700092501', 200],
+    [2, 60, '+41700092501', 200],
+    [1, 60, '+41700092501', 200],
+    [1, 60, '+41000092401', '_401'],
+  ])(
+    'a process of %i steps at a time serves another application beside %i of them: %s answers %s',
+    async (concurrency, count, msisdn, end) => {
+      const { gateway, service } = await start({ concurrency });
+      await submitTexts(service, count);
+      await until(() => expect(gateway.received.length).toBeGreaterThan(0));
+      const answers = [];
+      for (let request = 0; request < 10; request += 1) answers.push(await signTo(service, msisdn));
+      expect(answers.map((answer) => answer.end)).toEqual(answers.map(() => end));
+      // A step that waited for the gateway would take its five seconds.
+      expect(Math.max(...answers.map(({ took }) => took))).toBeLessThan(4000);
+    },
+    90_000,
+  );
+
+  it('asks it for few at a time, then for one now and then, and sends all when it answers', async () => {
+    const { gateway, service } = await start();
+    const ids = await submitTexts(service, 300);
+    await until(() => expect(gateway.inHand()).toBe(50));
+    await until(() => expect(service.logged.join('')).toContain('upstream down'));
+    expect(gateway.received).toHaveLength(50);
+    // What was under way when it opened ends, and after that there is one try at a time.
+    await until(() => expect(gateway.received.length).toBeGreaterThan(50));
+    await until(() => expect(gateway.inHand()).toBe(1));
+    gateway.answerAll();
+    expect(await endsOf(service, ids)).toEqual({ signed: 300 });
+    expect(service.logged.join('')).toContain('upstream back');
+    const sent = new Set(gateway.received.map(({ id }) => id));
+    expect(sent.size).toBe(300);
+  }, 90_000);
+
+  it('ends with fault 209 at their deadline, those that never had a turn too', async () => {
+    const { gateway, service } = await start();
+    const ids = await submitTexts(service, 100, { timeoutSeconds: 2 });
+    expect(await endsOf(service, ids)).toEqual({ 209: 100 });
+    expect(new Set(gateway.received.map(({ id }) => id)).size).toBeLessThan(100);
+  }, 60_000);
+});
+
+describe('texts of one application that hang', () => {
+  it('leave those of another their places at the same gateway, and their turn when it seems down', async () => {
+    const theirs = '41780000001';
+    const { gateway, service } = await start({ answers: ({ msisdn }) => msisdn === theirs });
+    await submitTexts(service, 300);
+    await until(() => expect(gateway.inHand()).toBe(50));
+    const beside = await submitText(service, { apId: other, msisdn: `+${theirs}` });
+    expect(await endsOf(service, [beside])).toEqual({ signed: 1 });
+    await until(() => expect(service.logged.join('')).toContain('upstream down'));
+    const behind = await submitText(service, { apId: other, msisdn: `+${theirs}` });
+    expect(await endsOf(service, [behind])).toEqual({ signed: 1 });
+  }, 90_000);
+});
+
+describe('a process that dies while the gateway has a text', () => {
+  it('leaves it to another, which sends the same text again under the same id', async () => {
+    const gateway = await startGateway();
+    const hand = await startByHand(
+      { ...redis, prefix: `${redis.prefix.slice(-20)}-dies` },
+      { otp: { gateway: { kind: 'webhook', url: gateway.url } } },
+    );
+    stops.push(gateway.close, hand.stop);
+    const { queue } = hand.shard.signatures;
+    const custody = hand.product.core.custodyOver(hand.product.core.blocking);
+    const process = () =>
+      hand.signatureStep({
+        devices: createDevices({ custody, gateway: createWebhookGateway(gateway.url) }),
+        upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
+      });
+    const id = await submitText(hand.product);
+    const takenAt = Date.now();
+    await expect(process()(await hand.take(hand.shard.signatures, 'first'), 'first')).rejects.toThrow(
+      DelayedError,
+    );
+    await until(() => expect(gateway.inHand()).toBe(1));
+    // Nobody wakes it, and so it wakes by itself after the call would have ended.
+    const { delay = 0 } = (await queue.getJob(id)) ?? {};
+    expect(takenAt + delay).toBeGreaterThan(takenAt + 5000);
+    await (await queue.getJob(id))?.promote();
+    await expect(process()(await hand.take(hand.shard.signatures, 'second'), 'second')).rejects.toThrow(
+      DelayedError,
+    );
+    await until(() => expect(gateway.received).toHaveLength(2));
+    expect(gateway.received[1]).toEqual(gateway.received[0]);
+    gateway.answerAll();
+    const record = await process()(await hand.take(hand.shard.signatures, 'third'), 'third');
+    expect(record.outcome?.kind).toBe('delivered');
+  });
+});
