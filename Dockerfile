@@ -11,11 +11,13 @@ RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim
 # The program's own default, 127.0.0.1, could not be reached from outside the container.
-ENV NODE_ENV=production HOST=0.0.0.0
+ENV NODE_ENV=production HOST=0.0.0.0 PARAPH_DATA=/data
 WORKDIR /paraph
 COPY --from=build /paraph/package.json ./
 COPY --from=build /paraph/node_modules ./node_modules
 COPY --from=build /paraph/dist ./dist
+# Holds a note that the master key has been used, where a volume keeps it. Without one the note is gone with the container.
+RUN install -d -o node -g node /data
 # An unprivileged user that the base image brings; nothing in /paraph is writable for it.
 USER node
 EXPOSE 8080

@@ -39,7 +39,8 @@ export const environmentSchema = z.object({
     hint: 'a path',
   }),
   PARAPH_DATA: z.string().default('.paraph').meta({
-    description: 'Directory for what the embedded default keeps: Redis data, keys, certificates.',
+    description:
+      'Directory for what the embedded default keeps: Redis data and the master key. Also for the note that a master key was used, which makes a directory that exists worth keeping elsewhere, too.',
     hint: 'a path',
   }),
   REDIS_URL: z.string().refine(isRedisAddress).optional().meta({
@@ -52,6 +53,15 @@ export const environmentSchema = z.object({
       'Secret under which the keys of users and of the certificate authority are stored: base64url of 32 bytes. Without it one is created in PARAPH_DATA.',
     hint: 'base64url of 32 bytes (43 characters)',
   }),
+  PARAPH_NEW_AUTHORITY: z
+    .enum(['0', '1', 'false', 'true'])
+    .transform((flag) => flag === '1' || flag === 'true')
+    .optional()
+    .meta({
+      description:
+        'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, 0 never. Without it, when nothing says that the key was used (see reliability.md, An empty Redis).',
+      hint: '1, true, 0 or false',
+    }),
   PARAPH_LOG_LEVEL: z
     .enum(logLevels)
     .default('info')
@@ -78,6 +88,8 @@ export interface Environment {
   readonly redisUrl: string | undefined;
   /** Secret: never log this object whole. */
   readonly masterKey: string | undefined;
+  /** Whether a Redis without a certificate authority may get one. Undefined: when the master key is new. */
+  readonly newAuthority: boolean | undefined;
   readonly logLevel: (typeof logLevels)[number];
   readonly redisServer: string;
 }
@@ -107,6 +119,7 @@ export const readEnvironment = (
     dataDirectory: values.PARAPH_DATA,
     redisUrl: values.REDIS_URL,
     masterKey: values.PARAPH_MASTER_KEY,
+    newAuthority: values.PARAPH_NEW_AUTHORITY,
     logLevel: values.PARAPH_LOG_LEVEL,
     redisServer: values.PARAPH_REDIS_SERVER,
   };

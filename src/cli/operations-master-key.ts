@@ -3,19 +3,18 @@
  * another key would be of no use to the service, and would look to it as if somebody had tampered with Redis.
  */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type CliContext, environmentOf, UsageProblem } from './context.ts';
 
 /** @throws UsageProblem When there is none, or it is not usable. */
 export const existingMasterKey = async (context: CliContext): Promise<Uint8Array> => {
   const { masterKey, dataDirectory } = environmentOf(context);
-  const filePath = join(dataDirectory, 'master.key');
+  const { masterKeyFileIn, masterKeyFrom } = await import('../pki/master-key.ts');
+  const filePath = masterKeyFileIn(dataDirectory);
   if (masterKey === undefined && !existsSync(filePath)) {
     throw new UsageProblem(
       `There is no master key in ${dataDirectory}: set PARAPH_MASTER_KEY or PARAPH_DATA as the service has them.`,
     );
   }
-  const { masterKeyFrom } = await import('../pki/master-key.ts');
   try {
     return await masterKeyFrom({ environmentValue: masterKey, filePath });
   } catch (error) {

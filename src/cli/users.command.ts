@@ -22,7 +22,7 @@ const withOperators = async (context: CliContext, work: Work): Promise<Report> =
   const masterKey = await existingMasterKey(context);
   return withOperations(context, async (session) => {
     const { assertOwnKey } = await import('./operations-own-key.ts');
-    await assertOwnKey(session, masterKey);
+    await assertOwnKey(context, session, masterKey);
     return work(session.operatorsWith(masterKey), session);
   });
 };

@@ -1,7 +1,8 @@
 /**
- * The two questions the owner of a private Redis asks its socket before any client exists: do you answer, and are you gone.
+ * What the owner of a private Redis asks its socket before any client exists: do you answer, is your file written, and are you
+ * gone.
  *
- * A Redis client would do as much with reconnecting, queues and errors to silence; both questions fit one plain connection.
+ * A Redis client would do as much with reconnecting, queues and errors to silence; each question fits one plain connection.
  */
 import { connect } from 'node:net';
 
@@ -11,7 +12,22 @@ import { connect } from 'node:net';
  *
  * Source: Redis serialization protocol, inline commands.
  */
-export function ask(socketPath: string, command: string): Promise<string | undefined> {
+export async function ask(socketPath: string, command: string): Promise<string | undefined> {
+  const answer = await exchange(socketPath, command, (text) => text.includes('\r\n'));
+  const end = answer.indexOf('\r\n');
+  return end < 0 ? undefined : answer.slice(0, end);
+}
+
+/** The same for an answer of several lines. @returns All of it, as it came; cut off when the server was. */
+export function askAll(socketPath: string, command: string): Promise<string> {
+  return exchange(socketPath, `${command}\r\nQUIT`, () => false);
+}
+
+function exchange(
+  socketPath: string,
+  command: string,
+  isComplete: (answer: string) => boolean,
+): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     let answer = '';
@@ -20,13 +36,10 @@ export function ask(socketPath: string, command: string): Promise<string | undef
     socket.on('connect', () => socket.write(`${command}\r\n`));
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1');
-      if (answer.includes('\r\n')) socket.destroy();
+      if (isComplete(answer)) socket.destroy();
     });
     socket.on('error', () => undefined);
-    socket.on('close', () => {
-      const end = answer.indexOf('\r\n');
-      resolve(end < 0 ? undefined : answer.slice(0, end));
-    });
+    socket.on('close', () => resolve(answer));
   });
 }
 

@@ -8,16 +8,19 @@
  * a pipe whose only writer is this process. When the writer dies, in whatever way, the read ends and the guard sends TERM.
  *
  * Redis ends by TERM in every case, so the append-only file is always closed in order.
+ *
+ * A Redis that expects an append-only file and finds none starts empty, also beside a snapshot that was put there to be
+ * restored. So in that case it starts without the expectation, loads the snapshot, and writes the file before anybody uses it.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, waitUntilClosed } from './redis-socket.ts';
+import { ask, askAll, waitUntilClosed } from './redis-socket.ts';
 
 export interface EmbeddedRedisOptions {
   /** The redis-server program, an absolute path or a name on the system's default PATH. */
@@ -38,6 +41,8 @@ export interface EmbeddedRedis {
   readonly url: string;
   /** Process id of redis-server itself, not of its guard. */
   readonly pid: number;
+  /** There was a snapshot (`dump.rdb`) and no append-only file: the data is that of the snapshot. */
+  readonly restored: boolean;
   /** Ends Redis and resolves when no process of it is left. Safe to call again. */
   stop(): Promise<void>;
 }
@@ -61,7 +66,8 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     );
   }
 
-  const guard = spawnGuard(options, directory, socketPath);
+  const restored = !hasAppendOnlyFile(directory) && existsSync(join(directory, 'dump.rdb'));
+  const guard = spawnGuard(options, directory, socketPath, restored ? 'no' : 'yes');
   const lastLines: string[] = [];
   createInterface(guard.stderr).on('line', (line) => {
     lastLines.splice(0, lastLines.length - 4);
@@ -105,8 +111,39 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     await stop();
     throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
   }
+  if (restored) {
+    const problem = await beginAppendOnlyFile(socketPath, () => ended);
+    if (problem !== undefined) {
+      await stop();
+      throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
+    }
+  }
   expected = false;
-  return { socketPath, url: `unix:${socketPath}`, pid: pid(), stop };
+  return { socketPath, url: `unix:${socketPath}`, pid: pid(), restored, stop };
+}
+
+/** Its directory alone says nothing: a Redis that is killed while it writes the first file leaves one without a manifest. */
+function hasAppendOnlyFile(directory: string): boolean {
+  // The second is that of releases before 7, which later ones take over.
+  return ['appendonlydir/appendonly.aof.manifest', 'appendonly.aof'].some((name) =>
+    existsSync(join(directory, name)),
+  );
+}
+
+/** @returns Why there is none; undefined once all data is in it. Source: Redis persistence, "Switching to AOF". */
+async function beginAppendOnlyFile(socketPath: string, hasEnded: () => boolean): Promise<string | undefined> {
+  const answer = await ask(socketPath, 'CONFIG SET appendonly yes');
+  if (answer !== '+OK') return 'redis-server did not begin an append-only file';
+  while (!hasEnded()) {
+    const state = await askAll(socketPath, 'INFO persistence');
+    if (state.includes('aof_last_bgrewrite_status:err')) return 'redis-server could not write its file';
+    const isWriting = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'].some(
+      (name) => !state.includes(`${name}:0`),
+    );
+    if (!isWriting && state.includes('aof_enabled:1')) return undefined;
+    await delay(readyIntervalMs);
+  }
+  return 'redis-server ended while it wrote its file';
 }
 
 /** How long a predecessor may take to close its file; flushing is the work of milliseconds on a healthy disk. */
@@ -139,13 +176,14 @@ function spawnGuard(
   options: EmbeddedRedisOptions,
   directory: string,
   socketPath: string,
+  appendOnly: 'yes' | 'no',
 ): ChildProcessWithoutNullStreams {
   const settings = {
     port: '0',
     unixsocket: socketPath,
     unixsocketperm: '700',
     dir: directory,
-    appendonly: 'yes',
+    appendonly: appendOnly,
     appendfsync: options.appendfsync ?? 'everysec',
     // The append-only file holds everything; snapshots beside it would only cost disk and forks.
     save: '',

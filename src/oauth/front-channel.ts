@@ -3,13 +3,20 @@
  *
  * Beside a pushed request nothing else counts, and one that is unknown, expired, used up or another client's is refused where
  * it is: redirecting the error would make this service an open redirector for whoever brings a foreign handle. Without a
- * pushed request, what only a client may say (a text for the phone, a test number) is refused.
+ * pushed request, what only a client may say (a text for the phone, a test number) is refused in the same way. All else is held
+ * to the rules of `/par`, and what breaks them goes back to the client before anybody is asked.
  *
  * Sources: RFC 9126 section 4, RFC 9101 section 5.3, RFC 9700 section 4.11; interface section 5.6.
  */
 import { decodeJwt } from 'jose';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { OauthClient } from '../registry/oauth-client.ts';
+import { describeError } from './error-codes.ts';
+import { errors } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
 import { handlePrefix } from './par/keep-request.ts';
+import { checkParameters, keptParameters } from './par/parameters.ts';
+import { wireErrorOf } from './par/refusal.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
@@ -84,4 +91,31 @@ export const checkFrontChannel = async (
     return refused('invalid_request', 'the number in login_hint must be pushed');
   }
   return { kind: 'library', query };
+};
+
+/**
+ * Holds the parameters of a request that was not pushed to what `/par` would say, and leaves those in effect.
+ *
+ * @param ctx At the authorisation endpoint; a signed request has been opened and verified.
+ * @throws The error for the client.
+ */
+export const checkLink = (
+  { oidc }: KoaContextWithOIDC,
+  rules: {
+    readonly clientOf: (id: string) => OauthClient;
+    readonly isTestNumber: (msisdn: string) => boolean;
+  },
+): void => {
+  const { params = {}, client, entities } = oidc;
+  if (client === undefined || entities.PushedAuthorizationRequest !== undefined) return;
+  const given = Object.entries(params).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const checked = checkParameters(new Map(given), {
+    client: rules.clientOf(client.clientId),
+    isTestNumber: rules.isTestNumber,
+  });
+  if (!checked.ok) {
+    const { error, cause, text } = wireErrorOf(checked.refusal);
+    throw new errors.CustomOIDCProviderError(error, describeError(cause, text).description);
+  }
+  for (const name of keptParameters) params[name] = checked.request[name];
 };

@@ -1,30 +1,89 @@
-/** When the library sends a browser to our pages. */
+/**
+ * When the library sends a browser to our pages.
+ *
+ * The library asks these questions twice: when a request arrives, and when the browser comes back from our page, perhaps
+ * without having done anything there. They are answered alike both times. Its own look at `id_token_hint` is replaced,
+ * because it reads the hint only the first time.
+ */
+import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { OauthClient } from '../registry/oauth-client.ts';
 import { acrValuesIn } from './authentication-context.ts';
 import { interactionPolicy } from './library.ts';
+import { parseLoginHint } from './login-hint.ts';
+import { textIn } from './text-in.ts';
+
+export interface PolicyOptions {
+  readonly singleSignOnSeconds: number;
+  readonly clientOf: (id: string) => OauthClient;
+  /** `sub` of an account at a client. */
+  readonly subjectOf: (account: string, client: OauthClient) => string;
+}
 
 /**
- * Every login asks the phone, unless the last one of this browser is recent enough to count (`singleSignOnSeconds`) and was of
- * a kind that this client accepts.
+ * Whether a `sub` is that of the `id_token_hint`; without a hint everybody is. The hint was validated when it came.
+ *
+ * Source: OpenID Connect Core section 3.1.2.1.
  */
-export const policyWith = (singleSignOnSeconds: number) => {
+export const isHinted = (idTokenHint: unknown, subject: string): boolean => {
+  const hint = textIn(idTokenHint);
+  return hint === undefined || decodeJwt(hint).sub === subject;
+};
+
+/**
+ * Whether somebody's session can answer a request with this `login_hint`: not if it names other numbers only. A link can be
+ * written by anybody, but all that it brings about here is that the person is asked.
+ */
+const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }: OauthClient): boolean => {
+  const text = textIn(loginHint);
+  const hint = text === undefined || !loginHintAllowed ? undefined : parseLoginHint(text);
+  return !hint?.ok || hint.enableManualInput || hint.hints.some(({ msisdn }) => msisdn === account);
+};
+
+/**
+ * Every login asks the phone, unless the last one of this browser is recent enough to count (`singleSignOnSeconds`), was of
+ * a kind that this client accepts, and is of a person whom it expects.
+ */
+export const policyWith = ({ singleSignOnSeconds, clientOf, subjectOf }: PolicyOptions) => {
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
   policy.remove('consent');
   policy.add(new Prompt({ name: 'consent', requestable: true }));
+  const login = policy.get('login');
   const isNew = (ctx: KoaContextWithOIDC): boolean => Boolean(ctx.oidc.result?.login);
-  policy.get('login')?.checks.add(
+  const clientIn = (ctx: KoaContextWithOIDC): OauthClient => clientOf(ctx.oidc.client?.clientId ?? '');
+  login?.checks.add(
     new Check('phone', 'End-User authentication is required', 'login_required', (ctx) => {
       const { session } = ctx.oidc;
       return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
     }),
   );
-  policy.get('login')?.checks.add(
+  login?.checks.add(
     new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
       const wanted: readonly string[] = acrValuesIn(ctx.oidc.params?.acr_values);
       const acr = ctx.oidc.session?.acr ?? '';
       // Who asks for nothing gets what a phone signs, never a password by text message.
       return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
+    }),
+  );
+  login?.checks.remove('id_token_hint');
+  login?.checks.add(
+    new Check(
+      'id_token_hint',
+      'id_token_hint and authenticated subject do not match',
+      'login_required',
+      (ctx) => {
+        const account = ctx.oidc.session?.accountId;
+        if (account === undefined) return false;
+        return !isHinted(ctx.oidc.params?.id_token_hint, subjectOf(account, clientIn(ctx)));
+      },
+    ),
+  );
+  login?.checks.add(
+    new Check('login_hint', 'login_hint names somebody else', 'login_required', (ctx) => {
+      const account = ctx.oidc.session?.accountId;
+      if (account === undefined || isNew(ctx)) return false;
+      return !isAmongHinted(ctx.oidc.params?.login_hint, account, clientIn(ctx));
     }),
   );
   return policy;

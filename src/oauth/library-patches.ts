@@ -1,7 +1,7 @@
 /** What the library does otherwise than we need it, and has no setting for. */
-import type { Provider } from 'oidc-provider';
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import { errors } from './library.ts';
+import { errors, Provider as Library } from './library.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 /** The library would compare with what is stored, which is a hash. */
@@ -44,19 +44,41 @@ const bindToAccessToken = ({ IdToken }: Provider): void => {
   });
 };
 
+/**
+ * The library has a place for checks of ours only behind its own, which are others and word their errors differently. Whether
+ * a client may be answered in a certain way is what it asks first about a request that is complete: signed and pushed ones have
+ * been opened by then.
+ */
+const checkLinksFirst = ({ Client }: Provider, check: (ctx: KoaContextWithOIDC) => void): void => {
+  const { responseModeAllowed } = Client.prototype;
+  Object.assign(Client.prototype, {
+    responseModeAllowed(
+      this: InstanceType<Provider['Client']>,
+      ...given: Parameters<typeof responseModeAllowed>
+    ): boolean {
+      const { ctx } = Library;
+      if (ctx !== undefined) check(ctx);
+      return responseModeAllowed.apply(this, given);
+    },
+  });
+};
+
 export const patchLibrary = (
   provider: Provider,
   {
     passwords,
     store,
+    checkLink,
     now,
   }: {
     readonly passwords: PasswordVerifier;
     readonly store: Pick<SealedStore, 'putOnce'>;
+    readonly checkLink: (ctx: KoaContextWithOIDC) => void;
     readonly now: () => number;
   },
 ): void => {
   compareHashes(provider, passwords);
   detectReplaysAtOnce(provider, store, now);
   bindToAccessToken(provider);
+  checkLinksFirst(provider, checkLink);
 };

@@ -56,6 +56,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     settings: settings.keys,
     now,
   });
+  const subjectOf = createPairwise(masterKey, template.id);
   const cookieKey = Buffer.from(
     hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
   ).toString('base64url');
@@ -76,7 +77,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       }),
       jwks,
       cookieKeys: [cookieKey],
-      pairwise: createPairwise(masterKey, template.id),
+      pairwise: subjectOf,
       subscribers,
       passwords,
       backchannel: options.backchannelOf(() => tenant),
@@ -114,6 +115,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     path,
     clients,
     store,
+    subjectOf,
     provider: async () => {
       if (built !== undefined && now() - lookedAt < keysKnownMs) return built.provider;
       looking ??= look().finally(() => {

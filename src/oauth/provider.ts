@@ -32,6 +32,7 @@ import { clientMetadata, keySetAt } from './client-metadata.ts';
 import { codeErrors } from './coded-errors.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { existingGrantWith } from './existing-grant.ts';
+import { checkLink } from './front-channel.ts';
 import { policyWith } from './interaction-policy.ts';
 import { errors, Provider } from './library.ts';
 import { patchLibrary } from './library-patches.ts';
@@ -171,7 +172,11 @@ export const createProvider = (options: ProviderOptions): Library => {
     },
     findAccount,
     interactions: {
-      policy: policyWith(settings.singleSignOnSeconds),
+      policy: policyWith({
+        singleSignOnSeconds: settings.singleSignOnSeconds,
+        clientOf,
+        subjectOf: pairwise,
+      }),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
@@ -228,6 +233,9 @@ export const createProvider = (options: ProviderOptions): Library => {
   // Only ever sees what `mount.ts` has written.
   provider.proxy = true;
   codeErrors(provider);
-  patchLibrary(provider, options);
+  patchLibrary(provider, {
+    ...options,
+    checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
+  });
   return provider;
 };

@@ -15,6 +15,8 @@ export interface Tenant {
   readonly path: string;
   readonly clients: ReadonlyMap<string, OauthClient>;
   readonly store: SealedStore;
+  /** `sub` of an account at a client. */
+  readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
   /** The library's provider with the keys of the moment: ask for it at each use, and keep it no longer. */
   provider(): Promise<Provider>;
 }

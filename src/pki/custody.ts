@@ -217,6 +217,7 @@ export const createKeyCustody = ({
       return userKeys.get(name, () => loadUserKey(name, owner));
     },
     chain: (id) => chains.get(id, () => loadChain(id)),
+    hasAuthority: async () => (await store.get('ca:root')) !== undefined,
     trust: async () => [(await root()).certificate],
   };
 };

@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /**
  * The master key: 32 bytes under which every private key in the store is encrypted.
  *
  * Production hands it in; a fresh clone makes its own in a file. Several processes may start at once on that file, so
  * it is written aside and linked into place: the first link wins, nobody ever reads half a key, and none is lost.
+ *
+ * Before the key stands there, so does a mark that it is new. Whoever has encrypted something under the key removes the mark; a
+ * key file without one counts as used.
  */
+
+export const masterKeyFileIn = (dataDirectory: string): string => join(dataDirectory, 'master.key');
+export const unusedMarkOf = (filePath: string): string => `${filePath}.unused`;
+
 const parse = (text: string, origin: string): Uint8Array => {
   const bytes = Buffer.from(text, 'base64url');
   // Comparing the round trip refuses foreign characters, padding and stray bits, which Buffer.from passes over.
@@ -48,6 +55,7 @@ const createKeyFile = async (filePath: string): Promise<void> => {
     } finally {
       await draft.close();
     }
+    await writeFile(unusedMarkOf(filePath), '', { mode: 0o600 });
     await link(draftPath, filePath);
   } catch (error) {
     // Another process was first: its key is read next.

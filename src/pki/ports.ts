@@ -39,6 +39,8 @@ export interface KeyCustody {
   serialNumberOf(msisdn: string): Promise<string>;
   /** @returns Undefined for an id that was never issued. */
   chain(id: string): Promise<CertificateChain | undefined>;
+  /** Whether there is a certificate authority. All that needs one makes it. */
+  hasAuthority(): Promise<boolean>;
   /** The root certificates (DER) that a verifier of our signatures must trust. */
   trust(): Promise<readonly Uint8Array[]>;
 }

@@ -3,7 +3,6 @@
  *
  * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything in one process.
  */
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { loadConfiguration } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
@@ -11,7 +10,8 @@ import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
 import { createLogger, createStepLog } from '../logger.ts';
-import { masterKeyFrom } from '../pki/master-key.ts';
+import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
+import { objectionToNewAuthority, readKeyUse } from './key-use.ts';
 import { type Product, startProduct } from './product.ts';
 
 export interface Launched {
@@ -44,6 +44,8 @@ const isLoopback = (host: string): boolean =>
 interface RedisToUse {
   readonly url: string;
   readonly embedded: boolean;
+  /** Its data came from a snapshot. */
+  readonly restored: boolean;
   stop(): Promise<void>;
 }
 
@@ -52,7 +54,7 @@ const redisToUse = async (
   onExit: (problem: string) => void,
 ): Promise<RedisToUse> => {
   if (environment.redisUrl !== undefined) {
-    return { url: environment.redisUrl, embedded: false, stop: async () => undefined };
+    return { url: environment.redisUrl, embedded: false, restored: false, stop: async () => undefined };
   }
   const lock = acquireInstanceLock(environment.dataDirectory);
   if (!lock.held) throw new Error(lock.problem);
@@ -64,6 +66,7 @@ const redisToUse = async (
   return {
     url: redis.url,
     embedded: true,
+    restored: redis.restored,
     stop: async () => {
       await redis.stop();
       lock.release();
@@ -102,16 +105,19 @@ export const launch = async (
     trouble(new Error(problem));
     end(1);
   });
+  if (redis.restored) logger.warn('Redis was restored from dump.rdb');
   let product: Product;
   try {
+    const masterKey = await masterKeyFrom({
+      environmentValue: environment.masterKey,
+      filePath: masterKeyFileIn(environment.dataDirectory),
+    });
+    const keyUse = await readKeyUse(masterKey, environment);
     product = await startProduct(
       {
         configuration,
         redisUrl: redis.url,
-        masterKey: await masterKeyFrom({
-          environmentValue: environment.masterKey,
-          filePath: join(environment.dataDirectory, 'master.key'),
-        }),
+        masterKey,
         now,
         logger,
         onError: trouble,
@@ -121,6 +127,11 @@ export const launch = async (
       {
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),
         workers: parts.workers,
+        authority: {
+          objection: objectionToNewAuthority(keyUse, environment.newAuthority),
+          // The service works without the note.
+          noted: () => keyUse.note().catch(trouble),
+        },
         workerHost: environment.host,
       },
     );

@@ -23,6 +23,13 @@ export interface Product {
   stop(): Promise<void>;
 }
 
+export interface AuthorityRule {
+  /** Why a Redis without a certificate authority may not get one. */
+  readonly objection: string | undefined;
+  /** Called when there is one. */
+  noted(): Promise<void>;
+}
+
 /** How long Redis may be silent at the start before we say so. */
 const noticeMs = 2000;
 const lastWordsMs = 1000;
@@ -43,14 +50,16 @@ const drain = async (
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file cannot be read, the master key does not fit the stored keys, or the Redis
- *   user lacks a right.
+ * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or the master key does not fit the
+ *   stored keys or was used before and Redis is empty.
  */
 export const startProduct = async (
   options: CoreOptions,
   parts: {
     readonly api?: Pick<Environment, 'host' | 'port'>;
     readonly workers: boolean;
+    /** What is known of the master key; without it, it may be new. */
+    readonly authority?: AuthorityRule;
     /** For the metrics of a process that has no API. */
     readonly workerHost?: string;
   },
@@ -72,7 +81,11 @@ export const startProduct = async (
     // Whatever else is wrong may pass.
     if (trouble?.kind === 'right') throw new Error(trouble.says);
     // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
-    await core.custodyOver(core.blocking).trust();
+    const custody = core.custodyOver(core.blocking);
+    const objection = parts.authority?.objection;
+    if (objection !== undefined && !(await custody.hasAuthority())) throw new Error(objection);
+    await custody.trust();
+    await parts.authority?.noted();
     const workers = parts.workers ? await startWorkerSide(core) : undefined;
     if (workers !== undefined) ends.push(workers.close);
     const { workerMetricsPort } = options.configuration.operations;

@@ -1,7 +1,10 @@
 /** Acting: replays, cancels, users, and what the audit log has of them. */
 import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mostTokens } from '../../src/operators/tokens.ts';
+import { readKeyUse } from '../../src/product/key-use.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { testRedis } from '../support/redis.ts';
 import { me, soon, useOperations } from './operations-stage.ts';
@@ -13,7 +16,7 @@ const stage = useOperations(redis, {
     users: [{ name: 'olga', role: 'operator', passwordHash: await hashPassword('correct horse battery') }],
   },
 });
-const { paraph, json, submit, failed, answer, status, asked } = stage;
+const { paraph, json, env, submit, failed, answer, status, asked } = stage;
 
 const nowhere = 'H00aaaaaaaaaaaaaaaaa';
 
@@ -323,5 +326,22 @@ describe('paraph users', () => {
     expect(users.map(({ name }: { name: string }) => name)).toEqual(['olga']);
     const none = await paraph(['users', 'ls'], { env: { PARAPH_MASTER_KEY: '' } });
     expect(none.exitCode).toBe(2);
+  });
+
+  it('writes nothing into a Redis that has lost what was stored under the master key', async () => {
+    const { PARAPH_MASTER_KEY: masterKey = '', PARAPH_DATA: dataDirectory = '', PARAPH_CONFIG = '' } = env();
+    const keyUse = await readKeyUse(Buffer.from(masterKey, 'base64url'), { masterKey, dataDirectory });
+    await keyUse.note();
+    const { queue, ...configuration } = JSON.parse(readFileSync(PARAPH_CONFIG, 'utf8'));
+    const empty = join(dataDirectory, 'empty.json');
+    const prefix = `${queue.prefix.slice(-30)}-e`;
+    writeFileSync(empty, JSON.stringify({ ...configuration, queue: { ...queue, prefix } }));
+    const lost = await paraph(['users', 'add', 'otto', '--role', 'viewer'], {
+      env: { PARAPH_CONFIG: empty },
+      stdin: piped(password),
+    });
+    expect(lost.exitCode).toBe(2);
+    expect(lost.stderr).toContain('although the master key has been used before');
+    expect(await redis.client().keys(`*${prefix}*user*`)).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ describe('the environment', () => {
       dataDirectory: '.paraph',
       redisUrl: undefined,
       masterKey: undefined,
+      newAuthority: undefined,
       logLevel: 'info',
       redisServer: 'redis-server',
     });
@@ -25,6 +26,7 @@ describe('the environment', () => {
       PARAPH_DATA: '/var/lib/paraph',
       REDIS_URL: 'rediss://user:secret@redis.example:6380/1',
       PARAPH_MASTER_KEY: masterKey,
+      PARAPH_NEW_AUTHORITY: '0',
       PARAPH_LOG_LEVEL: 'debug',
       PARAPH_NO_DOWNLOAD: '1',
       PARAPH_REDIS_SERVER: '/opt/redis-server',
@@ -37,6 +39,7 @@ describe('the environment', () => {
       dataDirectory: '/var/lib/paraph',
       redisUrl: 'rediss://user:secret@redis.example:6380/1',
       masterKey,
+      newAuthority: false,
       logLevel: 'debug',
       redisServer: '/opt/redis-server',
     });
@@ -64,6 +67,7 @@ describe('the environment', () => {
     ['REDIS_URL', 'redis://a,hunter2'],
     ['PARAPH_MASTER_KEY', 'hunter2'],
     ['PARAPH_MASTER_KEY', `${masterKey}=`],
+    ['PARAPH_NEW_AUTHORITY', 'perhaps'],
     ['PARAPH_LOG_LEVEL', 'loud'],
     ['PARAPH_NO_DOWNLOAD', 'perhaps'],
   ])('with a bad %s is an error that names the variable and not its value', (name, value) => {

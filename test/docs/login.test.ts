@@ -83,9 +83,9 @@ describe('the tables of docs/login.md', () => {
     for (const { msisdn } of healthy) expect(covered).toContain(`+${msisdn}`);
   });
 
-  it('name the parameters that are kept, but for three that change nothing here', () => {
+  it('name the parameters that are kept, but for two that change nothing here', () => {
     const named = new Set(codesIn(page.replaceAll(/```.*?```/gs, '')));
-    const silent = ['claims_locales', 'display', 'id_token_hint'];
+    const silent = ['claims_locales', 'display'];
     for (const name of keptParameters.filter((each) => each !== 'client_id' && !silent.includes(each))) {
       expect(named).toContain(name);
     }

@@ -19,6 +19,7 @@ const serviceSchema = z.object({
   command: z.array(z.string()),
   environment: z.record(z.string(), z.string()).optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).optional(),
+  volumes: z.array(z.string()).optional(),
   healthcheck: z.object({ test: z.array(z.string()).optional() }).optional(),
   deploy: z.object({ replicas: z.number() }).optional(),
   read_only: z.literal(true),
@@ -51,6 +52,12 @@ it('runs the API and two workers from one image, which differ only in their comm
   expect(worker.deploy?.replicas).toBe(2);
   expect(worker.environment?.PARAPH_MASTER_KEY).toBe(api.environment?.PARAPH_MASTER_KEY);
   expect(existsSync(`${project}/${api.build}/Dockerfile`)).toBe(true);
+});
+
+it('keeps what it knows of the master key where the image looks for it', () => {
+  for (const service of [api, worker]) expect(service.volumes).toContain('paraph-data:/data');
+  expect(composition.volumes).toHaveProperty('paraph-data');
+  expect(lastOf('ENV')).toContain('PARAPH_DATA=/data');
 });
 
 it('demands a master key', () => {

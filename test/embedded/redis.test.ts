@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type EmbeddedRedisOptions, startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
 import { isRunning, type OtherProcess, startProcess } from './processes.ts';
@@ -69,6 +69,59 @@ it('keeps what was written for the next start', async () => {
   expect(existsSync(first.socketPath)).toBe(false);
   const second = await start({ dataDir });
   expect(await second.client().get('kept')).toBe('yes');
+});
+
+describe('a snapshot', () => {
+  /** A data directory with a `dump.rdb` that holds a value, and with an append-only file, too. */
+  const dataDirWithSnapshot = async (): Promise<string> => {
+    const dataDir = newDataDir();
+    const redis = await start({ dataDir });
+    await redis.client().set('kept', 'yes');
+    expect(await redis.client().call('SAVE')).toBe('OK');
+    await redis.client().set('later', 'yes');
+    await redis.stop();
+    return dataDir;
+  };
+  const appendOnly = (dataDir: string): string => join(dataDir, 'redis', 'appendonlydir');
+
+  it('is loaded where there is no append-only file, and becomes one', async () => {
+    const dataDir = await dataDirWithSnapshot();
+    rmSync(appendOnly(dataDir), { recursive: true });
+    const restored = await start({ dataDir });
+    expect(restored.restored).toBe(true);
+    expect(await restored.client().mget('kept', 'later')).toEqual(['yes', null]);
+    expect(await restored.client().config('GET', 'appendonly')).toEqual(['appendonly', 'yes']);
+    await restored.client().set('since', 'yes');
+    await restored.stop();
+    rmSync(join(dataDir, 'redis', 'dump.rdb'));
+    const again = await start({ dataDir });
+    expect(again.restored).toBe(false);
+    expect(await again.client().mget('kept', 'since')).toEqual(['yes', 'yes']);
+  });
+
+  it('is loaded again when it had not become an append-only file before Redis was killed', async () => {
+    const dataDir = await dataDirWithSnapshot();
+    // What a conversion leaves that was cut off: the directory, and no manifest in it yet.
+    rmSync(join(appendOnly(dataDir), 'appendonly.aof.manifest'));
+    const redis = await start({ dataDir });
+    expect(await redis.client().mget('kept', 'later')).toEqual(['yes', null]);
+  });
+
+  it('is not looked at beside an append-only file', async () => {
+    const redis = await start({ dataDir: await dataDirWithSnapshot() });
+    expect(redis.restored).toBe(false);
+    expect(await redis.client().mget('kept', 'later')).toEqual(['yes', 'yes']);
+  });
+
+  it('that cannot be read keeps Redis from starting, and stays where it is', async () => {
+    const dataDir = newDataDir();
+    const snapshot = join(dataDir, 'redis', 'dump.rdb');
+    mkdirSync(dirname(snapshot), { recursive: true });
+    writeFileSync(snapshot, 'REDIS0010 and then nothing of the kind');
+    await expect(start({ dataDir })).rejects.toThrow(/^redis-server ended with status/);
+    expect(existsSync(snapshot)).toBe(true);
+    expect(existsSync(appendOnly(dataDir))).toBe(false);
+  });
 });
 
 it('works in a directory whose name has spaces and quotes', async () => {

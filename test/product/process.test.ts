@@ -2,12 +2,15 @@
  * The product as its operator meets it: a process that starts, is killed in the middle of everything, and starts again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { masterKeyFrom } from '../../src/pki/master-key.ts';
+import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 
 let data = '';
@@ -163,6 +166,53 @@ describe('the embedded product', () => {
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
   }, 40_000);
 
+  const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
+  const stop = async ({ child }: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    child.kill(signal);
+    await once(child, 'exit');
+  };
+
+  it('keeps its keys when its Redis is restored from a snapshot', async () => {
+    const first = await start();
+    const root = await rootAt(first.url);
+    const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
+    expect(await client.call('SAVE')).toBe('OK');
+    client.disconnect();
+    await stop(first);
+    rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
+    const second = await start();
+    expect(await rootAt(second.url)).toBe(root);
+  }, 40_000);
+
+  it('makes no new authority for a key that was used before, unless it is told to', async () => {
+    const first = await start();
+    const root = await rootAt(first.url);
+    await stop(first);
+    rmSync(join(data, 'redis'), { recursive: true });
+    const refusal = await start().catch((error: unknown) => String(error));
+    expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
+    expect(refusal).toContain('PARAPH_NEW_AUTHORITY=1');
+    expect(await redisPid()).toBeUndefined();
+
+    const second = await start({ PARAPH_NEW_AUTHORITY: '1' });
+    expect(await rootAt(second.url)).not.toBe(root);
+    await stop(second);
+    await start();
+  }, 60_000);
+
+  it('takes a key that it was not told of for a used one when it lies in the file of an earlier release', async () => {
+    writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
+    await expect(start()).rejects.toThrow('has been used before');
+  }, 40_000);
+
+  it('starts with a key that it had made when it was stopped before anything else', async () => {
+    await masterKeyFrom({ filePath: join(data, 'master.key') });
+    const first = await start();
+    await stop(first);
+    rmSync(join(data, 'redis'), { recursive: true });
+    await expect(start()).rejects.toThrow('has been used before');
+  }, 60_000);
+
   it('keeps its state in a directory that is named relative to where it was started, as by default', async () => {
     const relativePath = relative(process.cwd(), data);
     const first = await start({ PARAPH_DATA: relativePath });
@@ -183,5 +233,52 @@ describe('the embedded product', () => {
     );
     rmSync(other, { recursive: true, force: true });
     await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
+  }, 60_000);
+});
+
+describe('a service with a Redis of its own', () => {
+  const redis = testRedis();
+  const key = (): string => randomBytes(32).toString('base64url');
+  let stores = 0;
+
+  /** Environment with a store that has nothing in it, as after a Redis was restored wrongly. */
+  const withEmptyStore = (masterKey: string): Record<string, string> => {
+    stores += 1;
+    const path = join(data, `${stores}.json`);
+    const queue = { prefix: `${redis.prefix.slice(-28)}-${stores}` };
+    writeFileSync(path, JSON.stringify({ sandbox: true, queue }));
+    return { REDIS_URL: redis.url, PARAPH_MASTER_KEY: masterKey, PARAPH_CONFIG: path };
+  };
+  const startAndStop = async (environment: Record<string, string>): Promise<void> => {
+    const { child } = await start(environment);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+
+  it('makes no new authority for a key that was used before, where it has a directory to note that in', async () => {
+    const masterKey = key();
+    const environment = withEmptyStore(masterKey);
+    await startAndStop(environment);
+    await startAndStop(environment);
+    for (const file of readdirSync(data)) {
+      if (!file.endsWith('.json')) expect(readFileSync(join(data, file), 'utf8')).not.toContain(masterKey);
+    }
+    const emptied = withEmptyStore(masterKey);
+    const refusal = await start(emptied).catch((error: unknown) => String(error));
+    expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
+    expect(refusal).not.toContain(redis.url);
+    // Another key may begin.
+    await startAndStop(withEmptyStore(key()));
+    await startAndStop({ ...withEmptyStore(masterKey), PARAPH_NEW_AUTHORITY: '1' });
+  }, 90_000);
+
+  it('makes none at all where it is told so, and needs no directory for anything', async () => {
+    const environment = { ...withEmptyStore(key()), PARAPH_DATA: join(data, 'nothing', 'here') };
+    await expect(start({ ...environment, PARAPH_NEW_AUTHORITY: '0' })).rejects.toThrow(
+      /no certificate authority, and PARAPH_NEW_AUTHORITY=0 forbids/,
+    );
+    await startAndStop(environment);
+    await startAndStop({ ...environment, PARAPH_NEW_AUTHORITY: '0' });
+    expect(existsSync(join(data, 'nothing'))).toBe(false);
   }, 60_000);
 });

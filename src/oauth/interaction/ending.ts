@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthLog } from '../log.ts';
 import type { Ending } from './facts.ts';
-import { errorOfFault, otherLoginError } from './fault-to-error.ts';
+import { errorOfFault, otherLoginError, otherPersonError } from './fault-to-error.ts';
 import { traceOf } from './login-trace.ts';
 import { type Attempt, type Progress, progressOf } from './progress.ts';
 import type { Failure, Standing } from './standing.ts';
@@ -38,7 +38,15 @@ const errorOf = (failure: Failure, attempt: Attempt) =>
     ? errorOfFault(failure.fault, traceOf(attempt))
     : otherLoginError(traceOf(attempt));
 
-const endingOf = (standing: Standing, last: Attempt | undefined): Ending | undefined => {
+/**
+ * Who a number is for a client is compared only now that the person has proven to have it: before, anybody with an ID token could
+ * try out which number it belongs to.
+ */
+const endingOf = (
+  standing: Standing,
+  last: Attempt | undefined,
+  isExpected: (account: string) => boolean,
+): Ending | undefined => {
   switch (standing.kind) {
     case 'number':
     case 'waiting':
@@ -47,6 +55,9 @@ const endingOf = (standing: Standing, last: Attempt | undefined): Ending | undef
     case 'failed':
       return { how: 'failed', ...errorOf(standing.failure, standing.attempt) };
     case 'signed':
+      if (!isExpected(standing.evidence.msisdn)) {
+        return { how: 'failed', ...otherPersonError(traceOf(standing.attempt)) };
+      }
       return {
         how: 'signed',
         grantId: randomBytesOf(32).toString('base64url'),
@@ -120,7 +131,7 @@ export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingO
     visit: Visit,
     { progress, standing }: { readonly progress: Progress; readonly standing: Standing },
   ): Promise<Departure> => {
-    const proposed = endingOf(standing, progress.attempt);
+    const proposed = endingOf(standing, progress.attempt, visit.isExpected);
     if (proposed === undefined) return { kind: 'not-yet' };
     const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
     if (ending === undefined) return { kind: 'not-yet' };

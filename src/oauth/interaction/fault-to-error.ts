@@ -8,7 +8,7 @@ import type { Fault, FaultCode } from '../../protocol/fault.ts';
 import { type CodedDescription, describeError, type ErrorCause } from '../error-codes.ts';
 
 export interface LoginError extends CodedDescription {
-  readonly error: 'access_denied' | 'server_error';
+  readonly error: 'access_denied' | 'login_required' | 'server_error';
 }
 
 type Row = readonly [error: LoginError['error'], cause: ErrorCause, text: string];
@@ -44,6 +44,13 @@ const described = ([error, cause, text]: Row, trace?: string): LoginError => ({
 /** @param trace By which the person's page and the log name the same login; without it a new one. */
 export const errorOfFault = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
   described(table[code], trace);
+
+/** Somebody has logged in, but not the person of the `id_token_hint` (OpenID Connect Core section 3.1.2.1). */
+export const otherPersonError = (trace?: string): LoginError =>
+  described(
+    ['login_required', 'otherAuthentication', 'somebody else than id_token_hint names has logged in'],
+    trace,
+  );
 
 /** For endings that no transaction has a fault for, such as a wrong one-time password. */
 export const otherLoginError = (trace?: string): LoginError => described(other, trace);

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
 import { acrValuesIn } from '../authentication-context.ts';
+import { isHinted } from '../interaction-policy.ts';
 import { errors } from '../library.ts';
 import { pinToIssuer } from '../mount.ts';
 import { chooseLanguage } from '../pages/language.ts';
@@ -30,6 +31,8 @@ export interface Visit {
   readonly scopes: readonly string[];
   readonly dtbd: string | undefined;
   readonly offer: Offer;
+  /** Whether a login by this account is what the client wants (`id_token_hint`). */
+  readonly isExpected: (account: string) => boolean;
   /** Of the browser. */
   readonly address: string;
   readonly facts: LoginFacts;
@@ -114,6 +117,7 @@ export const openVisit = async (
       scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
       dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
       offer: offerOf(textIn(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+      isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
       address,
       facts,
       ttlSeconds: secondsLeft + afterwardsSeconds,

@@ -1,5 +1,5 @@
 /**
- * What a pushed request may say. Pure: no clock, no I/O.
+ * What a request may say, pushed or not. Pure: no clock, no I/O.
  *
  * Whatever the library would refuse at the authorisation endpoint is refused here, where the client hears of it and not the
  * person. A strict client is told of unknown scopes and acr values; for others they are left out, because general OAuth
@@ -156,7 +156,7 @@ const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
 
 /**
  * A client that is not strict and asks for nothing that is known here gets the default scope, `openid`: the library lets
- * nobody come back without any.
+ * nobody come back without any, and does not count `offline_access`.
  */
 const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthClient): Read => {
   const text = parameters.get('scope');
@@ -168,7 +168,8 @@ const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthCl
   if (!known.every((scope) => (scopes as readonly string[]).includes(scope))) {
     return refuse({ reason: 'scopeNotAllowed' });
   }
-  return { value: known.length > 0 ? known.join(' ') : 'openid' };
+  const hasOther = known.some((scope) => scope !== 'offline_access');
+  return { value: (hasOther ? known : ['openid', ...known]).join(' ') };
 };
 
 const readAcrValues = (parameters: Parameters, { strictParameters }: OauthClient): Read => {

@@ -29,6 +29,8 @@ const clients = [
   clientEntry('app', { authentication: 'none' }),
   clientEntry('signer', { keys: [key.publicJwk] }),
   clientEntry('silent', { loginHintAllowed: false, dtbdAllowed: false }),
+  clientEntry('modest', { scopes: ['openid'] }),
+  clientEntry('loose', { strictParameters: false, scopes: ['openid', 'phone'] }),
 ];
 
 beforeAll(async () => {
@@ -220,5 +222,123 @@ describe('at a bare authorisation request', () => {
     expect(formIn(page.html, 'number')).toBeDefined();
     expect(isWaiting(page.html)).toBe(false);
     expect(begun()).toBe(before);
+  });
+});
+
+describe('a bad request in a link', () => {
+  type Row = readonly [string, string, string, Readonly<Record<string, string>>];
+  const rows: readonly (Row | readonly [...Row, client: string])[] = [
+    ['no scope', 'invalid_scope', 'req_1110', { scope: '' }],
+    ['a scope without openid', 'invalid_scope', 'req_1110', { scope: 'phone' }],
+    ['a scope that does not exist', 'invalid_scope', 'req_1110', { scope: 'openid root' }],
+    ['only scopes that do not exist', 'invalid_scope', 'req_1110', { scope: 'root email' }],
+    ['a scope that is malformed', 'invalid_scope', 'req_1110', { scope: 'openid "phone"' }],
+    [
+      'a scope that the client may not have',
+      'invalid_scope',
+      'sec_2010',
+      { scope: 'openid phone' },
+      'modest',
+    ],
+    ['the same at a client that is not strict', 'invalid_scope', 'sec_2010', { scope: 'mid_cms' }, 'loose'],
+    ['an unknown acr', 'invalid_request', 'req_1010', { acr_values: 'mid_al3_any gold' }],
+    ['malformed acr_values', 'invalid_request', 'req_1020', { acr_values: 'mid_al3_any  "' }],
+    ['malformed ui_locales', 'invalid_request', 'req_1040', { ui_locales: 'de_CH' }],
+    ['a login_hint without numbers', 'invalid_request', 'req_1050', { login_hint: '{"hints":[]}' }],
+    ['a login_hint that is no number', 'invalid_request', 'req_1070', { login_hint: '+41' }],
+    ['a login_hint that is nothing', 'invalid_request', 'req_1100', { login_hint: 'anna@example.org' }],
+    ['an unknown prompt', 'invalid_request', 'req_1900', { prompt: 'create' }],
+    ['prompt none beside another', 'invalid_request', 'req_1900', { prompt: 'none login' }],
+    ['another response_type', 'unsupported_response_type', 'req_1900', { response_type: 'code id_token' }],
+    ['no response_type', 'invalid_request', 'req_1900', { response_type: '' }],
+    ['an unknown response_mode', 'unsupported_response_mode', 'req_1900', { response_mode: 'pigeon' }],
+    ['the plain PKCE method', 'invalid_request', 'req_1900', { code_challenge_method: 'plain' }],
+    ['a PKCE challenge without a method', 'invalid_request', 'req_1900', { code_challenge_method: '' }],
+    ['a PKCE challenge that is none', 'invalid_request', 'req_1900', { code_challenge: 'short' }],
+    [
+      'no PKCE at a public client',
+      'invalid_request',
+      'req_1900',
+      { code_challenge: '', code_challenge_method: '' },
+      'app',
+    ],
+    ['a max_age that is no number', 'invalid_request', 'req_1900', { max_age: 'old' }],
+    ['an id_token_hint that is none', 'invalid_request', 'req_1900', { id_token_hint: 'e30.e30.' }],
+    ['a registration', 'registration_not_supported', 'req_1900', { registration: '{}' }],
+  ];
+  const coded = (error: string, code: string) => ({
+    error,
+    error_description: expect.stringMatching(new RegExp(`^mid_${code}_[\\w-]{8} - `)),
+    iss: `${product.url}/oidc`,
+    state: 'the-state',
+  });
+  const answerIn = ({ left }: { readonly left: URL | undefined }) => {
+    expect(`${left?.origin}${left?.pathname}`).toBe(callback);
+    // Some errors are told where the answer that was asked for would have been.
+    return Object.fromEntries(new URLSearchParams(left?.hash.slice(1) || left?.search));
+  };
+
+  it.each(rows.map(([what, error, code, fields, id = 'shop']) => [what, error, code, fields, id] as const))(
+    'with %s goes back before anybody is asked',
+    async (_, error, code, fields, id) => {
+      const { page } = await open(bare(id, fields));
+      expect(answerIn(page)).toEqual(coded(error, code));
+      const [, trace = 'none'] = /_([\w-]{8}) - /.exec(answerIn(page).error_description ?? '') ?? [];
+      const [line = '{}'] = product.logged.filter((each) => each.includes(trace));
+      expect(JSON.parse(line)).toMatchObject({ clientId: id, error, code });
+    },
+  );
+
+  it.each(
+    rows.flatMap(([what, error, code, fields]) =>
+      /1[01]\d0/.test(code) ? [[what, error, code, fields] as const] : [],
+    ),
+  )('that is signed, with %s, goes back like any other', async (_, error, code, fields) => {
+    const signed = await new SignJWT(bare('signer', fields))
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .setIssuer('signer')
+      .setAudience(`${product.url}/oidc`)
+      .setExpirationTime('1 minute')
+      .sign(key.privateKey);
+    const { page } = await open({ client_id: 'signer', request: signed, state: 'another' });
+    expect(answerIn(page)).toEqual(coded(error, code));
+  });
+
+  it.each([
+    ['fragment', (left: URL) => Object.fromEntries(new URLSearchParams(left.hash.slice(1)))],
+    ['jwt', (left: URL) => claimsIn(left.searchParams.get('response') ?? '')],
+  ])('goes back in the response mode %s', async (mode, read) => {
+    const { page } = await open(bare('shop', { scope: 'openid root', response_mode: mode }));
+    expect(read(page.left ?? new URL(callback))).toMatchObject(coded('invalid_scope', 'req_1110'));
+  });
+
+  it('goes nowhere when the address is not the client’s', async () => {
+    const { page } = await open(bare('shop', { scope: 'root', redirect_uri: 'https://evil.example/' }));
+    expect([page.status, page.left]).toEqual([400, undefined]);
+    expect(page.html).not.toContain('evil.example');
+  });
+});
+
+describe('a link of a client that is not strict', () => {
+  const logInWith = async (fields: Readonly<Record<string, string>>, id = 'loose') => {
+    const { page, browser } = await open(bare(id, fields));
+    return returned(await browser.settle(await browser.submit(page, 'number', { msisdn: '+41790000001' })));
+  };
+
+  it.each([
+    ['without scopes', { scope: '' }],
+    ['with scopes that do not exist', { scope: 'email root' }],
+    ['with offline_access alone', { scope: 'offline_access' }],
+    ['with acr_values that do not exist', { acr_values: 'gold silver' }],
+    ['that lets the person choose an account', { prompt: 'select_account' }],
+    ['with what is off', { claims: '{', resource: 'nowhere', authorization_details: '[' }],
+  ])('%s leads to a code', async (_, fields) => {
+    expect(await logInWith(fields)).toMatchObject({ code: expect.any(String), state: 'the-state' });
+  });
+
+  it('leads to a code when it was pushed with offline_access alone, too', async () => {
+    const loose = relyingParty(product, { id: 'loose', secret });
+    const { body } = await loose.redeem(await loose.logIn(robot, { scope: 'offline_access' }));
+    expect(body.scope).toBe('openid');
   });
 });

@@ -1,0 +1,65 @@
+/**
+ * Whether a master key has been used before: for a start that finds no certificate authority in Redis.
+ *
+ * A new key gets a new authority, and nobody has to say so. Under a key that was used there has been an authority; when it is not
+ * there, Redis has lost its data, or a backup is not where Redis looks for it. A new one in its place would look like
+ * success, and every certificate of before would be worthless.
+ *
+ * - A key that was made here: beside its file lies `master.key.unused` until there is an authority (`master-key.ts`). So a file
+ *   of an earlier release, or out of a backup, counts as used.
+ * - A key that was handed in: `master.key.used` in the data directory names the last one that had an authority, by an HMAC that
+ *   tells nothing about it. Without that directory nothing is known, and the key counts as new.
+ */
+import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../environment.ts';
+import { masterKeyFileIn, unusedMarkOf } from '../pki/master-key.ts';
+
+export interface KeyUse {
+  /** As far as can be told. Read it before Redis is asked: another process may make the first authority in between. */
+  readonly isUsed: boolean;
+  /** Notes that there is an authority under the key. Safe to call again. */
+  note(): Promise<void>;
+}
+
+export const readKeyUse = async (
+  masterKey: Uint8Array,
+  { masterKey: given, dataDirectory }: Pick<Environment, 'masterKey' | 'dataDirectory'>,
+): Promise<KeyUse> => {
+  if (given === undefined) {
+    const unusedMark = unusedMarkOf(masterKeyFileIn(dataDirectory));
+    return { isUsed: !existsSync(unusedMark), note: () => rm(unusedMark, { force: true }) };
+  }
+  const path = join(dataDirectory, 'master.key.used');
+  const name = createHmac('sha256', masterKey).update('paraph key in use').digest('base64url');
+  const noted = await readFile(path, 'utf8').catch(() => '');
+  const isUsed = noted.trim() === name;
+  return {
+    isUsed,
+    note: async () => {
+      if (!isUsed && existsSync(dataDirectory)) await writeFile(path, `${name}\n`, { mode: 0o600 });
+    },
+  };
+};
+
+const wayOut =
+  'Restore the data, or set PARAPH_NEW_AUTHORITY=1 for one start: that makes a new authority, and the keys and certificates of before are lost';
+
+/**
+ * @param allowed What PARAPH_NEW_AUTHORITY says; undefined when it is not set.
+ * @returns Why a Redis without an authority may not get one, in sentences for the operator.
+ */
+export const objectionToNewAuthority = (
+  { isUsed }: Pick<KeyUse, 'isUsed'>,
+  allowed: boolean | undefined,
+): string | undefined => {
+  if (allowed === true || (allowed === undefined && !isUsed)) return undefined;
+  const what = 'Redis has no certificate authority';
+  const probably =
+    'its data is gone, it is another Redis or another queue.prefix, or a backup was not loaded (Redis ignores dump.rdb when it expects an append-only file)';
+  return allowed === false
+    ? `${what}, and PARAPH_NEW_AUTHORITY=0 forbids making one: ${probably}. ${wayOut}.`
+    : `${what}, although the master key has been used before: ${probably}. ${wayOut}.`;
+};
