@@ -4,7 +4,7 @@
  * A job is run for many reasons: it is new, it was woken, its last worker died, or somebody replays it. BullMQ counts
  * how often a job has ended (`attemptsMade`), and the data notes that count when an attempt begins (`endedRuns`). A
  * higher count later means that the attempt is over and the job has been run again: a replay. That holds whatever the
- * run before left behind, even nothing.
+ * run before left behind, even nothing. Some tools reset the count; then the trace that BullMQ keeps of a failure tells.
  *
  * Data is trusted no more than a request from the wire: any service with access to the queue can write it.
  */
@@ -148,7 +148,9 @@ export const takeUp = async (
   const last =
     data.transaction ?? begin({ submittedAt: submittedAt(job, now), timeoutSeconds: request.timeoutSeconds });
   const asked = last.state === 'pending';
-  if (ended === (data.endedRuns ?? 0)) return { ...run, data, record: last, asked };
+  // A failure that was saved is told again, unless the queue has had it and somebody runs the job once more.
+  const isOver = last.state === 'failed' && (await home.hasFailed(id));
+  if (ended === (data.endedRuns ?? 0) && !isOver) return { ...run, data, record: last, asked };
   if (asked && (await home.decision(id, last.attempt))?.kind === 'signature') {
     // Some tools run completed jobs again. What a person signed stands, and is found where it was decided.
     return { ...run, data, record: last, asked };

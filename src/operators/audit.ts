@@ -8,7 +8,8 @@
  * The time of an entry is the clock of Redis, one clock for all processes, and part of its id.
  *
  * Keys: `{<prefix>}:audit`, and `{<prefix>}:audit:once:…` for a while beside it; `{<prefix>}:audit:of:<target>`, a list of the ids of
- * the entries about one target, so that what was done to a transaction is found however long the log is.
+ * the entries about one target, so that what was done to a transaction is found however long the log is. The list is over 400
+ * days after its last entry. What is older stays in the log, and is looked for there.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
@@ -123,20 +124,24 @@ const entrySchema = z.object({
 });
 
 const onceSeconds = 31 * 86_400;
+const aboutSeconds = 400 * 86_400;
 const readAtOnce = 500;
 /** Entries that one page goes through. */
 const readAtMost = 20_000;
 
 /**
  * KEYS: the log, the mark of an action that is recorded once, the target's list. ARGV: the entry, whether once, seconds, whether there
- * is a target.
+ * is a target, seconds.
  */
 const recordScript = `
 local before = ARGV[2] ~= '' and redis.call('GET', KEYS[2])
 if before then return before end
 local id = redis.call('XADD', KEYS[1], '*', 'entry', ARGV[1])
 if ARGV[2] ~= '' then redis.call('SET', KEYS[2], id, 'EX', ARGV[3]) end
-if ARGV[4] ~= '' then redis.call('RPUSH', KEYS[3], id) end
+if ARGV[4] ~= '' then
+  redis.call('RPUSH', KEYS[3], id)
+  redis.call('EXPIRE', KEYS[3], ARGV[5])
+end
 return id`;
 
 type RawEntries = readonly (readonly [id: string, fields: readonly string[]])[];
@@ -188,13 +193,21 @@ export const createAudit = ({
     }
   }
 
-  async function* about(target: string, cursor: string | undefined): AsyncGenerator<RawEntries> {
+  async function* about(
+    { target = '', ...filter }: AuditFilter,
+    cursor: string | undefined,
+  ): AsyncGenerator<RawEntries> {
     const all = (await redis.lrange(aboutKey(target), 0, -1)).toReversed();
     const ids = cursor === undefined ? all : all.filter((id) => isOlder(id, cursor));
     for (let first = 0; first < ids.length; first += readAtOnce) {
       const some = ids.slice(first, first + readAtOnce);
       yield (await Promise.all(some.map((id) => redis.xrange(key, id, id)))).flat();
     }
+    // A list that was there before this one had no entry for so long before the first of this one.
+    const began = all.at(-1)?.split('-')[0] ?? Number((await redis.time())[0]) * 1000;
+    const before = `${Number(began) - aboutSeconds * 1000}-0`;
+    if (filter.from !== undefined && isOlder(before, `${Math.trunc(filter.from)}-0`)) return;
+    yield* logged(filter, cursor !== undefined && isOlder(cursor, before) ? cursor : before);
   }
 
   return {
@@ -211,6 +224,7 @@ export const createAudit = ({
         once,
         onceSeconds,
         target ?? '',
+        aboutSeconds,
       );
       log.audit({ who, via, action, target });
       return String(id);
@@ -219,7 +233,7 @@ export const createAudit = ({
     read: async ({ limit = 100, cursor, ...filter } = {}) => {
       if (cursor !== undefined && !/^\d{1,15}-\d{1,10}$/.test(cursor)) return undefined;
       const most = Math.min(Math.max(Math.trunc(limit), 1), 1000);
-      const pages = filter.target === undefined ? logged(filter, cursor) : about(filter.target, cursor);
+      const pages = filter.target === undefined ? logged(filter, cursor) : about(filter, cursor);
       const entries: AuditEntry[] = [];
       let read = 0;
       for await (const page of pages) {

@@ -41,6 +41,8 @@ export interface Standing {
   readonly waitsForItsTime: boolean;
   /** How often it was run to an end. */
   readonly endedRuns: number;
+  /** It has been run to a failure since the attempt that its data tell of began. */
+  readonly hasFailed: boolean;
 }
 
 const fields = [
@@ -53,6 +55,7 @@ const fields = [
   'ats',
   'atm',
   'delay',
+  'stacktrace',
 ] as const;
 
 const parsed = (text: string | null | undefined): unknown => {
@@ -65,10 +68,8 @@ const parsed = (text: string | null | undefined): unknown => {
 
 /** @returns Undefined for a job that there is not. */
 export const readStanding = async (redis: RedisClient, key: string): Promise<Standing | undefined> => {
-  const [text, timestamp, finishedOn, returnValue, failedReason, defa, ats, atm, delay] = await redis.hmget(
-    key,
-    ...fields,
-  );
+  const [text, timestamp, finishedOn, returnValue, failedReason, defa, ats, atm, delay, trace] =
+    await redis.hmget(key, ...fields);
   if (text == null) return undefined;
   const written = parsed(text);
   const data = signatureJobDataSchema.safeParse(written);
@@ -87,11 +88,13 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
     withdrawn: defa != null,
     waitsForItsTime: Number(ats ?? 0) === 0 && Number(delay ?? 0) > 0,
     endedRuns: Number(atm ?? 0),
+    hasFailed: trace != null,
   };
 };
 
 /** Whether what the job's data say is of the attempt in hand: a replay that no worker has taken yet has not begun. */
-export const isOfThisRun = ({ data, endedRuns }: Standing): boolean => (data?.endedRuns ?? 0) === endedRuns;
+export const isOfThisRun = ({ data, endedRuns, hasFailed }: Standing): boolean =>
+  (data?.endedRuns ?? 0) === endedRuns && !(hasFailed && data?.transaction?.state === 'failed');
 
 /** @returns The attempt that somebody has been asked for and may be answered. */
 export const pendingAttempt = (standing: Standing): number | undefined => {

@@ -106,7 +106,10 @@ export const signatureJobDataSchema = z.object({
     .optional()
     .describe("BullMQ's count of ended runs when the attempt began: a higher one means a replay"),
   deliveryFailures: z.number().int().min(0).max(1_000_000).optional(),
-  troubled: z.literal(true).optional().describe('A step of this attempt threw, and nobody has been asked since'),
+  troubled: z
+    .literal(true)
+    .optional()
+    .describe('A step of this attempt threw, and nobody has been asked since'),
 });
 
 /** The same as a type, in the machine's own terms. */

@@ -46,8 +46,8 @@ export interface Joinable {
 
 export interface JobHome {
   /**
-   * Writes the job's data under its lock. `awaiting` names the attempt that may be answered from now on; 0 for none;
-   * undefined leaves it as it is. `joinable` lets equal requests join a transaction that is open again.
+   * Writes the job's data under its lock. `awaiting` names the attempt that may be answered from now on; 0 for none, where an
+   * attempt begins; undefined leaves it as it is. `joinable` lets equal requests join a transaction that is open again.
    *
    * @returns False when the lock is no longer this token's: the caller must stop and touch nothing.
    */
@@ -59,6 +59,8 @@ export interface JobHome {
   read(id: string): Promise<StoredJob | undefined>;
   /** How a job ended, without its data. @returns Undefined for a job that there is not. */
   readEnd(id: string): Promise<StoredEnd | undefined>;
+  /** Whether the job has failed since the attempt in hand began, also when whoever runs it again has reset BullMQ's counts. */
+  hasFailed(id: string): Promise<boolean>;
   /** Replaces the return value of a completed job. @returns False when the job is not, or no longer, completed. */
   amend(id: string, returnValue: unknown): Promise<boolean>;
 }
@@ -67,6 +69,7 @@ const saveScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '' then redis.call('HSET', KEYS[1], 'data', ARGV[2])
 else redis.call('HSET', KEYS[1], 'data', ARGV[2], 'awaiting', ARGV[3]) end
+if ARGV[3] == '0' then redis.call('HDEL', KEYS[1], 'stacktrace') end
 if ARGV[4] == '' then return 1 end
 local first = redis.call('GET', KEYS[3])
 if first and first ~= ARGV[4] then return 1 end
@@ -152,6 +155,8 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
 
     decide: async (id, attempt, wanted) =>
       readDecision(String(await redis.eval(decideScript, 1, keyOf(id), attempt, JSON.stringify(wanted)))),
+
+    hasFailed: async (id) => (await redis.hexists(keyOf(id), 'stacktrace')) === 1,
 
     amend: async (id, returnValue) =>
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,

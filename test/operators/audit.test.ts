@@ -57,6 +57,33 @@ describe('the audit log', () => {
     expect(second?.cursor).toBeUndefined();
   });
 
+  it('finds what was done to a target when the list of its entries is over, before and after it is acted on again', async () => {
+    const entry = (at: number, target: string): unknown[] => [
+      `${at}-0`,
+      'entry',
+      JSON.stringify({ who: 'olga', via: 'password', action: 'replay', target, details: { at } }),
+    ];
+    for (const [at, target] of [
+      [1000, 'H1'],
+      [2000, 'H2'],
+      [3000, 'H1'],
+    ] as const) {
+      await redis.xadd(key, ...(entry(at, target) as [string]));
+    }
+    const found = async (filter: object = {}) => {
+      const page = await audit.read({ target: 'H1', ...filter });
+      return page?.entries.map(({ details, who }) => details?.at ?? who);
+    };
+    expect(await found()).toEqual([3000, 1000]);
+    const cursor = await note('H1', 'otto');
+    expect(await found()).toEqual(['otto', 3000, 1000]);
+    expect(await found({ cursor })).toEqual([3000, 1000]);
+    expect(await found({ cursor: '3000-0' })).toEqual([1000]);
+    const days = (await redis.ttl(`${key}:of:H1`)) / 86_400;
+    expect(days).toBeGreaterThan(399);
+    expect(days).toBeLessThanOrEqual(400);
+  });
+
   it('is read page by page, each entry once, also while it grows', async () => {
     for (let entry = 0; entry < 25; entry += 1) await note(`H${entry}`);
     const found: (string | undefined)[] = [];

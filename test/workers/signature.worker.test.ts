@@ -282,6 +282,23 @@ describe('a replay', () => {
     await until(async () => expect((await recordOf(id)).attempt).toBe(2));
   });
 
+  it('asks again when a dashboard resets the counts of the job, and fails once for each attempt', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
+    await product.api.transactions.answer(id, 1, cancelled);
+    await failedWith(id, 401);
+    for (const attempt of [2, 3]) {
+      await (await at.queue.getJob(id))?.retry('failed', { resetAttemptsMade: true });
+      await until(async () => expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }));
+      await asked(id);
+      expect(await product.api.transactions.answer(id, attempt, cancelled)).toBe('accepted');
+      await failedWith(id, 401);
+    }
+    const { history } = await recordOf(id);
+    expect(history.filter(({ state }) => state === 'failed').map(({ attempt }) => attempt)).toEqual([
+      1, 2, 3,
+    ]);
+  });
+
   it('is refused for what was signed, is open, or is unknown', async () => {
     const done = await submit({});
     await signed(done);
