@@ -31,6 +31,7 @@ import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 
@@ -183,7 +184,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(commands, queue.prefix, now),
-      clockCheck(core.clock),
+      clockCheck(core.clock, toleratedOffsetMs),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklog),

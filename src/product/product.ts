@@ -11,6 +11,7 @@ import { settlesWithin } from '../redis/patience.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { openApiSide } from './api-side.ts';
+import { toleratedOffsetMs } from './clock-watch.ts';
 import { type CoreOptions, openCore } from './core.ts';
 import { startWorkerSide } from './worker-side.ts';
 
@@ -76,7 +77,7 @@ export const startProduct = async (
         routes: core.telemetry.routes,
         checks: [
           redisCheck(core.blocking, options.configuration.queue.prefix, core.now),
-          clockCheck(core.clock),
+          clockCheck(core.clock, toleratedOffsetMs),
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });
