@@ -33,6 +33,7 @@ import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 
@@ -185,7 +186,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(createRedisProbe({ redis: commands, prefix: queue.prefix, shards: queue.shards })),
-      clockCheck(core.clock),
+      clockCheck(core.clock, toleratedOffsetMs),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklog),

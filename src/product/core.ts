@@ -12,7 +12,7 @@ import { internalProviders } from '../oauth/internal-provider.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
-import { createRedisClock, type RedisClock, toleratedOffsetMs } from '../redis/clock.ts';
+import { createRedisClock, type RedisClock } from '../redis/clock.ts';
 import {
   connectForBlocking,
   connectForCommands,
@@ -20,12 +20,14 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
+import { settlesWithin } from '../redis/patience.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
+import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { retentionOf } from './retention.ts';
 
@@ -67,6 +69,9 @@ export interface Core extends CoreOptions {
   close(): Promise<void>;
 }
 
+/** Longer than Redis takes to say its time; without it the clock of the machine will do. */
+const askedWithinMs = 5000;
+
 export const openCore = (options: CoreOptions): Core => {
   const { configuration, redisUrl, masterKey, now: hostNow } = options;
   const { sandbox, queue, operations } = configuration;
@@ -85,20 +90,10 @@ export const openCore = (options: CoreOptions): Core => {
   telemetry.watchRedis('blocking', blocking);
   const onError = telemetry.trouble('product', options.onError);
   for (const client of [commands, blocking]) client.on('error', onError);
-  let isWrong = false;
-  const clock = createRedisClock(commands, {
-    hostNow,
-    onError,
-    onMeasured: (offsetMs) => {
-      const wasWrong = isWrong;
-      isWrong = Math.abs(offsetMs) > toleratedOffsetMs;
-      if (isWrong && !wasWrong) options.logger.warn({ offsetMs }, 'the clock differs from that of Redis');
-      if (wasWrong && !isWrong)
-        options.logger.info({ offsetMs }, 'the clock agrees with that of Redis again');
-    },
-  });
+  const clock = createRedisClock(commands, hostNow);
+  const endWatch = watchClock(clock, hostNow, options.logger);
   telemetry.watchClock(clock);
-  const { now } = clock;
+  const now = (): number => Math.floor(clock.now());
   return {
     ...options,
     now,
@@ -122,10 +117,10 @@ export const openCore = (options: CoreOptions): Core => {
       createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),
     ready: async () => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
-      await clock.measure();
+      await settlesWithin(clock.asked, askedWithinMs);
     },
     close: async () => {
-      clock.close();
+      endWatch();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },
   };

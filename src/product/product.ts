@@ -12,6 +12,7 @@ import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts'
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { openApiSide } from './api-side.ts';
+import { toleratedOffsetMs } from './clock-watch.ts';
 import { type CoreOptions, openCore } from './core.ts';
 import { startWorkerSide } from './worker-side.ts';
 
@@ -96,7 +97,7 @@ export const startProduct = async (
         routes: core.telemetry.routes,
         checks: [
           redisCheck(probe),
-          clockCheck(core.clock),
+          clockCheck(core.clock, toleratedOffsetMs),
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });

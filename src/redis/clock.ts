@@ -1,99 +1,98 @@
 /**
- * The time by the clock of Redis, without asking for it each time.
+ * What time it is by the clock of Redis.
  *
- * Processes of one service must agree on when a deadline is, and their own clocks need not. So each measures now and then
- * by how much the time of Redis differs from its monotonic clock, which nobody sets, and adds that up. It is off by half a
- * round trip at most.
+ * Redis is what all processes of a service have in common, so what several of them must agree on is said in its time. A
+ * process's own clock may be wrong, and may be set while it runs; so the difference is kept to the monotonic clock, which
+ * only goes on. Redis is asked when a connection is ready, every minute, and when somebody has a reason to doubt.
  */
-import type { RedisClient } from './connect.ts';
+import { Cluster, type Redis, ReplyError } from 'ioredis';
 
 export interface RedisClock {
-  /** Milliseconds since the epoch. Until Redis has answered for the first time, by the clock of this process. */
+  /** Milliseconds since the epoch by the clock of Redis; by the process's own until Redis has told it. */
   now(): number;
-  /** By how much the clock of this process is ahead of that of Redis; negative when it is behind. Undefined until measured. */
+  /** The same by the clock of one node of a cluster, or else of the node that told it last; undefined until one has. */
+  nowAt(node: Redis): number | undefined;
+  /** How far the process's clock is ahead of that of Redis: of the node that differs most. Undefined until one has told. */
   offsetMs(): number | undefined;
-  /** Measures anew. Never rejects: while Redis is away the last measurement stands. */
-  measure(): Promise<void>;
-  close(): void;
+  /** Asks again. What cannot be had stays as it was. */
+  refresh(): Promise<void>;
+  /** Resolves when Redis has told its time for the first time, or has refused to. */
+  readonly asked: Promise<void>;
 }
 
-export interface RedisClockOptions {
-  /** The clock of this process. */
-  readonly hostNow: () => number;
-  readonly onMeasured?: (offsetMs: number) => void;
-  readonly onError: (error: Error) => void;
-}
+const refreshEveryMs = 60_000;
 
-/** Beyond this the clock of a process counts as wrong. */
-export const toleratedOffsetMs = 1000;
+/** Half the round trip is how wrong a reading may be: one that took longer is repeated. */
+const quickMs = 20;
+const readings = 3;
 
-const everyMs = 60_000;
-const afterErrorMs = 5000;
-const lookEveryMs = 1000;
-/** More than a clock is adjusted by from one second to the next: it was set, or the machine was asleep. */
-const jumpMs = 250;
-/** The shortest round trip tells the most. */
-const samples = 3;
+/** Looks at `redis` from its next `ready` on. @param wall The process's own clock, milliseconds since the epoch. */
+export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now): RedisClock => {
+  /** What is to be added to the monotonic clock. */
+  const differences = new Map<Redis, number>();
+  const looking = new Map<Redis, Promise<void>>();
+  let last: number | undefined;
+  let answered: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
 
-export const createRedisClock = (
-  redis: RedisClient,
-  { hostNow, onMeasured, onError }: RedisClockOptions,
-): RedisClock => {
-  /** Time of Redis minus monotonic time. */
-  let baseMs: number | undefined;
-  let measuring: Promise<void> | undefined;
-  let dueAt = 0;
-  let hostBaseMs = 0;
-  const hostBase = (): number => hostNow() - performance.now();
-
-  const now = (): number => (baseMs === undefined ? hostNow() : Math.floor(performance.now() + baseMs));
-  const offsetMs = (): number | undefined => (baseMs === undefined ? undefined : hostNow() - now());
-
-  const sample = async (): Promise<{ readonly tripMs: number; readonly baseMs: number }> => {
-    const sentAt = performance.now();
-    const [seconds, microseconds] = await redis.time();
-    const tripMs = performance.now() - sentAt;
-    return { tripMs, baseMs: Number(seconds) * 1000 + Number(microseconds) / 1000 - sentAt - tripMs / 2 };
-  };
-
-  const measureNow = async (): Promise<void> => {
-    dueAt = performance.now() + everyMs;
-    hostBaseMs = hostBase();
-    try {
-      let best = await sample();
-      for (let count = 1; count < samples; count += 1) {
-        const next = await sample();
-        if (next.tripMs < best.tripMs) best = next;
-      }
-      baseMs = best.baseMs;
-      onMeasured?.(hostNow() - now());
-    } catch (error) {
-      dueAt = performance.now() + afterErrorMs;
-      onError(error instanceof Error ? error : new Error(String(error)));
+  const read = async (node: Redis): Promise<void> => {
+    let best = Number.POSITIVE_INFINITY;
+    for (let count = 0; count < readings && best > quickMs; count += 1) {
+      const askedAt = performance.now();
+      const [seconds, microseconds] = await node.time();
+      const roundTripMs = performance.now() - askedAt;
+      if (roundTripMs >= best) continue;
+      best = roundTripMs;
+      last = Number(seconds) * 1000 + Number(microseconds) / 1000 - askedAt - roundTripMs / 2;
+      differences.set(node, last);
+      answered();
     }
   };
-  const measure = (): Promise<void> => {
-    measuring ??= measureNow().finally(() => {
-      measuring = undefined;
-    });
-    return measuring;
+
+  const look = (node: Redis): Promise<void> => {
+    const begun =
+      looking.get(node) ??
+      read(node)
+        .catch((error) => {
+          // What is known stays. A refusal (the user's rights) is an answer as well.
+          if (error instanceof ReplyError) answered();
+        })
+        .finally(() => looking.delete(node));
+    looking.set(node, begun);
+    return begun;
   };
 
-  const look = (): void => {
-    if (performance.now() >= dueAt || Math.abs(hostBase() - hostBaseMs) > jumpMs) void measure();
+  const follow = (node: Redis): void => {
+    let timer: NodeJS.Timeout | undefined;
+    node.on('ready', () => {
+      void look(node);
+      clearInterval(timer);
+      timer = setInterval(look, refreshEveryMs, node).unref();
+    });
+    node.on('close', () => clearInterval(timer));
+    node.on('end', () => differences.delete(node));
   };
-  const timer = setInterval(look, lookEveryMs).unref();
-  // It may be another Redis that answers now, with another clock.
-  const onReady = (): void => void measure();
-  redis.on('ready', onReady);
+  if (redis instanceof Cluster) redis.on('+node', follow);
+  else follow(redis);
 
   return {
-    now,
-    offsetMs,
-    measure,
-    close: () => {
-      clearInterval(timer);
-      redis.off('ready', onReady);
+    asked,
+    now: () => (last === undefined ? wall() : performance.now() + last),
+    nowAt: (node) => {
+      const difference = differences.get(node) ?? last;
+      return difference === undefined ? undefined : performance.now() + difference;
+    },
+    offsetMs: () => {
+      const ahead = wall() - performance.now();
+      const offsets = [...differences.values()].map((difference) => ahead - difference);
+      const [most] = offsets.sort((one, other) => Math.abs(other) - Math.abs(one));
+      return most;
+    },
+    refresh: async () => {
+      const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+      await Promise.all(nodes.filter(({ status }) => status === 'ready').map(look));
     },
   };
 };

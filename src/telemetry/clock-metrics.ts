@@ -12,7 +12,7 @@ export const createClockMetrics = (registry: Registry): ((clock: Pick<RedisClock
     collect: () => {
       const offsetMs = watched?.offsetMs();
       if (offsetMs === undefined) offset.remove();
-      else offset.set(offsetMs / 1000);
+      else offset.set(Math.round(offsetMs) / 1000);
     },
   });
   return (clock) => {

@@ -2,7 +2,7 @@
  * What a process must have to do its work; for `/readyz`.
  */
 import { type HealthCheck, passes } from '../http/health.route.ts';
-import { type RedisClock, toleratedOffsetMs } from '../redis/clock.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import type { RedisProbe } from './redis-probe.ts';
 
 export const redisCheck = (probe: RedisProbe): HealthCheck => ({
@@ -26,7 +26,10 @@ export const eventsCheck = (reading: () => boolean): HealthCheck => ({
 });
 
 /** Deadlines go by the clock of Redis; tokens do not, and another process would find them of the future or of the past. */
-export const clockCheck = ({ offsetMs }: Pick<RedisClock, 'offsetMs'>): HealthCheck => ({
+export const clockCheck = (
+  { offsetMs }: Pick<RedisClock, 'offsetMs'>,
+  toleratedOffsetMs: number,
+): HealthCheck => ({
   name: 'clock',
   trouble: 'The clock has not been compared with that of Redis',
   look: async () => {

@@ -1,0 +1,39 @@
+/**
+ * Says when the clock of this process begins to differ from that of Redis, and when it agrees again.
+ *
+ * Redis is asked once a minute. In between a clock that was set is noticed by the monotonic one, which goes on; so is a
+ * machine that was asleep, whose monotonic clock stood.
+ */
+import type { Logger } from 'pino';
+import type { RedisClock } from '../redis/clock.ts';
+
+/** Beyond this the clock of a process counts as wrong. */
+export const toleratedOffsetMs = 1000;
+
+const everyMs = 1000;
+/** More than a clock is adjusted by from one second to the next. */
+const jumpMs = 250;
+
+/** @returns Ends it. */
+export const watchClock = (
+  clock: Pick<RedisClock, 'offsetMs' | 'refresh'>,
+  hostNow: () => number,
+  logger: Logger,
+): (() => void) => {
+  const differenceNow = (): number => hostNow() - performance.now();
+  let differenceMs = differenceNow();
+  let isWrong = false;
+  const look = async (): Promise<void> => {
+    const wasMs = differenceMs;
+    differenceMs = differenceNow();
+    if (Math.abs(differenceMs - wasMs) > jumpMs) await clock.refresh();
+    const exactMs = clock.offsetMs();
+    if (exactMs === undefined || Math.abs(exactMs) > toleratedOffsetMs === isWrong) return;
+    isWrong = !isWrong;
+    const offsetMs = Math.round(exactMs);
+    if (isWrong) logger.warn({ offsetMs }, 'the clock differs from that of Redis');
+    else logger.info({ offsetMs }, 'the clock agrees with that of Redis again');
+  };
+  const timer = setInterval(() => void look(), everyMs).unref();
+  return () => clearInterval(timer);
+};
