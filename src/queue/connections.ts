@@ -5,7 +5,13 @@
  * waits. A connection that the caller has keeps the caller's patience and stays open.
  */
 import type { Redis } from 'ioredis';
-import { connectForBlocking, connectForCommands, disconnect, type RedisClient } from '../redis/connect.ts';
+import {
+  connectForBlocking,
+  connectForCommands,
+  disconnect,
+  likenessForEvents,
+  type RedisClient,
+} from '../redis/connect.ts';
 
 export type ConnectionOptions =
   | {
@@ -31,7 +37,7 @@ export const openConnections = (
 ): Connections => {
   const commands = connection ?? connectForCommands({ url: redisUrl });
   const blocking =
-    connection?.duplicate({ maxRetriesPerRequest: null }) ?? connectForBlocking({ url: redisUrl ?? '' });
+    connection === undefined ? connectForBlocking({ url: redisUrl }) : likenessForEvents(connection);
   const own = connection === undefined ? [commands, blocking] : [blocking];
   for (const client of own) client.on('error', onError);
   return {
