@@ -12,8 +12,9 @@ import { internalProviders } from '../oauth/internal-provider.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
-import { createRedisClock, type RedisClock } from '../redis/clock.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import {
+  clockOf,
   connectForBlocking,
   connectForCommands,
   disconnect,
@@ -75,7 +76,7 @@ const askedWithinMs = 5000;
 export const openCore = (options: CoreOptions): Core => {
   const { configuration, redisUrl, masterKey, now: hostNow } = options;
   const { sandbox, queue, operations } = configuration;
-  const commands = connectForCommands({ url: redisUrl });
+  const commands = connectForCommands({ url: redisUrl }, hostNow);
   const blocking = connectForBlocking({ url: redisUrl });
   const internal = internalProviders(configuration.oidc.tenants);
   const telemetry = createTelemetry({
@@ -90,7 +91,7 @@ export const openCore = (options: CoreOptions): Core => {
   telemetry.watchRedis('blocking', blocking);
   const onError = telemetry.trouble('product', options.onError);
   for (const client of [commands, blocking]) client.on('error', onError);
-  const clock = createRedisClock(commands, hostNow);
+  const clock = clockOf(commands);
   const endWatch = watchClock(clock, hostNow, options.logger);
   telemetry.watchClock(clock);
   const now = (): number => Math.floor(clock.now());

@@ -9,6 +9,7 @@ import {
   connectForBlocking,
   connectForCommands,
   disconnect,
+  likenessForEvents,
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
@@ -45,7 +46,7 @@ export const openConnections = (
 ): Connections => {
   const commands = connection ?? connectForCommands({ url: redisUrl });
   const blocking =
-    connection?.duplicate({ maxRetriesPerRequest: null }) ?? connectForBlocking({ url: redisUrl ?? '' });
+    connection === undefined ? connectForBlocking({ url: redisUrl }) : likenessForEvents(connection);
   const own = connection === undefined ? [commands, blocking] : [blocking];
   for (const client of own) client.on('error', onError);
   let connecting: Promise<unknown> | undefined;

@@ -4,9 +4,21 @@
  * A command connection serves people who wait for an answer: it gives up within a second, so that a caller is told
  * instead of left hanging while Redis is away. A blocking connection belongs to a worker or an event reader: it waits
  * for Redis for as long as it takes and goes on where it stopped.
+ *
+ * Either is given up and made anew when Redis has been asked something and says nothing at all for a while: a host that is
+ * gone, a firewall or a stopped process closes nothing, and the system would wait for minutes.
  */
 import { readFileSync } from 'node:fs';
-import { Cluster, type ClusterNode, type Command, Redis, type RedisOptions } from 'ioredis';
+import {
+  Cluster,
+  type ClusterNode,
+  type ClusterOptions,
+  type Command,
+  Redis,
+  type RedisOptions,
+} from 'ioredis';
+import { createRedisClock, type RedisClock } from './clock.ts';
+import { limitScripts, translateNotAfter } from './not-after.ts';
 import { settlesWithin } from './patience.ts';
 
 export type RedisClient = Redis | Cluster;
@@ -23,6 +35,9 @@ export interface RedisTarget {
 /** How long a command may take before its caller is answered with a failure. */
 const commandTimeoutMs = 800;
 
+/** How long Redis takes in what is to be added: a little less, because its clock is known to some milliseconds. */
+const takenInMs = commandTimeoutMs - 50;
+
 const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500);
 
 /** After a fail-over the node we talk to may have become a replica: connect anew, and send the command again. */
@@ -33,6 +48,8 @@ const commandOptions = {
   maxRetriesPerRequest: 1,
   retryStrategy: reconnectDelayMs,
   reconnectOnError,
+  // Whoever issued them may have been told that they failed.
+  autoResendUnfulfilledCommands: false,
 } satisfies RedisOptions;
 
 const blockingOptions = {
@@ -44,17 +61,72 @@ const blockingOptions = {
 } satisfies RedisOptions;
 
 /**
+ * How long Redis may say nothing on a connection that has asked. A waiting connection is one on which it may take ten
+ * seconds to answer, because a command says so (BullMQ's longest are BZPOPMIN and XREAD for ten seconds).
+ */
+const silentMs = { commands: 2000, blocking: 5000, waiting: 12_000 } as const;
+
+type Purpose = keyof typeof silentMs;
+
+const isSilence = ({ name }: Error): boolean => name === 'SilentRedis';
+
+/** When one host falls silent all connections to it do, within seconds: it is said once. */
+const quietMs = 15_000;
+let saidAt = Number.NEGATIVE_INFINITY;
+
+const silence = (): Error | undefined => {
+  const time = performance.now();
+  if (time - saidAt < quietMs) return undefined;
+  saidAt = time;
+  const error = new Error('Redis has been silent for seconds: connections to it are given up and made anew');
+  error.name = 'SilentRedis';
+  return error;
+};
+
+/**
+ * Destroys the stream when nothing has come for so long since it was asked something. Before that, what has come while
+ * this process was short of CPU, or stopped, is read.
+ *
+ * @returns What to call when something is written.
+ */
+const giveUpSilent = (stream: Redis['stream'], afterMs: number): (() => void) => {
+  let askedAt: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    timer = undefined;
+    if (askedAt === undefined || stream.destroyed) return;
+    const leftMs = askedAt + afterMs - performance.now();
+    if (leftMs > 0) watch(leftMs);
+    else stream.destroy(silence());
+  };
+  const watch = (ms: number): void => {
+    timer = setTimeout(setImmediate, ms, look).unref();
+  };
+  stream.on('data', () => {
+    askedAt = undefined;
+  });
+  return () => {
+    askedAt ??= performance.now();
+    if (timer === undefined) watch(afterMs);
+  };
+};
+
+/**
  * Sends what is written within one turn of the event loop as one packet: what all the sockets that were ready had to
  * ask. A system call for each command costs more than the command does, here and in Redis.
  */
-const inOnePacket = (client: Redis): Redis => {
+const prepareStream = (client: Redis, purpose: Purpose): Redis => {
   client.on('connect', () => {
     const { stream } = client;
     const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
+    const asked = giveUpSilent(stream, silentMs[purpose]);
+    // The library has greeted Redis already.
+    asked();
     let corked = false;
     const corkedWrite = (...given: unknown[]): boolean => {
       if (!corked) {
         corked = true;
+        asked();
         stream.cork();
         setImmediate(() => {
           corked = false;
@@ -88,9 +160,10 @@ const isAnswered = (turn: Turn): boolean => {
  * them, and before they are given up what Redis has sent is read. The library's own timeout counts all of the time, also
  * that in which this process, short of CPU, neither sends nor reads.
  *
- * After a reconnection the library sends a command again, and it stands in two turns; its time is that of the first.
+ * What has been given up never goes out. A command that waited for a connection, or that a cluster redirects, comes here
+ * once more and stands in two turns; its time is that of the first.
  */
-const inTime = (client: Redis): Redis => {
+const inTime = (client: Redis, clock: () => RedisClock): Redis => {
   const send = client.sendCommand.bind(client);
   let turn: Turn | undefined;
   /** The oldest first. */
@@ -127,6 +200,8 @@ const inTime = (client: Redis): Redis => {
   };
 
   client.sendCommand = (command, ...stream) => {
+    if (command.isSettled) return command.promise;
+    translateNotAfter(command, client, clock());
     const sent = send(command, ...stream);
     if (turn === undefined) {
       turn = { commands: [], first: 0, sentAt: 0 };
@@ -160,11 +235,33 @@ const tlsOf = ({ protocol, searchParams }: URL): Pick<RedisOptions, 'tls'> => {
   return { tls: Object.fromEntries(read) };
 };
 
-type Purpose = 'commands' | 'blocking';
+/** What is made in the likeness of a connection for blocking commands waits in them (BullMQ makes its own so). */
+const duplicatesWait = (client: Redis): Redis => {
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (...given) => prepareStream(duplicate(...given), 'waiting');
+  return client;
+};
 
-const open = ({ url }: RedisTarget, purpose: Purpose): RedisClient => {
-  const options = purpose === 'commands' ? commandOptions : blockingOptions;
-  const prepare = (node: Redis): Redis => inOnePacket(purpose === 'commands' ? inTime(node) : node);
+const prepareCluster = (cluster: Cluster, prepare: (node: Redis) => void): Cluster => {
+  cluster.on('+node', (node: Redis) => {
+    prepare(node);
+    // Whatever else befalls a node the cluster deals with.
+    node.on('error', (error) => {
+      if (isSilence(error) && cluster.listenerCount('error') > 0) cluster.emit('error', error);
+    });
+  });
+  const duplicate = cluster.duplicate.bind(cluster);
+  cluster.duplicate = (...given) =>
+    prepareCluster(duplicate(...given), (node) => prepareStream(node, 'waiting'));
+  return cluster;
+};
+
+const open = (
+  { url }: RedisTarget,
+  options: typeof commandOptions | typeof blockingOptions,
+  prepare: (node: Redis) => Redis,
+  clusterOptions: Pick<ClusterOptions, 'enableOfflineQueue' | 'slotsRefreshInterval'>,
+): RedisClient => {
   if (url.startsWith('unix:')) return prepare(new Redis({ ...options, path: url.slice('unix:'.length) }));
   const urls = url.split(',').map((text) => new URL(text.trim()));
   const [first] = urls;
@@ -183,21 +280,55 @@ const open = ({ url }: RedisTarget, purpose: Purpose): RedisClient => {
       ...tls,
     },
     clusterRetryStrategy: reconnectDelayMs,
-    // A cluster client keeps commands in a queue that no timeout watches: somebody who waits is told at once instead.
-    enableOfflineQueue: purpose === 'blocking',
+    ...clusterOptions,
   });
-  cluster.on('+node', prepare);
-  return cluster;
+  return prepareCluster(cluster, prepare);
+};
+
+const clocks = new WeakMap<RedisClient, RedisClock>();
+
+/** The clock of Redis, as a connection for commands knows it. @throws For any other connection. */
+export const clockOf = (client: RedisClient): RedisClock => {
+  const clock = clocks.get(client);
+  if (clock === undefined) throw new TypeError('Not a connection for commands');
+  return clock;
 };
 
 /**
  * A connection for requests that somebody waits for. Commands reject after {@link commandTimeoutMs} when Redis does
- * not answer; the connection itself keeps trying.
+ * not answer; the connection itself keeps trying. Jobs that are added through it are not taken in later than that.
+ *
+ * @param wall The process's own clock, milliseconds since the epoch.
  */
-export const connectForCommands = (target: RedisTarget): RedisClient => open(target, 'commands');
+export const connectForCommands = (target: RedisTarget, wall: () => number = Date.now): RedisClient => {
+  const prepare = (node: Redis): Redis =>
+    prepareStream(
+      inTime(node, () => clock),
+      'commands',
+    );
+  const client = open(target, commandOptions, prepare, {
+    // A cluster client keeps commands in a queue that no timeout watches: somebody who waits is told at once instead.
+    enableOfflineQueue: false,
+    slotsRefreshInterval: 2000,
+  });
+  const clock = createRedisClock(client, wall);
+  clocks.set(client, clock);
+  limitScripts(client, clock, takenInMs);
+  return client;
+};
+
+const prepareForBlocking = (node: Redis): Redis => duplicatesWait(prepareStream(node, 'blocking'));
 
 /** A connection for workers and event readers, which outlast any absence of Redis. */
-export const connectForBlocking = (target: RedisTarget): RedisClient => open(target, 'blocking');
+export const connectForBlocking = (target: RedisTarget): RedisClient =>
+  open(target, blockingOptions, prepareForBlocking, { slotsRefreshInterval: 5000 });
+
+/**
+ * A connection like one that a program has made itself, and with its options, for events: it waits for Redis, and is given
+ * up when that falls silent.
+ */
+export const likenessForEvents = (connection: Redis): Redis =>
+  prepareForBlocking(connection.duplicate({ maxRetriesPerRequest: null }));
 
 /** Resolves when the connection can be used. Only needed before the first command. */
 export const whenReady = async (client: RedisClient): Promise<void> => {

@@ -4,7 +4,9 @@
  *
  * cut   Connections are torn down and new ones are refused as soon as they are made.
  * hold  Bytes are kept and nothing is said: the network that swallows. When it ends, they arrive late and in order,
- *       which is how a write of the past reaches Redis after its writer has lost its lock.
+ *       also those of a connection that its owner has given up meanwhile: that is how a write of the past reaches Redis.
+ * dead  The connections of this moment swallow bytes for good and are never closed from this side, as when the other end
+ *       is gone without a word. New ones work.
  * slow  Every chunk is late by so many milliseconds, in both directions.
  */
 import { once } from 'node:events';
@@ -14,6 +16,8 @@ export interface Lane {
   readonly port: number;
   cut(): void;
   hold(): void;
+  /** Of the connections that there are, nothing arrives any more. {@link Lane.heal} does not change that. */
+  deaden(): void;
   slow(ms: number): void;
   /** Back to passing everything at once. */
   heal(): void;
@@ -25,9 +29,13 @@ export interface Lane {
 interface Pipe {
   push(chunk: Uint8Array): void;
   pump(): void;
+  /** What was pushed before arrives first. */
+  end(): void;
+  deaden(): void;
 }
 
-export const openLane = async (target: () => number): Promise<Lane> => {
+/** @param target The port of the other end, or the path of its socket. */
+export const openLane = async (target: () => number | string): Promise<Lane> => {
   let mode: 'open' | 'cut' | 'hold' = 'open';
   let delayMs = 0;
   const sockets = new Set<Socket>();
@@ -37,12 +45,19 @@ export const openLane = async (target: () => number): Promise<Lane> => {
   const pipeTo = (to: Socket): Pipe => {
     const waiting: { readonly chunk: Uint8Array; readonly due: number }[] = [];
     let timer: NodeJS.Timeout | undefined;
+    let ended = false;
+    let dead = false;
     const pump = (): void => {
       clearTimeout(timer);
       timer = undefined;
       while (mode === 'open') {
         const [first] = waiting;
-        if (first === undefined) return;
+        if (first === undefined) {
+          if (!ended) return;
+          pipes.delete(pipe);
+          to.destroy();
+          return;
+        }
         const early = first.due - Date.now();
         if (early > 0) {
           timer = setTimeout(pump, early);
@@ -52,30 +67,41 @@ export const openLane = async (target: () => number): Promise<Lane> => {
         if (!to.destroyed) to.write(first.chunk);
       }
     };
-    return {
+    const pipe: Pipe = {
       pump,
       push: (chunk) => {
+        if (dead) return;
         waiting.push({ chunk, due: Date.now() + delayMs });
         if (timer === undefined) pump();
       },
+      end: () => {
+        if (dead) pipes.delete(pipe);
+        ended = true;
+        if (timer === undefined) pump();
+      },
+      deaden: () => {
+        dead = true;
+        waiting.length = 0;
+      },
     };
+    pipes.add(pipe);
+    return pipe;
   };
 
   const join = (from: Socket, to: Socket): void => {
     const pipe = pipeTo(to);
-    pipes.add(pipe);
     sockets.add(from);
     from.setNoDelay(true);
     from.on('data', pipe.push);
     from.on('error', () => undefined);
     from.on('close', () => {
       sockets.delete(from);
-      pipes.delete(pipe);
-      to.destroy();
+      pipe.end();
     });
   };
 
   const reset = (): void => {
+    for (const pipe of pipes) pipe.deaden();
     for (const socket of sockets) socket.destroy();
   };
 
@@ -85,7 +111,8 @@ export const openLane = async (target: () => number): Promise<Lane> => {
       client.destroy();
       return;
     }
-    const upstream = connect(target(), '127.0.0.1');
+    const to = target();
+    const upstream = typeof to === 'string' ? connect(to) : connect(to, '127.0.0.1');
     join(client, upstream);
     join(upstream, client);
   });
@@ -102,6 +129,9 @@ export const openLane = async (target: () => number): Promise<Lane> => {
     },
     hold: () => {
       mode = 'hold';
+    },
+    deaden: () => {
+      for (const pipe of pipes) pipe.deaden();
     },
     slow: (ms) => {
       delayMs = ms;

@@ -1,0 +1,147 @@
+/**
+ * The other end of every connection to Redis is gone without a word: bytes are swallowed, nothing is closed, and new
+ * connections work. And: what a caller was told to have failed does not run afterwards.
+ */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createSignatureQueue } from '../../src/queue/index.ts';
+import { type Lane, openLane } from '../faults/proxy.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { signRequest, statusRequest } from '../support/requests.ts';
+
+const redis = testRedis();
+const target = (): number | string =>
+  redis.url.startsWith('unix:') ? redis.url.slice('unix:'.length) : Number(new URL(redis.url).port);
+
+let lane: Lane | undefined;
+let product: TestProduct | undefined;
+
+const start = async (): Promise<{ lane: Lane; product: TestProduct }> => {
+  lane = await openLane(target);
+  product = await startTestProduct(redis, { redisUrl: `redis://127.0.0.1:${lane.port}` });
+  return { lane, product };
+};
+
+const client = redis.client();
+const jobs = async (): Promise<ReadonlySet<string>> => {
+  const keys = await client.keys(`{${redis.prefix.slice(-32)}-*}:signatures:H*`);
+  return new Set(keys.map((key) => key.split(':')[2] ?? ''));
+};
+const addedSince = async (before: ReadonlySet<string>): Promise<readonly string[]> =>
+  [...(await jobs())].filter((id) => !before.has(id));
+
+afterEach(async () => {
+  await product?.stop();
+  await lane?.close();
+  product = undefined;
+  lane = undefined;
+}, 30_000);
+
+const accept = async (from: TestProduct): Promise<string | undefined> => {
+  const { body } = await from.post('/rest/service/sign', signRequest({ mode: 'asynch' }));
+  return body.MSS_SignatureResp?.MSSP_TransID;
+};
+
+const statusOf = async (from: TestProduct, id: string): Promise<string | undefined> => {
+  const { body } = await from.post('/rest/service/status', statusRequest(id));
+  return body.MSS_StatusResp?.Status.StatusMessage;
+};
+
+describe('connections to Redis that have gone silent', () => {
+  it('are given up: requests are acknowledged within 5 s and worked on within 20 s, and the log says why', async () => {
+    const { lane, product } = await start();
+    const before = await accept(product);
+    await vi.waitFor(async () => expect(await statusOf(product, before ?? '')).toBe('SIGNATURE'), 10_000);
+    const since = performance.now();
+    lane.deaden();
+    const after = await vi.waitFor(
+      async () => {
+        const id = await accept(product);
+        expect(id).toBeDefined();
+        return id ?? '';
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+    const acknowledgedMs = performance.now() - since;
+    await vi.waitFor(async () => expect(await statusOf(product, after)).toBe('SIGNATURE'), {
+      timeout: 40_000,
+      interval: 50,
+    });
+    const signedMs = performance.now() - since;
+    expect({ acknowledgedInTime: acknowledgedMs < 5000, signedInTime: signedMs < 20_000 }).toEqual({
+      acknowledgedInTime: true,
+      signedInTime: true,
+    });
+    const silent = product.logged.filter((line) => line.includes('Redis has been silent'));
+    expect(silent).toHaveLength(1);
+  }, 90_000);
+});
+
+describe('requests whose callers were told fault 900', () => {
+  const refuseAll = async (product: TestProduct): Promise<void> => {
+    const refused = await Promise.all(
+      Array.from({ length: 20 }, () => product.post('/rest/service/sign', signRequest({ mode: 'asynch' }))),
+    );
+    expect(refused.map(({ body }) => body.Fault?.Code.SubCode.Value)).toEqual(Array(20).fill('_900'));
+  };
+
+  it.each<[string, (lane: Lane) => void]>([
+    ['their bytes arrive late', () => undefined],
+    ['the connection breaks before it is back', (lane) => lane.reset()],
+  ])(
+    'do not run when %s',
+    async (_, strike) => {
+      const { lane, product } = await start();
+      expect(await accept(product)).toBeDefined();
+      const before = await jobs();
+      lane.hold();
+      await refuseAll(product);
+      strike(lane);
+      lane.heal();
+      const id = await vi.waitFor(
+        async () => {
+          const id = await accept(product);
+          expect(id).toBeDefined();
+          return id;
+        },
+        { timeout: 15_000, interval: 50 },
+      );
+      expect(await addedSince(before)).toEqual([id]);
+    },
+    60_000,
+  );
+});
+
+describe('a producer of paraph/queue', () => {
+  it('was told the truth when an enqueue failed: it is not there, now or later', async () => {
+    lane = await openLane(target);
+    const queue = createSignatureQueue({
+      redisUrl: `redis://127.0.0.1:${lane.port}`,
+      prefix: redis.prefix.slice(-32),
+      apId: 'http://queue.test',
+    });
+    const request = (number: number) => ({
+      msisdn: '+41700092501',
+      text: `Order ${number}?`,
+      timeoutSeconds: 60,
+    });
+    try {
+      await queue.enqueue(request(0));
+      lane.hold();
+      const refused = await Promise.allSettled([
+        queue.enqueue(request(1)),
+        queue.enqueue(request(2), { priority: 3 }),
+        queue.enqueue(request(3), { notBefore: new Date(Date.now() + 60_000) }),
+      ]);
+      expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      const [unconfirmed] = await queue.enqueueBulk([request(4)]);
+      expect(unconfirmed?.kind).toBe('unconfirmed');
+      const before = await jobs();
+      lane.heal();
+      const { id } = await vi.waitFor(() => queue.enqueue(request(5)), { timeout: 15_000, interval: 50 });
+      expect(await addedSince(before)).toEqual([id]);
+    } finally {
+      await queue.close();
+    }
+  }, 60_000);
+});
