@@ -272,7 +272,6 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     let run = start;
     try {
       run = await markAsked(start, eligible, prompt.now, (data.deliveryFailures ?? 0) + 1);
-      if (!start.asked) log.asked(run.id, attempt, request);
       const wakeAt = Math.min(now() + upstream.timeoutMs + callMarginMs, deadline);
       return await sleep(at, job, token, wakeAt, attempt);
     } catch (error) {

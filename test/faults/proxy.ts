@@ -14,6 +14,8 @@ export interface Lane {
   readonly port: number;
   cut(): void;
   hold(): void;
+  /** Holds as soon as something is sent that holds these words, which is then kept, too. Resolves when it does. */
+  holdAt(words: string): Promise<void>;
   slow(ms: number): void;
   /** Back to passing everything at once. */
   heal(): void;
@@ -30,6 +32,7 @@ interface Pipe {
 export const openLane = async (target: () => number): Promise<Lane> => {
   let mode: 'open' | 'cut' | 'hold' = 'open';
   let delayMs = 0;
+  let trap: { readonly words: string; readonly spring: () => void } | undefined;
   const sockets = new Set<Socket>();
   const pipes = new Set<Pipe>();
 
@@ -61,6 +64,13 @@ export const openLane = async (target: () => number): Promise<Lane> => {
     };
   };
 
+  const listenFor = (chunk: Uint8Array): void => {
+    if (trap === undefined || !Buffer.from(chunk).includes(trap.words)) return;
+    mode = 'hold';
+    trap.spring();
+    trap = undefined;
+  };
+
   const join = (from: Socket, to: Socket): void => {
     const pipe = pipeTo(to);
     pipes.add(pipe);
@@ -86,6 +96,7 @@ export const openLane = async (target: () => number): Promise<Lane> => {
       return;
     }
     const upstream = connect(target(), '127.0.0.1');
+    client.on('data', listenFor);
     join(client, upstream);
     join(upstream, client);
   });
@@ -103,12 +114,17 @@ export const openLane = async (target: () => number): Promise<Lane> => {
     hold: () => {
       mode = 'hold';
     },
+    holdAt: (words) =>
+      new Promise((spring) => {
+        trap = { words, spring };
+      }),
     slow: (ms) => {
       delayMs = ms;
     },
     heal: () => {
       mode = 'open';
       delayMs = 0;
+      trap = undefined;
       for (const pipe of pipes) pipe.pump();
     },
     reset,
