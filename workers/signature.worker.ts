@@ -295,7 +295,6 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     let run = start;
     try {
       run = await markAsked(start, eligible, prompt.now, (data.deliveryFailures ?? 0) + 1);
-      if (!start.asked) log.asked(run.id, attempt, request);
       const wakesAt = Math.min(now() + upstream.timeoutMs + callMarginMs, deadline);
       return await sleep(at, job, token, wakesAt, now(), attempt);
     } catch (error) {

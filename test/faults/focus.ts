@@ -19,11 +19,11 @@ const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
 
 export const focuses = {
-  /** Workers stop for longer than their lock lasts while a text is on its way, and come back to write what is over. */
+  /** What a worker writes of a job comes later than its lock lasts, when another has taken the job to its end. */
   fence: {
     durationMs: 14_000,
-    plan: again(2, 6600, { kind: 'pause-in-step', target: 0, forMs: 6500, amount: 0 }),
-    mix: { 'a text is sent': 1 },
+    plan: again(2, 6600, { kind: 'hold-in-step', target: 0, forMs: 6500, amount: 0 }),
+    mix: { 'a phone lies still': 1 },
     clients: 4,
     pauseMs: 300,
   },

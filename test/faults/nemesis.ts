@@ -4,6 +4,7 @@
  * A fault that fails (a Redis that is just then away cannot be filled) is noted as not injected; it never ends the run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { settlesWithin } from '../../src/redis/patience.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
@@ -19,8 +20,11 @@ export interface InjectedFault {
   readonly problem?: string;
 }
 
-/** How long the one who waits for a text on its way gives up after. */
+/** How long the one who waits for a text on its way, or for a snapshot, gives up after. */
 const stepPatienceMs = 4000;
+
+/** Words of the script that writes a snapshot under the job's lock (src/transactions/job-home.ts). */
+const inSnapshot = "'data', ARGV[2], 'awaiting'";
 
 export const createNemesis = (stage: Stage) => {
   const injected: InjectedFault[] = [];
@@ -112,6 +116,10 @@ export const createNemesis = (stage: Stage) => {
         return laneOf(worker, () => worker.lane.hold());
       case 'hold-everybody':
         return everybody(({ lane }) => lane.hold());
+      case 'hold-in-step': {
+        const isHeld = await settlesWithin(worker.lane.holdAt(inSnapshot), stepPatienceMs);
+        return { target: isHeld ? worker.process.name : 'nobody', end: () => worker.lane.heal() };
+      }
       case 'slow-worker':
         return laneOf(worker, () => worker.lane.slow(amount));
       case 'slow-everybody':

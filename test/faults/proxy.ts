@@ -18,6 +18,8 @@ export interface Lane {
   hold(): void;
   /** Of the connections that there are, nothing arrives any more. {@link Lane.heal} does not change that. */
   deaden(): void;
+  /** Holds as soon as something is sent that holds these words, which is then kept, too. Resolves when it does. */
+  holdAt(words: string): Promise<void>;
   slow(ms: number): void;
   /** Back to passing everything at once. */
   heal(): void;
@@ -38,6 +40,7 @@ interface Pipe {
 export const openLane = async (target: () => number | string): Promise<Lane> => {
   let mode: 'open' | 'cut' | 'hold' = 'open';
   let delayMs = 0;
+  let trap: { readonly words: string; readonly spring: () => void } | undefined;
   const sockets = new Set<Socket>();
   const pipes = new Set<Pipe>();
 
@@ -88,6 +91,13 @@ export const openLane = async (target: () => number | string): Promise<Lane> => 
     return pipe;
   };
 
+  const listenFor = (chunk: Uint8Array): void => {
+    if (trap === undefined || !Buffer.from(chunk).includes(trap.words)) return;
+    mode = 'hold';
+    trap.spring();
+    trap = undefined;
+  };
+
   const join = (from: Socket, to: Socket): void => {
     const pipe = pipeTo(to);
     sockets.add(from);
@@ -113,6 +123,7 @@ export const openLane = async (target: () => number | string): Promise<Lane> => 
     }
     const to = target();
     const upstream = typeof to === 'string' ? connect(to) : connect(to, '127.0.0.1');
+    client.on('data', listenFor);
     join(client, upstream);
     join(upstream, client);
   });
@@ -133,12 +144,17 @@ export const openLane = async (target: () => number | string): Promise<Lane> => 
     deaden: () => {
       for (const pipe of pipes) pipe.deaden();
     },
+    holdAt: (words) =>
+      new Promise((spring) => {
+        trap = { words, spring };
+      }),
     slow: (ms) => {
       delayMs = ms;
     },
     heal: () => {
       mode = 'open';
       delayMs = 0;
+      trap = undefined;
       for (const pipe of pipes) pipe.pump();
     },
     reset,

@@ -12,6 +12,7 @@ export const faultKinds = [
   'pause-api',
   'pause-redis',
   'pause-in-step',
+  'hold-in-step',
   'cut-worker',
   'cut-api',
   'cut-everybody',
@@ -46,6 +47,7 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'pause-api': [1000, 4000],
   'pause-redis': [500, 4000],
   'pause-in-step': [5500, 7500],
+  'hold-in-step': [5500, 7500],
   'cut-worker': [100, 4000],
   'cut-api': [100, 2000],
   'cut-everybody': [50, 2000],
@@ -68,7 +70,8 @@ const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>
 
 /** What two faults may not both have in hand. */
 export const resourceOf = ({ kind, target }: Pick<PlannedFault, 'kind' | 'target'>): string => {
-  if (kind.endsWith('-worker') || kind.startsWith('clock')) return `worker ${target}`;
+  if (kind.endsWith('-worker') || kind.startsWith('clock') || kind === 'hold-in-step')
+    return `worker ${target}`;
   if (kind.endsWith('-api')) return `api ${target}`;
   return kind.endsWith('-everybody') ? 'network' : kind === 'pause-in-step' ? 'step' : 'redis';
 };
