@@ -32,6 +32,7 @@ const names = [
   'sign',
   'synch',
   'people',
+  'fairness',
   'growth',
   'durability',
   'scale',

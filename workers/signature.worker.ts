@@ -290,7 +290,14 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
     const turn = upstreams.turn(upstream.origin, request.caller.apId);
     if (turn.kind === 'wait') {
       if (!data.deliveryFailures) await noteFailures(start, 1);
-      return sleep(at, job, token, Math.min(now() + turn.ms, deadline), now(), start.asked ? attempt : undefined);
+      return sleep(
+        at,
+        job,
+        token,
+        Math.min(now() + turn.ms, deadline),
+        now(),
+        start.asked ? attempt : undefined,
+      );
     }
     let run = start;
     try {

@@ -6,8 +6,10 @@ export interface JobLoad {
   /**
    * flow   Adds jobs and waits for their ends, so many in flight.
    * drain  Adds `count` jobs to a paused queue, resumes it and waits until all have completed.
+   * bulk   Adds `count` jobs, `inFlight` in each call of addBulk, and waits for none.
+   * drop   Removes the jobs that wait.
    */
-  readonly kind: 'flow' | 'drain';
+  readonly kind: 'flow' | 'drain' | 'bulk' | 'drop';
   readonly socketPath: string;
   /** Of the queue `signatures`: `{paraph-0}`. */
   readonly prefix: string;

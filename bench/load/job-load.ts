@@ -46,11 +46,13 @@ const targetOf = ({ socketPath, prefix }: JobLoad): Promise<Target> => {
 /** `H`, the shard, seventeen letters or digits: hexadecimal ones will do. */
 const newId = (): string => `H00${randomBytes(9).toString('hex').slice(0, 17)}`;
 
-const add = (queue: Queue, load: JobLoad, jobId: string): Promise<unknown> => {
-  const { MSS_SignatureReq } = load.body;
+const dataOf = ({ body: { MSS_SignatureReq } }: JobLoad) => {
   const AP_Info = { ...MSS_SignatureReq.AP_Info, AP_TransID: `B${uniqueNumber()}` };
-  return queue.add('sign', { MSS_SignatureReq: { ...MSS_SignatureReq, AP_Info } }, { jobId });
+  return { MSS_SignatureReq: { ...MSS_SignatureReq, AP_Info } };
 };
+
+const add = (queue: Queue, load: JobLoad, jobId: string): Promise<unknown> =>
+  queue.add('sign', dataOf(load), { jobId });
 
 const result = (
   count: number,
@@ -129,4 +131,29 @@ const drain = async (load: JobLoad): Promise<JobLoadResult> => {
   return result(count, begin, undefined);
 };
 
-serveParent((load: JobLoad) => (load.kind === 'flow' ? flow(load) : drain(load)));
+const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
+  const { queue } = await targetOf(load);
+  const { count = 1000, inFlight = 64 } = load;
+  const begin = performance.now();
+  for (let added = 0; added < count; added += inFlight) {
+    await queue.addBulk(
+      Array.from({ length: Math.min(inFlight, count - added) }, () => ({
+        name: 'sign',
+        data: dataOf(load),
+        opts: { jobId: newId() },
+      })),
+    );
+  }
+  return result(count, begin, undefined);
+};
+
+const drop = async (load: JobLoad): Promise<JobLoadResult> => {
+  const { queue } = await targetOf(load);
+  const begin = performance.now();
+  await queue.drain();
+  while ((await queue.getActiveCount()) > 0) await delay(pollMs);
+  return result(0, begin, undefined);
+};
+
+const kinds = { flow, drain, bulk, drop };
+serveParent((load: JobLoad) => kinds[load.kind](load));

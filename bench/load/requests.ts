@@ -8,14 +8,20 @@ export interface SignTemplateOptions {
   readonly mode: 'synch' | 'asynch';
   readonly msisdn?: string;
   readonly timeoutSeconds?: number;
+  readonly apId?: string;
 }
 
 /** @returns The body as an object: what goes over HTTP, and into a job. */
-export const signBody = ({ mode, msisdn = robots.EC, timeoutSeconds = 60 }: SignTemplateOptions) => ({
+export const signBody = ({
+  mode,
+  msisdn = robots.EC,
+  timeoutSeconds = 60,
+  apId = 'http://bench.example',
+}: SignTemplateOptions) => ({
   MSS_SignatureReq: {
     MajorVersion: '1',
     MinorVersion: '2',
-    AP_Info: { AP_ID: 'http://bench.example', AP_TransID: 'B{{n}}', Instant: new Date().toISOString() },
+    AP_Info: { AP_ID: apId, AP_TransID: 'B{{n}}', Instant: new Date().toISOString() },
     MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
     MobileUser: { MSISDN: msisdn },
     MessagingMode: mode,

@@ -11,9 +11,16 @@
  * with the signature requests, so that a crowd of those does not hold them up, and have as much room again.
  *
  * A caller who waits for a person costs a socket and a promise. Such callers are counted apart, and many more of them fit.
+ *
+ * No application takes another's room. Each may have as many requests in hand, and as many callers who wait, as there is room
+ * left, so one that floods the process leaves half of it to the others, two leave a third. Turns go round among the
+ * applications, and while several ask, each works on a part at a time. Whose a request is, is known when it has been read: what
+ * is refused for its application's sake has been read, what is refused before is refused to all. The AP_ID is believed before
+ * its password is checked; whoever abuses a name gets in the way of that name alone.
  */
 import { fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
+import type { Backlog } from '../transactions/backlog.ts';
 
 export const busyFault = fault(
   900,
@@ -23,7 +30,13 @@ export const busyFault = fault(
 export const retryAfterSeconds = 1;
 
 /** What made the process refuse; for the log. */
-export type Shortage = 'requests in hand' | 'callers waiting' | 'transactions waiting';
+export type Shortage =
+  | 'requests in hand'
+  | 'callers waiting'
+  | 'transactions waiting'
+  | 'requests of one application in hand'
+  | 'callers of one application waiting'
+  | 'transactions of one application waiting';
 
 export interface Place {
   /** From here on the request only waits for a person. */
@@ -32,21 +45,29 @@ export interface Place {
 }
 
 export interface Admission {
-  /** Whether there is no room for such a request now. Cheap enough to be asked before anything is read. */
-  refuses(operation: Operation): boolean;
-  /** @returns Undefined when the request is refused; a promise when it has to wait for its turn. */
-  enter(operation: Operation): Place | undefined | Promise<Place | undefined>;
+  /**
+   * Whether there is no room for such a request now, whosever it is; with `apId` also whether there is none for that
+   * application's. Cheap enough to be asked before anything is read.
+   */
+  refuses(operation: Operation, apId?: string): boolean;
+  /**
+   * @param apId Whose request it says it is; undefined for one that does not say.
+   * @returns Undefined when the request is refused; a promise when it has to wait for its turn.
+   */
+  enter(operation: Operation, apId?: string): Place | undefined | Promise<Place | undefined>;
 }
 
 export interface AdmissionOptions {
   /** Beyond this many signature requests in hand new ones are refused, beyond twice as many requests of all kinds the others. */
   readonly maxInHand: number;
   readonly maxWaitingCallers: number;
+  /** Transactions of one application that may wait for a worker, and of all together. */
   readonly maxBacklog: number;
-  readonly backlog: { size(): number; added(): void };
+  readonly maxBacklogInAll: number;
+  readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
   readonly now: () => number;
-  /** Called at most once a second, with the number of requests refused since, and why the first of them was. */
-  readonly onRefused: (count: number, shortage: Shortage) => void;
+  /** Called at most once a second, with the number of requests refused since, and why and whose the first of them was. */
+  readonly onRefused: (count: number, shortage: Shortage, apId: string | undefined) => void;
 }
 
 /**
@@ -54,6 +75,10 @@ export interface AdmissionOptions {
  * before its command times out, even when the process is short of CPU.
  */
 const atOnce = 128;
+/** Of one application, while another one asks: each place that is taken makes everybody's next answer a little later. */
+const atOnceOfOne = 32;
+/** Another one asks when it has asked within this time. */
+const askedMs = 10_000;
 /** When somebody has waited this long for a turn, the process is behind, and new signature requests are refused. */
 const behindMs = 1000;
 /** Who has waited this long for a turn is refused, too: the process is not getting anywhere. */
@@ -63,109 +88,205 @@ const reportEveryMs = 1000;
 
 type Lane = 'sign' | 'other';
 
+/** What one application has here; there is none for an application that has nothing. */
+interface Share {
+  readonly apId: string | undefined;
+  readonly inHand: Record<Lane, number>;
+  readonly turns: Readonly<Record<Lane, Turn[]>>;
+  working: number;
+  waitingCallers: number;
+}
+
 interface Turn {
   readonly since: number;
   readonly take: (place: Place | undefined) => void;
 }
 
 export const createAdmission = (options: AdmissionOptions): Admission => {
-  const { maxInHand, maxWaitingCallers, maxBacklog, backlog, now, onRefused } = options;
+  const { maxInHand, maxWaitingCallers, maxBacklog, maxBacklogInAll, backlog, now, onRefused } = options;
   const inHand = { sign: 0, other: 0 };
   let working = 0;
   let waitingCallers = 0;
-  const turns: Readonly<Record<Lane, Turn[]>> = { sign: [], other: [] };
+  const shares = new Map<string | undefined, Share>();
+  /** Those with turns, in the order in which they get the next one. */
+  const rounds: Readonly<Record<Lane, Set<Share>>> = { sign: new Set(), other: new Set() };
+  /** Who asked last, and who did before. */
+  let asked: { readonly apId: string | undefined; at: number } = { apId: undefined, at: 0 };
+  let askedBefore = asked;
   let lastServed: Lane = 'sign';
   let watch: NodeJS.Timeout | undefined;
   let refusals = 0;
 
   const laneOf = (operation: Operation): Lane => (operation === 'sign' ? 'sign' : 'other');
 
-  const shortageFor = (lane: Lane): Shortage | undefined => {
-    if (lane === 'other') return inHand.sign + inHand.other >= 2 * maxInHand ? 'requests in hand' : undefined;
-    const [oldest] = turns.sign;
-    if (inHand.sign >= maxInHand || (oldest !== undefined && now() - oldest.since >= behindMs))
-      return 'requests in hand';
-    if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
-    // Those in hand are about to be added.
-    return backlog.size() + inHand.sign >= maxBacklog ? 'transactions waiting' : undefined;
+  const shareOf = (apId: string | undefined): Share => {
+    const present = shares.get(apId);
+    if (present !== undefined) return present;
+    const share: Share = {
+      apId,
+      inHand: { sign: 0, other: 0 },
+      turns: { sign: [], other: [] },
+      working: 0,
+      waitingCallers: 0,
+    };
+    shares.set(apId, share);
+    return share;
   };
 
-  const noteRefusal = (shortage: Shortage): void => {
+  const forgetEmpty = ({ apId, inHand: own, waitingCallers: callers }: Share): void => {
+    if (own.sign + own.other + callers === 0) shares.delete(apId);
+  };
+
+  const shortageFor = (lane: Lane): Shortage | undefined => {
+    if (lane === 'other') return inHand.sign + inHand.other >= 2 * maxInHand ? 'requests in hand' : undefined;
+    if (inHand.sign >= maxInHand) return 'requests in hand';
+    if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
+    // Those in hand are about to be added.
+    return backlog.size() + inHand.sign >= maxBacklogInAll ? 'transactions waiting' : undefined;
+  };
+
+  const shortageOf = (lane: Lane, apId: string | undefined): Shortage | undefined => {
+    const share = shares.get(apId);
+    const own = share?.inHand[lane] ?? 0;
+    const left = lane === 'sign' ? maxInHand - inHand.sign : 2 * maxInHand - inHand.sign - inHand.other;
+    if (own >= left) return 'requests of one application in hand';
+    if (lane === 'other') return undefined;
+    const [oldest] = share?.turns.sign ?? [];
+    if (oldest !== undefined && now() - oldest.since >= behindMs)
+      return 'requests of one application in hand';
+    if ((share?.waitingCallers ?? 0) >= maxWaitingCallers - waitingCallers)
+      return 'callers of one application waiting';
+    if (apId === undefined) return undefined;
+    return backlog.sizeOf(apId) + own >= maxBacklog ? 'transactions of one application waiting' : undefined;
+  };
+
+  const noteRefusal = (shortage: Shortage, apId: string | undefined): void => {
     refusals += 1;
     if (refusals > 1) return;
     setTimeout(() => {
-      onRefused(refusals, shortage);
+      onRefused(refusals, shortage, apId);
       refusals = 0;
     }, reportEveryMs).unref();
   };
 
-  const finish = (lane: Lane): void => {
+  const noteAsked = (apId: string | undefined): void => {
+    if (asked.apId !== apId) {
+      askedBefore = asked;
+      asked = { apId, at: 0 };
+    }
+    asked.at = now();
+  };
+
+  /** Whether it may work on one more now. */
+  const mayWork = ({ apId, working: own }: Share): boolean => {
+    if (working >= atOnce) return false;
+    const other = asked.apId === apId ? askedBefore : asked;
+    return own < atOnceOfOne || now() - other.at >= askedMs;
+  };
+
+  const finish = (lane: Lane, share: Share): void => {
     working -= 1;
+    share.working -= 1;
     inHand[lane] -= 1;
-    if (lane === 'sign') backlog.added();
+    share.inHand[lane] -= 1;
+    if (lane === 'sign') backlog.added(share.apId);
     serveNext();
   };
 
-  const begin = (lane: Lane): Place => {
+  const begin = (lane: Lane, share: Share): Place => {
     working += 1;
+    share.working += 1;
     let stage: 'working' | 'waiting' | 'gone' = 'working';
     return {
       waits: () => {
         if (stage !== 'working') return;
         stage = 'waiting';
         waitingCallers += 1;
-        finish(lane);
+        share.waitingCallers += 1;
+        finish(lane, share);
       },
       leave: () => {
-        if (stage === 'working') finish(lane);
-        else if (stage === 'waiting') waitingCallers -= 1;
+        if (stage === 'gone') return;
+        if (stage === 'working') finish(lane, share);
+        else {
+          waitingCallers -= 1;
+          share.waitingCallers -= 1;
+        }
         stage = 'gone';
+        forgetEmpty(share);
       },
     };
   };
 
-  const dismiss = (lane: Lane): void => {
-    inHand[lane] -= 1;
-    noteRefusal('requests in hand');
-    turns[lane].shift()?.take(undefined);
+  const takeTurn = (lane: Lane, share: Share): Turn | undefined => {
+    const turn = share.turns[lane].shift();
+    // The next one of this application comes after one of each other.
+    rounds[lane].delete(share);
+    if (share.turns[lane].length > 0) rounds[lane].add(share);
+    return turn;
   };
 
   /** Timers are late when a process is busy, so whoever hands out turns looks as well. */
-  const dismissImpatient = (): void => {
-    for (const lane of ['sign', 'other'] as const) {
-      while (now() - (turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= patienceMs) dismiss(lane);
+  const dismissImpatient = (lane: Lane, share: Share): void => {
+    while (now() - (share.turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= patienceMs) {
+      inHand[lane] -= 1;
+      share.inHand[lane] -= 1;
+      noteRefusal('requests of one application in hand', share.apId);
+      takeTurn(lane, share)?.take(undefined);
     }
-    if (watch === undefined || turns.sign.length + turns.other.length > 0) return;
+    forgetEmpty(share);
+  };
+
+  /** @returns Whether somebody got a turn. */
+  function serveNext(): boolean {
+    if (working >= atOnce || watch === undefined) return false;
+    const other: Lane = lastServed === 'sign' ? 'other' : 'sign';
+    for (const lane of [other, lastServed]) {
+      for (const share of rounds[lane]) {
+        if (!mayWork(share)) continue;
+        dismissImpatient(lane, share);
+        const turn = takeTurn(lane, share);
+        if (turn === undefined) continue;
+        lastServed = lane;
+        turn.take(begin(lane, share));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const lookAtTurns = (): void => {
+    for (const lane of ['sign', 'other'] as const) {
+      for (const share of rounds[lane]) dismissImpatient(lane, share);
+    }
+    // Nobody leaves a place when another application no longer asks, and there is more room for the one that does.
+    let served = true;
+    while (served) served = serveNext();
+    if (rounds.sign.size + rounds.other.size > 0) return;
     clearInterval(watch);
     watch = undefined;
   };
 
-  function serveNext(): void {
-    if (working >= atOnce || watch === undefined) return;
-    dismissImpatient();
-    const other: Lane = lastServed === 'sign' ? 'other' : 'sign';
-    const lane = turns[other].length > 0 ? other : lastServed;
-    const turn = turns[lane].shift();
-    if (turn === undefined) return;
-    lastServed = lane;
-    turn.take(begin(lane));
-  }
-
-  const refuses = (operation: Operation): boolean => {
-    const shortage = shortageFor(laneOf(operation));
-    if (shortage !== undefined) noteRefusal(shortage);
+  const refuses = (operation: Operation, apId?: string): boolean => {
+    const lane = laneOf(operation);
+    const shortage = shortageFor(lane) ?? (apId === undefined ? undefined : shortageOf(lane, apId));
+    if (shortage !== undefined) noteRefusal(shortage, apId);
     return shortage !== undefined;
   };
 
   return {
     refuses,
-    enter: (operation) => {
-      if (refuses(operation)) return undefined;
+    enter: (operation, apId) => {
+      noteAsked(apId);
+      if (refuses(operation, apId)) return undefined;
       const lane = laneOf(operation);
+      const share = shareOf(apId);
       inHand[lane] += 1;
-      if (working < atOnce) return begin(lane);
-      watch ??= setInterval(dismissImpatient, lookEveryMs);
-      return new Promise((take) => turns[lane].push({ since: now(), take }));
+      share.inHand[lane] += 1;
+      if (mayWork(share) && share.turns[lane].length === 0) return begin(lane, share);
+      watch ??= setInterval(lookAtTurns, lookEveryMs);
+      rounds[lane].add(share);
+      return new Promise((take) => share.turns[lane].push({ since: now(), take }));
     },
   };
 };

@@ -60,12 +60,15 @@ const longestApId = 256;
  */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
+/** An AP_ID that nobody has vouched for, as the log shows it. */
+export const printable = (apId: string): string => apId.slice(0, longestApId).replace(unprintable, '\ufffd');
+
 /**
  * How the log names a caller and a transaction. A request may hold any text as MSSP_TransID, such as a password in the wrong
  * place; only what can be an id of ours is logged.
  */
 export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
-  apId: apId.slice(0, longestApId).replace(unprintable, '\ufffd'),
+  apId: printable(apId),
   apTransId,
   ...(msspTransId !== undefined && shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
 });

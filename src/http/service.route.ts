@@ -23,6 +23,13 @@ interface Bindings {
 const respond = (status: number, body: object, headers?: Readonly<Record<string, string>>): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
 
+/** Whose a request says it is, before anything about it is checked. */
+const claimedApId = (body: unknown, operation: Operation): string | undefined => {
+  const member = (of: unknown, name: string): unknown => (Object(of) as Record<string, unknown>)[name];
+  const apId = member(member(member(body, wrappers[operation]), 'AP_Info'), 'AP_ID');
+  return typeof apId === 'string' ? apId : undefined;
+};
+
 export interface ServiceRoutesOptions {
   readonly protocol: Protocol;
   readonly operations: Readonly<Record<Operation, OperationHandler>>;
@@ -61,7 +68,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         const asked = read(await readBody(c, limits), expected);
         if (asked.ok) {
           const { body, operation } = asked.value;
-          const entered = admission.enter(operation);
+          const entered = admission.enter(operation, claimedApId(body, operation));
           place = entered instanceof Promise ? await entered : entered;
           if (place === undefined) return refuseBusy();
           const { waits } = place;

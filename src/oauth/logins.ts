@@ -98,8 +98,8 @@ export interface LoginsOptions {
   readonly trust: () => Promise<readonly Uint8Array[]>;
   /** Who a number is in our certificates. */
   readonly serialNumberOf: (msisdn: string) => Promise<string>;
-  /** True when there is no room for more transactions. */
-  readonly busy: () => boolean;
+  /** True when there is no room for more transactions of this application provider. */
+  readonly busy: (apId: string) => boolean;
   readonly now: () => number;
 }
 
@@ -189,7 +189,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
 
   return {
     start: async (request) => {
-      if (busy()) return { kind: 'busy' };
+      if (busy(loginApId(request.tenant.id))) return { kind: 'busy' };
       const timeoutSeconds = Math.min(promptSeconds, request.promptSeconds ?? promptSeconds);
       const text = textOf(request);
       const parsed = protocol.parseSign(bodyOf(request, text, timeoutSeconds));

@@ -4,6 +4,7 @@ import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
+import { printable } from '../http/operation.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
@@ -52,6 +53,9 @@ export interface ApiSide {
   endWaiting(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** So many applications may fill what each of them may have waiting. Beyond that it is Redis's memory that is at stake. */
+const backlogsInAll = 100;
 
 /**
  * Opens everything that HTTP needs; nothing listens yet.
@@ -106,16 +110,21 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
   });
   const maxBacklog = queue.maxWaiting * queue.shards;
-  const backlog = await createBacklog({ shards, limit: maxBacklog, onError });
+  const maxBacklogInAll = maxBacklog * backlogsInAll;
+  const backlog = await createBacklog({ shards, redis: commands, limit: maxBacklog, onError });
   const admission = createAdmission({
     maxInHand: http.maxInHand,
     maxWaitingCallers: http.maxWaitingCallers,
     maxBacklog,
+    maxBacklogInAll,
     backlog,
     now: hostNow,
-    onRefused: (count, shortage) => {
+    onRefused: (count, shortage, apId) => {
       telemetry.refused(count, shortage);
-      core.logger.warn({ count, shortage }, 'requests refused');
+      core.logger.warn(
+        { count, shortage, ...(apId !== undefined && { apId: printable(apId) }) },
+        'requests refused',
+      );
     },
   });
   const common = { protocol, providers, subscribers, transactions, now };
@@ -140,7 +149,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       promptSeconds: configuration.oidc.promptSeconds,
       trust: () => custody.trust(),
       serialNumberOf: (msisdn) => custody.serialNumberOf(msisdn),
-      busy: () => admission.refuses('sign'),
+      busy: (apId) => admission.refuses('sign', apId),
       now,
     }),
     subscribers,
@@ -189,7 +198,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       clockCheck(core.clock, toleratedOffsetMs),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
-      backlogCheck(backlog, maxBacklog),
+      backlogCheck(backlog, maxBacklogInAll),
     ],
     documentation: {
       rules: configuration.protocol,

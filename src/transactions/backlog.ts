@@ -1,19 +1,26 @@
 /**
- * How much work waits for a worker.
+ * How much work waits for a worker, in all and of one application.
  *
  * Whoever decides about a request needs the answer at once, so the queues are asked now and then and never for a request:
  * a few times a second, and also as soon as this process alone has added a good part of what may wait. Between two looks
  * the number is what was found plus what was added here since. Other processes add too, so a limit may be overrun by what
  * they accept between two looks; it is a bound on memory and waiting time, not a promise of exactness.
+ *
+ * Whose a job is, is known once it has its place in the fair order (fair-order.ts). Workers see to that, and this does where
+ * there are none. While less than half of the limit waits in all, no application can have reached it, and nobody is asked.
  */
+import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { countByLane, countWaiting, type FairOrder, laneOf, sortFairly } from './fair-order.ts';
 import type { Shard } from './shards.ts';
 
 export interface Backlog {
   /** Transactions of all shards that wait for a worker, as far as is known. */
   size(): number;
+  /** Those of one application; while few wait, all of them. */
+  sizeOf(apId: string): number;
   /** Tells that this process has added one. */
-  added(): void;
+  added(apId: string | undefined): void;
   close(): Promise<void>;
 }
 
@@ -21,62 +28,103 @@ const lookEveryMs = 250;
 /** While the queue is too long: what the workers take from it makes room at once. */
 const lookOftenMs = 50;
 const closePatienceMs = 1000;
+/** Where no worker runs: thousands of jobs in one look, the rest in the next. */
+const mostSorts = 20;
+
+/** What a shard said last. */
+interface Found {
+  readonly waiting: number;
+  /** By lane; undefined when that was not asked, because few wait. */
+  readonly lanes: ReadonlyMap<string, number> | undefined;
+}
 
 /**
  * Looks once and resolves; then goes on looking until it is closed.
  *
- * @param limit How many may wait. It decides how often is looked, nothing else.
+ * @param limit How many of one application may wait. It decides how often is looked, and for what; nothing else.
  */
 export const createBacklog = async ({
   shards,
+  redis,
   limit,
   onError,
 }: {
   readonly shards: readonly Pick<Shard, 'signatures'>[];
+  readonly redis: RedisClient;
   readonly limit: number;
   readonly onError: (error: Error) => void;
 }): Promise<Backlog> => {
   const lookAfterAdded = Math.ceil(limit / 8);
-  /** What each shard said last. One that does not answer keeps its number: adding to it fails and says so itself. */
-  const found = shards.map(() => 0);
-  let addedSince = 0;
+  const orders = shards.map(({ signatures }): FairOrder => ({ queue: signatures.queue, member: 'AP_ID' }));
+  /** One that does not answer keeps what it said: adding to it fails and says so itself. */
+  const found = shards.map((): Found => ({ waiting: 0, lanes: undefined }));
+  /** Since the look before the one that is under way, and since that. */
+  let addedBefore = new Map<string | undefined, number>();
+  let addedSince = new Map<string | undefined, number>();
+  let countBefore = 0;
+  let countSince = 0;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
 
-  const size = (): number => found.reduce((sum, waiting) => sum + waiting, addedSince);
+  const foundIn = (lane: string): number =>
+    found.reduce(
+      (sum, { waiting, lanes }) => sum + (lanes === undefined ? waiting : (lanes.get(lane) ?? 0)),
+      0,
+    );
+
+  const forEachShard = async (act: (order: FairOrder, shard: number) => Promise<void>): Promise<void> => {
+    await Promise.all(
+      orders.map((order, shard) =>
+        act(order, shard).catch((error) =>
+          onError(error instanceof Error ? error : new Error(String(error))),
+        ),
+      ),
+    );
+  };
 
   const count = async (): Promise<void> => {
-    const addedBefore = addedSince;
-    await Promise.all(
-      shards.map(async ({ signatures }, shard) => {
-        try {
-          found[shard] = await signatures.queue.getWaitingCount();
-        } catch (error) {
-          onError(error instanceof Error ? error : new Error(String(error)));
-        }
-      }),
-    );
+    addedBefore = addedSince;
+    countBefore = countSince;
+    addedSince = new Map();
+    countSince = 0;
+    await forEachShard(async (order, shard) => {
+      found[shard] = { waiting: await countWaiting(redis, order), lanes: undefined };
+    });
+    if (2 * found.reduce((sum, { waiting }) => sum + waiting, 0) >= limit) {
+      await forEachShard(async (order, shard) => {
+        let { left } = await sortFairly(redis, order, 0);
+        for (let sorts = 1; left > 0 && sorts < mostSorts; sorts += 1)
+          ({ left } = await sortFairly(redis, order, 0));
+        found[shard] = { waiting: found[shard]?.waiting ?? 0, lanes: await countByLane(redis, order) };
+      });
+    }
     // What was added while the question was under way may be in the answer or not: counting it errs on the safe side.
-    addedSince -= addedBefore;
+    addedBefore = new Map();
+    countBefore = 0;
   };
+
+  const isFull = (): boolean =>
+    found.some(({ lanes }) => [...(lanes?.keys() ?? [])].some((lane) => foundIn(lane) >= limit));
 
   const look = (): void => {
     if (looking !== undefined || closed) return;
     clearTimeout(timer);
     looking = count().then(() => {
       looking = undefined;
-      if (!closed) timer = setTimeout(look, size() >= limit ? lookOftenMs : lookEveryMs);
+      if (!closed) timer = setTimeout(look, isFull() ? lookOftenMs : lookEveryMs);
     });
   };
 
   look();
   await looking;
   return {
-    size,
-    added: () => {
-      addedSince += 1;
-      if (addedSince >= lookAfterAdded) look();
+    size: () => found.reduce((sum, { waiting }) => sum + waiting, countBefore + countSince),
+    sizeOf: (apId) => foundIn(laneOf(apId)) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0),
+    added: (apId) => {
+      addedSince.set(apId, (addedSince.get(apId) ?? 0) + 1);
+      countSince += 1;
+      if (countSince >= lookAfterAdded) look();
     },
     close: async () => {
       closed = true;

@@ -20,16 +20,20 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 
-/** Up to so many that wait are left in the order in which they came: they are taken within milliseconds. */
-const few = 32;
 /** More than workers take between two calls. */
 const aheadCount = 64;
 /** With jobs of the usual size Redis is busy with so many for 3 ms; jobs of unusual size count by their bytes. */
 const batchCount = 500;
 const batchBytes = 1_000_000;
 
+/** Lanes are read to be held to a limit, and so the longest of them. */
+const mostLanes = 1000;
+
 /** BullMQ's priority 1 begins one above. */
 const lastTag = 0xffff_ffff;
+
+/** No longer AP_ID can be registered. */
+const longestName = 256;
 
 /** Lanes are told apart by a letter before the name of the application. */
 const newLane = 'n';
@@ -42,7 +46,7 @@ const clock = 'c';
 
 /**
  * KEYS: wait, prioritized, lanes (last tag of each), ahead (tag of each job that was put there).
- * ARGV: what job keys begin with, pattern that finds the application in a job's data.
+ * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are left as they came.
  * Returns how many are parked or ahead, and how many lie in `wait` without a tag.
  */
 const sortScript = `
@@ -57,7 +61,7 @@ local function counted(untagged)
   return { redis.call('ZCOUNT', parked, '-inf', ${lastTag}) + redis.call('LLEN', wait) - untagged, untagged }
 end
 
-if not now and length <= ${few} then
+if not now and length <= tonumber(ARGV[3]) then
   redis.call('DEL', lanes, ahead)
   return { 0, 0 }
 end
@@ -81,7 +85,7 @@ for i = #ids, 1, -1 do
     local job = redis.call('HMGET', jobs .. ids[i], 'data', 'ats')
     local data = job[1] or ''
     bytes = bytes + #data
-    local lane = string.sub(string.match(data, pattern) or '', 1, 256)
+    local lane = string.sub(string.match(data, pattern) or '', 1, ${longestName})
     arrived[#arrived + 1] = { ids[i], ((tonumber(job[2]) or 0) > 0 and '${begunLane}' or '${newLane}') .. lane }
   end
   read = read + 1
@@ -122,8 +126,24 @@ redis.call('DEL', ahead)
 redis.call('HSET', ahead, unpack(noted))
 return counted(untagged)`;
 
+/**
+ * KEYS as above. Returns the smallest tag that waits, and the lanes from there on with their last tags.
+ */
+const lanesScript = `
+local id = redis.call('LINDEX', KEYS[1], -1)
+local now = tonumber(id and redis.call('HGET', KEYS[4], id) or redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2])
+if not now or now > ${lastTag} then return { '0', {} } end
+now = string.format('%.0f', now)
+return { now, redis.call('ZREVRANGEBYSCORE', KEYS[3], '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${mostLanes}) }`;
+
 /** How a job's data names the application, as a pattern of Lua: the first member of that name. */
 const patternOf = (member: string): string => `"${member}"%s*:%s*"([^"]*)"`;
+
+/** The lane of what an application has added and nobody has begun. A name is what its JSON has between the quotes. */
+export const laneOf = (apId: string): string => {
+  const [written = ''] = JSON.stringify(apId).slice(1, -1).split('"');
+  return newLane + Buffer.from(written).toString('utf8', 0, longestName);
+};
 
 export interface FairOrder {
   readonly queue: Queue;
@@ -150,16 +170,42 @@ export interface Sorted {
  * One step: finds the place of those that have waited longest for it, at most some hundreds.
  *
  * Any number of processes may call it, at any time.
+ *
+ * @param few When no more wait, they are left as they came: they are taken within milliseconds.
  */
-export const sortFairly = async (redis: RedisClient, order: FairOrder): Promise<Sorted> => {
+export const sortFairly = async (redis: RedisClient, order: FairOrder, few = 32): Promise<Sorted> => {
   const keys = keysOf(order);
-  const pattern = patternOf(order.member);
   const [placed, left] = (await redis.eval(
     sortScript,
     keys.length,
     ...keys,
     order.queue.toKey(''),
-    pattern,
+    patternOf(order.member),
+    few,
   )) as [number, number];
   return { placed, left };
+};
+
+/** Jobs that wait for a worker, without those that were added with a priority. */
+export const countWaiting = async (redis: RedisClient, order: FairOrder): Promise<number> => {
+  const [wait, parked] = keysOf(order);
+  const counts = await redis.pipeline().llen(wait).zcount(parked, '-inf', lastTag).exec();
+  return (counts ?? []).reduce((sum, [error, count]) => {
+    if (error) throw error;
+    return sum + Number(count);
+  }, 0);
+};
+
+/** How many of each lane wait, of the longest lanes, as far as they have their places. */
+export const countByLane = async (
+  redis: RedisClient,
+  order: FairOrder,
+): Promise<ReadonlyMap<string, number>> => {
+  const keys = keysOf(order);
+  const [now, flat] = (await redis.eval(lanesScript, keys.length, ...keys)) as [string, string[]];
+  const lanes = new Map<string, number>();
+  for (let index = 0; index < flat.length; index += 2) {
+    lanes.set(flat[index] ?? '', Number(flat[index + 1]) - Number(now) + 1);
+  }
+  return lanes;
 };

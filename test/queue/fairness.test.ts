@@ -77,7 +77,9 @@ const taken = async (count: number): Promise<readonly string[]> => {
     if (stream === undefined) throw new Error(`Only ${ids.length} were taken`);
     for (const [id, fields] of stream[1]) {
       from = id;
-      const event = Object.fromEntries(fields.flatMap((name, at) => (at % 2 ? [] : [[name, fields[at + 1]]])));
+      const event = Object.fromEntries(
+        fields.flatMap((name, at) => (at % 2 ? [] : [[name, fields[at + 1]]])),
+      );
       if (event.event === 'active' && event.jobId !== undefined) ids.push(event.jobId);
     }
   }
@@ -91,12 +93,16 @@ const producers = [
 ] as const;
 
 describe.each(producers)('one request, behind thousands of another application by %s', (_, addCrowd) => {
-  it.each(producers)('and added by %s, is among the first that are taken', async (_, addOne) => {
-    await addCrowd(crowd, many);
-    const [one = ''] = await addOne(other, 1);
-    await product.startWorkers();
-    const place = (await taken(600)).indexOf(one);
-    expect(place).toBeGreaterThanOrEqual(0);
-    expect(place).toBeLessThan(500);
-  }, 60_000);
+  it.each(producers)(
+    'and added by %s, is among the first that are taken',
+    async (_, addOne) => {
+      await addCrowd(crowd, many);
+      const [one = ''] = await addOne(other, 1);
+      await product.startWorkers();
+      const place = (await taken(600)).indexOf(one);
+      expect(place).toBeGreaterThanOrEqual(0);
+      expect(place).toBeLessThan(500);
+    },
+    60_000,
+  );
 });
