@@ -28,6 +28,11 @@ export type Shortage = 'requests in hand' | 'callers waiting' | 'transactions wa
 export interface Place {
   /** From here on the request only waits for a person. */
   readonly waits: () => void;
+  /**
+   * Gives the place up while a password is computed. Whoever comes back asks for one again; until then nothing of the request
+   * counts here, so that people who do not know a password take no room from those who do.
+   */
+  readonly stepAside: () => void;
   readonly leave: () => void;
 }
 
@@ -99,11 +104,15 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     }, reportEveryMs).unref();
   };
 
-  const finish = (lane: Lane): void => {
+  const vacate = (lane: Lane): void => {
     working -= 1;
     inHand[lane] -= 1;
-    if (lane === 'sign') backlog.added();
     serveNext();
+  };
+
+  const finish = (lane: Lane): void => {
+    if (lane === 'sign') backlog.added();
+    vacate(lane);
   };
 
   const begin = (lane: Lane): Place => {
@@ -115,6 +124,10 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
         stage = 'waiting';
         waitingCallers += 1;
         finish(lane);
+      },
+      stepAside: () => {
+        if (stage === 'working') vacate(lane);
+        stage = 'gone';
       },
       leave: () => {
         if (stage === 'working') finish(lane);

@@ -20,6 +20,7 @@ import {
   whenReady,
 } from '../redis/connect.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
+import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
@@ -47,6 +48,8 @@ export interface Core extends CoreOptions {
   readonly blocking: RedisClient;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly telemetry: Telemetry;
+  /** The one of this process: several would compute more at once than there are threads, and none would see the others' lanes. */
+  readonly passwords: PasswordVerifier;
   /** The registry and the keys, over one of the two connections. */
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
@@ -73,10 +76,12 @@ export const openCore = (options: CoreOptions): Core => {
   telemetry.watchRedis('blocking', blocking);
   const onError = telemetry.trouble('product', options.onError);
   for (const client of [commands, blocking]) client.on('error', onError);
+  const passwords = createPasswordVerifier();
   return {
     ...options,
     onError,
     telemetry,
+    passwords,
     protocol: createProtocol(configuration.protocol),
     subscribers: createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox }),
     commands,
@@ -87,6 +92,7 @@ export const openCore = (options: CoreOptions): Core => {
         providers: [...configuration.applicationProviders, ...internal],
         sandbox,
         rateLimiter: createRateLimiter({ redis, prefix: queue.prefix }),
+        passwords,
       }),
     custodyOver: (redis) =>
       createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),

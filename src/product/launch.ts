@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { loadConfiguration } from '../configuration/load.ts';
+import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { startEmbeddedRedis } from '../embedded/redis.ts';
@@ -94,6 +94,7 @@ export const launch = async (
   if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
     logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
   }
+  if (parts.api) for (const warning of warningsAbout(configuration)) logger.warn(warning);
   let end: (code: number) => void = () => undefined;
   const ending = new Promise<number>((resolve) => {
     end = resolve;

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
+import type { Source } from '../../registry/rate-limiter.ts';
 import { acrValuesIn } from '../authentication-context.ts';
 import { errors } from '../library.ts';
 import { pinToIssuer } from '../mount.ts';
@@ -31,7 +32,7 @@ export interface Visit {
   readonly dtbd: string | undefined;
   readonly offer: Offer;
   /** Of the browser. */
-  readonly address: string;
+  readonly address: Source;
   readonly facts: LoginFacts;
   /** How long what is stored about this login is needed. */
   readonly ttlSeconds: number;
@@ -60,7 +61,7 @@ export interface VisitRequest {
   readonly uid: string;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly address: string;
+  readonly address: Source;
   readonly acceptLanguage: string | undefined;
 }
 
