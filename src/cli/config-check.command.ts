@@ -1,6 +1,6 @@
 /** `paraph config check`: what a start would say about the environment and the configuration file. */
 import type { Command } from 'commander';
-import { loadConfiguration } from '../configuration/load.ts';
+import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import { type CliContext, environmentOf, type Report, variable } from './context.ts';
 import { printable } from './screen.ts';
 
@@ -17,7 +17,8 @@ const check = async (context: CliContext, file: string | undefined): Promise<Rep
   const path = file ?? variable(context, 'PARAPH_CONFIG');
   const loaded = await loadConfiguration(path);
   const problems = [...environmentProblems(context), ...(loaded.ok ? [] : loaded.problems)];
-  const document = { file: path ?? null, problems };
+  const warnings = loaded.ok ? warningsAbout(loaded.value) : [];
+  const document = { file: path ?? null, problems, warnings };
   if (problems.length > 0) {
     return {
       outcome: 'usage',
@@ -27,7 +28,11 @@ const check = async (context: CliContext, file: string | undefined): Promise<Rep
   }
   const text =
     path === undefined ? 'No configuration file: the sandbox is served.' : `${printable(path)} is usable.`;
-  return { outcome: 'ok', document, text: `${text}\n` };
+  return {
+    outcome: 'ok',
+    document,
+    text: [text, ...warnings.map((each) => `Warning: ${each}.`), ''].join('\n'),
+  };
 };
 
 export const addConfig = (program: Command, context: CliContext, done: (report: Report) => void): void => {

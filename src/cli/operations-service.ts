@@ -6,6 +6,7 @@ import type { Configuration } from '../configuration/schema.ts';
 import { type OperatorsRooms, openOperatorsRooms } from '../product/operators-rooms.ts';
 import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 
@@ -32,6 +33,7 @@ export const openOperationsService = (options: {
     redis,
     shards,
     protocol: createProtocol(configuration.protocol),
+    passwords: createPasswordVerifier(),
     // The log is the service's; what is done here stands in the audit log alone.
     log: { audit: () => undefined },
     now,

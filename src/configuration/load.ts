@@ -32,6 +32,14 @@ const check = (input: unknown): LoadedConfiguration => {
     : { ok: false, problems: parsed.error.issues.flatMap(problemsOf) };
 };
 
+/** What is usable, and yet probably not what is meant. */
+export const warningsAbout = ({ publicUrl, tls, trustedProxy }: Configuration): readonly string[] =>
+  publicUrl?.startsWith('https:') && tls === undefined && trustedProxy === undefined
+    ? [
+        'publicUrl is https and there is no tls, so a proxy must be in front: name its addresses in trustedProxy.addresses, or all its callers share their limits',
+      ]
+    : [];
+
 /** Line and column of a syntax error, where the engine tells its position. */
 const placeOf = (error: unknown, text: string): string => {
   const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];

@@ -10,6 +10,7 @@ import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 
@@ -45,7 +46,7 @@ export interface ConsoleDeps {
   /** `https://sign.example.com`, without a slash. */
   readonly publicUrl: () => string;
   readonly sandbox: boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly now: () => number;
   readonly log: { trouble(error: Error): void };
 }

@@ -41,6 +41,11 @@ export type Shortage =
 export interface Place {
   /** From here on the request only waits for a person. */
   readonly waits: () => void;
+  /**
+   * Gives the place up while a password is computed. Whoever comes back asks for one again; until then nothing of the request
+   * counts here, so that people who do not know a password take no room from those who do.
+   */
+  readonly stepAside: () => void;
   readonly leave: () => void;
 }
 
@@ -184,13 +189,17 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     return own < atOnceOfOne || now() - other.at >= askedMs;
   };
 
-  const finish = (lane: Lane, share: Share): void => {
+  const vacate = (lane: Lane, share: Share): void => {
     working -= 1;
     share.working -= 1;
     inHand[lane] -= 1;
     share.inHand[lane] -= 1;
-    if (lane === 'sign') backlog.added(share.apId);
     serveNext();
+  };
+
+  const finish = (lane: Lane, share: Share): void => {
+    if (lane === 'sign') backlog.added(share.apId);
+    vacate(lane, share);
   };
 
   const begin = (lane: Lane, share: Share): Place => {
@@ -204,6 +213,12 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
         waitingCallers += 1;
         share.waitingCallers += 1;
         finish(lane, share);
+      },
+      stepAside: () => {
+        if (stage === 'gone') return;
+        if (stage === 'working') vacate(lane, share);
+        stage = 'gone';
+        forgetEmpty(share);
       },
       leave: () => {
         if (stage === 'gone') return;

@@ -3,9 +3,14 @@
  */
 import type { Fault, FaultCode } from '../protocol/fault.ts';
 import type { Caller } from '../protocol/requests.ts';
-import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
+import {
+  type ApplicationProviders,
+  rateExceeded,
+  type WorkingPlace,
+} from '../registry/application-providers.ts';
 import type { Waits } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
+import { busyFault } from './admission.ts';
 import { presentFault } from './present.ts';
 
 /** 200 with a response wrapper, or 500 with a Fault: the interface knows nothing else. */
@@ -29,13 +34,18 @@ export interface Trace {
 export interface Evidence {
   /** SHA-256 of the client's certificate, lower-case hex without colons. */
   readonly clientCertificateFingerprint: string | undefined;
+  /** Where it comes from, for turns among those who wait for a password. */
+  readonly origin?: () => string;
 }
 
-/**
- * @param body   A JSON object of the operation's own wrapper; nothing else about it is known.
- * @param waits  Called when from here on the request only waits for a person.
- */
-export type OperationHandler = (body: unknown, evidence: Evidence, waits: Waits) => Promise<Answer>;
+/** What a request can do with its place among those that are worked on. */
+export interface Turn extends WorkingPlace {
+  /** From here on it only waits for a person. */
+  readonly waits: Waits;
+}
+
+/** @param body A JSON object of the operation's own wrapper; nothing else about it is known. */
+export type OperationHandler = (body: unknown, evidence: Evidence, turn: Turn) => Promise<Answer>;
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 
@@ -45,10 +55,10 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
   trace: { ...trace, fault: fault.code },
 });
 
-/** To a caller who was not let in. Who comes too often may come again. */
+/** To a caller who was not let in. Who comes too often, or finds no room, may come again. */
 export const refusedCaller = (why: Fault, trace: Trace): Answer => ({
   ...faultAnswer(why, trace),
-  retryLater: why === rateExceeded,
+  retryLater: why === rateExceeded || why === busyFault,
 });
 
 /** No longer AP_ID can be registered. */
@@ -76,6 +86,7 @@ export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trac
 export const authorizeCaller = (
   providers: ApplicationProviders,
   { apId, apPassword }: Caller,
-  { clientCertificateFingerprint }: Evidence,
+  evidence: Evidence,
+  turn: Turn,
 ): ReturnType<ApplicationProviders['authorize']> =>
-  providers.authorize({ apId, apPassword, clientCertificateFingerprint });
+  providers.authorize({ apId, apPassword, ...evidence }, turn);

@@ -97,12 +97,12 @@ export const createProfile = (deps: {
     };
   };
 
-  return async (body, evidence) => {
+  return async (body, evidence, turn) => {
     const parsed = protocol.parseProfile(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
     const request = parsed.value;
     const trace = traceOf(request.caller);
-    const provider = await authorizeCaller(providers, request.caller, evidence);
+    const provider = await authorizeCaller(providers, request.caller, evidence, turn);
     if (!provider.ok) return refusedCaller(provider.fault, trace);
     const subscriber = subscribers.find(request.msisdn.number);
     if (subscriber === undefined) return faultAnswer(fault(105), trace);

@@ -28,17 +28,17 @@ export const createReceipt =
     readonly receipts: Receipts;
     readonly now: () => number;
   }): OperationHandler =>
-  async (body, evidence, waits) => {
+  async (body, evidence, turn) => {
     const { protocol, providers, subscribers, receipts, now } = deps;
     const parsed = protocol.parseReceipt(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
     const request = parsed.value;
     const trace = traceOf(request.caller, request.msspTransId);
-    const provider = await authorizeCaller(providers, request.caller, evidence);
+    const provider = await authorizeCaller(providers, request.caller, evidence, turn);
     if (!provider.ok) return refusedCaller(provider.fault, trace);
     const always = testFault(subscribers.find(request.msisdn.number));
     if (always !== undefined) return faultAnswer(always, trace);
-    const sent = await receipts.send(request, waits);
+    const sent = await receipts.send(request, turn.waits);
     if (!sent.ok) return faultAnswer(sent.fault, trace);
     const shown = request.extension === undefined ? undefined : sent.value;
     return answer(presentReceipt(request.caller, shown, now()), trace);

@@ -68,15 +68,22 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         const asked = read(await readBody(c, limits), expected);
         if (asked.ok) {
           const { body, operation } = asked.value;
-          const entered = admission.enter(operation, claimedApId(body, operation));
+          const apId = claimedApId(body, operation);
+          const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
           if (place === undefined) return refuseBusy();
-          const { waits } = place;
-          answer = await operations[operation](body, evidenceOf(c.env?.incoming), () => {
-            waits();
-            // Made when it is needed: most requests wait for nobody.
-            gone = c.req.raw.signal;
-            return gone;
+          answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
+            waits: () => {
+              place?.waits();
+              // Made when it is needed: most requests wait for nobody.
+              gone = c.req.raw.signal;
+              return gone;
+            },
+            stepAside: () => place?.stepAside(),
+            comeBack: async () => {
+              place = await admission.enter(operation, apId);
+              return place === undefined ? { ok: false, fault: busyFault } : ok(undefined);
+            },
           });
         } else answer = faultAnswer(asked.fault);
       } catch (error) {

@@ -32,12 +32,12 @@ export const createSign =
     readonly app2app: App2App;
     readonly now: () => number;
   }): OperationHandler =>
-  async (body, evidence, waits) => {
+  async (body, evidence, turn) => {
     const { protocol, providers, subscribers, transactions, app2app, now } = deps;
     const parsed = protocol.parseSign(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
     const { request, wire } = parsed.value;
-    const authorized = authorizeCaller(providers, request.caller, evidence);
+    const authorized = authorizeCaller(providers, request.caller, evidence, turn);
     const provider = authorized instanceof Promise ? await authorized : authorized;
     if (!provider.ok) return refusedCaller(provider.fault, traceOf(request.caller));
     const allowed = checkSignatureRequest(provider.value, request);
@@ -55,7 +55,7 @@ export const createSign =
         traceOf(request.caller, msspTransId),
       );
     }
-    const { msspTransId, state } = await transactions.submitAndWait(request, wire, waits);
+    const { msspTransId, state } = await transactions.submitAndWait(request, wire, turn.waits);
     const ended = traceOf(request.caller, msspTransId);
     switch (state.kind) {
       case 'signed':

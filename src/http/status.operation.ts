@@ -28,13 +28,13 @@ export const createStatus =
     readonly transactions: Transactions;
     readonly now: () => number;
   }): OperationHandler =>
-  async (body, evidence) => {
+  async (body, evidence, turn) => {
     const { protocol, providers, transactions, now } = deps;
     const parsed = protocol.parseStatus(body);
     if (!parsed.ok) return faultAnswer(parsed.fault);
     const { caller, msspTransId } = parsed.value;
     const trace = traceOf(caller, msspTransId);
-    const provider = await authorizeCaller(providers, caller, evidence);
+    const provider = await authorizeCaller(providers, caller, evidence, turn);
     if (!provider.ok) return refusedCaller(provider.fault, trace);
     const view = await transactions.findOwn(caller.apId, msspTransId);
     if (view === undefined) return faultAnswer(fault(101, unknownTransaction), trace);

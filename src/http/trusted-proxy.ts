@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { Source } from '../registry/rate-limiter.ts';
 
 const allowListOf = (addresses: readonly string[]): BlockList => {
   const list = new BlockList();
@@ -61,22 +62,86 @@ const withoutPort = (entry: string): string => {
   return bracketed ?? dotted ?? entry;
 };
 
+/** What proxies add. */
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/** Whether a request says that a proxy has passed it on. Anybody may say so. */
+export const isForwarded = (incoming: IncomingMessage | undefined): boolean =>
+  forwarding.some((name) => incoming?.headers[name] !== undefined);
+
+interface ProxyAddresses {
+  readonly addresses: readonly string[];
+}
+
+const isOneOf = (proxy: ProxyAddresses | undefined): ((remote: string | undefined) => boolean) =>
+  proxy === undefined ? () => false : createAddressList(proxy.addresses);
+
 /**
- * From which address a request comes, for limits. Behind a trusted proxy that is the last entry of X-Forwarded-For, which the
- * proxy itself has appended; what stands before it is the client's own word. An entry that is no address counts as the
- * proxy's: free text would give whoever can write it a new name for each request.
+ * Where a request comes from, for limits. Behind a trusted proxy that is the last entry of X-Forwarded-For, which the proxy
+ * itself has appended; what stands before it is the client's own word. An entry that is no address counts for nothing: free
+ * text would give whoever can write it a new name for each request.
  *
- * @returns An IPv4 address, or an IPv6 network; empty without a socket.
+ * An address that forwards without being trusted is a proxy that the configuration does not know, or a caller who pretends
+ * to be one. As a proxy it is many callers, so it must not be counted as one; as a caller it may write what it likes, so its
+ * entry alone must not be believed. A trusted proxy that names nobody is many callers, too.
+ *
+ * What is found first stays for the request, whatever becomes of its headers (`oauth/mount.ts` replaces them).
+ *
+ * @returns An empty caller without a socket.
  */
 export const createClientAddress = (
-  proxy: { readonly addresses: readonly string[] } | undefined,
-): ((incoming: IncomingMessage | undefined) => string) => {
-  const isProxy = proxy === undefined ? () => false : createAddressList(proxy.addresses);
+  proxy: ProxyAddresses | undefined,
+): ((incoming: IncomingMessage | undefined) => Source) => {
+  const isTrusted = isOneOf(proxy);
+  const sourceOf = (incoming: IncomingMessage): Source => {
+    const remote = incoming.socket?.remoteAddress;
+    if (remote === undefined) return { caller: '' };
+    const address = callerOf(remote) ?? remote;
+    const trusted = isTrusted(remote);
+    if (!trusted && !isForwarded(incoming)) return { caller: address };
+    const forwarded = String(incoming.headers['x-forwarded-for'] ?? '');
+    const said = callerOf(withoutPort((forwarded.split(',').at(-1) ?? '').trim()));
+    if (trusted && said !== undefined) return { caller: said };
+    return { caller: said === undefined ? undefined : `${address} for ${said}`, sharedBy: address };
+  };
+  const known = new WeakMap<IncomingMessage, Source>();
+  return (incoming) => {
+    if (incoming === undefined) return { caller: '' };
+    const source = known.get(incoming) ?? sourceOf(incoming);
+    known.set(incoming, source);
+    return source;
+  };
+};
+
+const tellEveryMs = 60_000;
+const mostRemembered = 1000;
+
+/**
+ * Tells of addresses that forward without being trusted: each once, and one in a minute, because anybody can write such a
+ * header.
+ */
+export const createForwardingWatch = ({
+  proxy,
+  now,
+  tell,
+}: {
+  readonly proxy: ProxyAddresses | undefined;
+  readonly now: () => number;
+  readonly tell: (address: string) => void;
+}): ((incoming: IncomingMessage | undefined) => void) => {
+  const isTrusted = isOneOf(proxy);
+  /** Addresses about which there is nothing more to say. */
+  const settled = new Set<string>();
+  let toldAt = Number.NEGATIVE_INFINITY;
   return (incoming) => {
     const remote = incoming?.socket?.remoteAddress;
-    if (remote === undefined) return '';
-    const forwarded = isProxy(remote) ? String(incoming?.headers['x-forwarded-for'] ?? '') : '';
-    const last = forwarded.split(',').at(-1) ?? '';
-    return callerOf(withoutPort(last.trim())) ?? callerOf(remote) ?? remote;
+    if (remote === undefined || !isForwarded(incoming) || settled.has(remote)) return;
+    const trusted = isTrusted(remote);
+    if (!trusted && now() - toldAt < tellEveryMs) return;
+    if (settled.size >= mostRemembered) settled.clear();
+    settled.add(remote);
+    if (trusted) return;
+    toldAt = now();
+    tell(plain(remote));
   };
 };

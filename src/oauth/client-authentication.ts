@@ -10,8 +10,10 @@
  */
 import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts';
-import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
+import { originOf, type Source } from '../registry/rate-limiter.ts';
+import type { Refusals } from './refusals.ts';
 import type { Tenant } from './tenant.ts';
 
 /** What a request says about its sender; empty parameters count as absent. */
@@ -22,6 +24,8 @@ export interface ShownCredentials {
   readonly clientSecret: string | undefined;
   readonly clientAssertion: string | undefined;
   readonly clientAssertionType: string | undefined;
+  /** Where it comes from, for limits. */
+  readonly address: Source;
 }
 
 /**
@@ -147,11 +151,31 @@ const verifyAssertion = async (
   }
 };
 
+/** Compares a secret that was offered for a client with a stored form, unless too many were tried from there. */
+export type SecretCheck = (
+  offered: { readonly address: Source; readonly clientId: string; readonly secret: string },
+  tenant: Tenant,
+  stored: string,
+) => Promise<PasswordVerdict>;
+
+export const createSecretCheck =
+  ({
+    passwords,
+    refusals,
+  }: {
+    readonly passwords: PasswordVerifier;
+    readonly refusals: Pick<Refusals, 'isBarred'>;
+  }): SecretCheck =>
+  async ({ address, clientId, secret }, tenant, stored) =>
+    refusals.isBarred(address, tenant, clientId)
+      ? 'busy'
+      : passwords.verify(stored, secret, undefined, originOf(address));
+
 export const createClientAuthentication = ({
-  passwords,
+  checkSecret,
   now,
 }: {
-  readonly passwords: PasswordVerifier;
+  readonly checkSecret: SecretCheck;
   readonly now: () => number;
 }): ClientAuthentication => {
   const decoys = new WeakMap<Tenant, string>();
@@ -167,12 +191,11 @@ export const createClientAuthentication = ({
   const bySecret = async (
     tenant: Tenant,
     method: 'client_secret_basic' | 'client_secret_post',
-    id: string,
-    secret: string,
+    offered: Parameters<SecretCheck>[0],
   ): Promise<ClientVerdict> => {
-    const found = tenant.clients.get(id);
+    const found = tenant.clients.get(offered.clientId);
     const client = found?.authentication === method ? found : undefined;
-    const verdict = await passwords.verify(client?.secretHash ?? decoyOf(tenant), secret);
+    const verdict = await checkSecret(offered, tenant, client?.secretHash ?? decoyOf(tenant));
     if (verdict === 'busy') return refused('busy', found);
     return client !== undefined && verdict === 'right'
       ? { ok: true, client, proven: true }
@@ -199,14 +222,14 @@ export const createClientAuthentication = ({
 
   return {
     authenticate: async (tenant, shown) => {
-      const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType } = shown;
+      const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType, address } = shown;
       const proofs = [authorization, clientSecret, clientAssertion].filter((proof) => proof !== undefined);
       if (proofs.length > 1) return refused('severalMethods');
       if (authorization !== undefined) {
         const basic = parseBasic(authorization);
         return basic === undefined
           ? refused('refused')
-          : bySecret(tenant, 'client_secret_basic', basic.id, basic.secret);
+          : bySecret(tenant, 'client_secret_basic', { address, clientId: basic.id, secret: basic.secret });
       }
       if (clientAssertion !== undefined || clientAssertionType !== undefined) {
         return clientAssertion === undefined || clientAssertionType !== assertionType
@@ -214,7 +237,9 @@ export const createClientAuthentication = ({
           : byAssertion(tenant, clientAssertion);
       }
       if (clientId === undefined) return refused('unnamed');
-      if (clientSecret !== undefined) return bySecret(tenant, 'client_secret_post', clientId, clientSecret);
+      if (clientSecret !== undefined) {
+        return bySecret(tenant, 'client_secret_post', { address, clientId, secret: clientSecret });
+      }
       const client = tenant.clients.get(clientId);
       return client?.authentication === 'none'
         ? { ok: true, client, proven: false }

@@ -1,14 +1,20 @@
 /** What the library does otherwise than we need it, and has no setting for. */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import type { PasswordVerdict } from '../registry/password-verifier.ts';
 import { errors, Provider as Library } from './library.ts';
 import type { SealedStore } from './sealed-store.ts';
 
+/** Compares a secret with the stored form of this client's. */
+export type CompareSecret = (clientId: string, secret: string, stored: string) => Promise<PasswordVerdict>;
+
 /** The library would compare with what is stored, which is a hash. */
-const compareHashes = ({ Client }: Provider, passwords: PasswordVerifier): void => {
+const compareHashes = ({ Client }: Provider, compareSecret: CompareSecret): void => {
   Object.assign(Client.prototype, {
-    async compareClientSecret(this: { readonly clientSecret: string }, actual: string): Promise<boolean> {
-      const verdict = await passwords.verify(this.clientSecret, actual);
+    async compareClientSecret(
+      this: { readonly clientId: string; readonly clientSecret: string },
+      actual: string,
+    ): Promise<boolean> {
+      const verdict = await compareSecret(this.clientId, actual, this.clientSecret);
       if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
       return verdict === 'right';
     },
@@ -66,18 +72,18 @@ const checkLinksFirst = ({ Client }: Provider, check: (ctx: KoaContextWithOIDC) 
 export const patchLibrary = (
   provider: Provider,
   {
-    passwords,
+    compareSecret,
     store,
     checkLink,
     now,
   }: {
-    readonly passwords: PasswordVerifier;
+    readonly compareSecret: CompareSecret;
     readonly store: Pick<SealedStore, 'putOnce'>;
     readonly checkLink: (ctx: KoaContextWithOIDC) => void;
     readonly now: () => number;
   },
 ): void => {
-  compareHashes(provider, passwords);
+  compareHashes(provider, compareSecret);
   detectReplaysAtOnce(provider, store, now);
   bindToAccessToken(provider);
   checkLinksFirst(provider, checkLink);

@@ -5,23 +5,31 @@
  * Names of buckets hold a hash: numbers and addresses of people do not belong into key names.
  */
 import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
-import type { Tenant, Tenants } from './tenant.ts';
+import { limitsFrom, type NamedLimit, type RateLimiter, type Source } from '../registry/rate-limiter.ts';
+import { nameOfClient, type Tenant, type Tenants } from './tenant.ts';
 
 export interface Limits {
   /** @param address Of a client that has proven nothing; undefined for one that has. */
-  mayPush(tenant: Tenant, clientId: string, address: string | undefined): Promise<boolean>;
+  mayPush(tenant: Tenant, clientId: string, address: Source | undefined): Promise<boolean>;
   /** Asked before each prompt, at a browser's wish or a client's. The number counts across all tenants. */
   mayPrompt(
     tenant: Tenant,
-    who: { readonly clientId: string; readonly msisdn: string; readonly address: string | undefined },
+    who: { readonly clientId: string; readonly msisdn: string; readonly address: Source | undefined },
   ): Promise<boolean>;
   /** Asked before each one-time password that is typed. */
   mayGuess(msisdn: string): Promise<boolean>;
   /** Asked before a browser begins a login. */
-  mayBeginLogin(address: string): Promise<boolean>;
-  /** Counts a client that could not prove who it is. @returns False when there were too many. */
-  mayFailAtToken(address: string): Promise<boolean>;
+  mayBeginLogin(tenant: Tenant, clientId: string, address: Source): Promise<boolean>;
+  /**
+   * Counts a client that could not prove who it is.
+   *
+   * @returns The buckets that are empty: nobody may fail there any more for a while.
+   */
+  countFailure(
+    address: Source,
+    tenant: Pick<Tenant, 'id' | 'clients'>,
+    clientId: string | undefined,
+  ): Promise<readonly string[]>;
   /** Seconds after which trying again makes sense. */
   readonly retryAfterSeconds: number;
 }
@@ -62,24 +70,54 @@ export const createLimits = ({
     return true;
   };
 
+  const takesFrom = (name: string, from: readonly NamedLimit[]): readonly (() => Promise<boolean>)[] =>
+    from.map(
+      ([key, allowance]) =>
+        () =>
+          take(name, hashed(key), allowance),
+    );
+
   return {
     retryAfterSeconds,
     mayPush: (tenant, clientId, address) =>
       inTurn(
-        async () => address === undefined || take('push-address', hashed(address), limits.pushedPerAddress),
+        // A client has a limit of its own, so no more is needed where its address is shared.
+        async () =>
+          address?.caller === undefined ||
+          take('push-address', hashed(address.caller), limits.pushedPerAddress),
         () => take('push-client', hashedClient(tenant, clientId), limits.pushedPerClient),
       ),
     mayPrompt: (tenant, { clientId, msisdn, address }) =>
       inTurn(
-        async () =>
-          address === undefined || take('prompt-address', hashed(address), limits.promptsPerAddress),
+        ...takesFrom(
+          'prompt-address',
+          address === undefined
+            ? []
+            : limitsFrom(address, nameOfClient(tenant, clientId), limits.promptsPerAddress),
+        ),
         () => take('prompt-number', hashed(msisdn), limits.promptsPerNumber),
         async () =>
           isTestNumber(msisdn) || take('prompt-number-long', hashed(msisdn), limits.promptsPerNumberLong),
         () => take('prompt-client', hashedClient(tenant, clientId), limits.promptsPerClient),
       ),
     mayGuess: (msisdn) => take('guess-number', hashed(msisdn), limits.guessesPerNumber),
-    mayBeginLogin: (address) => take('login-address', hashed(address), limits.loginsPerAddress),
-    mayFailAtToken: (address) => take('token-address', hashed(address), limits.refusedTokensPerAddress),
+    mayBeginLogin: (tenant, clientId, address) =>
+      inTurn(
+        ...takesFrom(
+          'login-address',
+          limitsFrom(address, nameOfClient(tenant, clientId), limits.loginsPerAddress),
+        ),
+      ),
+    countFailure: async (address, tenant, clientId) => {
+      const empty: string[] = [];
+      for (const [key, allowance] of limitsFrom(
+        address,
+        nameOfClient(tenant, clientId),
+        limits.refusedTokensPerAddress,
+      )) {
+        if (!(await take('token-address', hashed(key), allowance))) empty.push(key);
+      }
+      return empty;
+    },
   };
 };

@@ -11,10 +11,11 @@ import { type Context, Hono } from 'hono';
 import type { RedisClient } from '../redis/connect.ts';
 import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
+import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { linkOf, longestQuery, tooLong } from './as-link.ts';
 import { createBackchannel } from './backchannel/backchannel.ts';
+import { createSecretCheck } from './client-authentication.ts';
 import { describeError } from './error-codes.ts';
 import { checkFrontChannel } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
@@ -48,7 +49,7 @@ export interface OauthOptions {
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
   readonly isTestNumber: (msisdn: string) => boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
@@ -119,11 +120,14 @@ export const createOauth = (options: OauthOptions): Oauth => {
       templates: options.templates(publicUrl),
       backchannelOf: backchannel.featureFor,
       onBackchannelLookup: settle,
-      onSuspicious: (ctx) => refusals.note(addressOf(ctx.req)),
+      compareSecret: (tenant, clientId, secret, stored) =>
+        checkSecret({ address: addressOf(Provider.ctx?.req), clientId, secret }, tenant, stored),
+      onSuspicious: (tenant, ctx) => refusals.note(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
   });
   const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber });
   const refusals = createRefusals({ limits, now });
+  const checkSecret = createSecretCheck({ passwords: options.passwords, refusals });
   const backchannel = createBackchannel({ ...options, tenants, limits });
 
   /** What settling reads itself is not settled again. */
@@ -152,7 +156,9 @@ export const createOauth = (options: OauthOptions): Oauth => {
       const allow = methods.join(', ');
       return answerJson(405, refusal('invalid_request', `use ${allow}`), { allow });
     }
-    if (authenticated.has(path) && refusals.isShutOut(addressOf(incoming))) {
+    // Before the library is served: it sees other headers.
+    const address = addressOf(incoming);
+    if (authenticated.has(path) && refusals.isShutOut(address)) {
       return answerJson(429, refusal('temporarily_unavailable', 'too many refused requests'), {
         'retry-after': String(limits.retryAfterSeconds),
       });
@@ -168,7 +174,8 @@ export const createOauth = (options: OauthOptions): Oauth => {
     }
     if (path === '/auth') {
       if (query.length > longestQuery) return refuseAtFront(c, tenant, tooLong, log);
-      if (!(await limits.mayBeginLogin(addressOf(incoming)))) {
+      const clientId = new URLSearchParams(query).get('client_id') ?? '';
+      if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
         return refuseAtFront(
           c,
           tenant,
@@ -188,10 +195,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
 
   const routes = new Hono<{ Bindings: Bindings }>();
   const common = { tenants, limits, settings, isTestNumber, addressOf, now, log };
-  routes.route(
-    '/',
-    createParRoutes({ ...common, refusals, passwords: options.passwords, body: options.body }),
-  );
+  routes.route('/', createParRoutes({ ...common, refusals, checkSecret, body: options.body }));
   routes.route(
     '/',
     createInteractionRoutes({

@@ -9,10 +9,10 @@ import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { RedisClient } from '../redis/connect.ts';
 import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
-import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise } from './claims.ts';
+import type { CompareSecret } from './library-patches.ts';
 import type { OauthLog } from './log.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
@@ -33,17 +33,21 @@ export interface TenantsOptions {
   readonly prefix: string;
   readonly masterKey: Uint8Array;
   readonly subscribers: SubscriberRegistry;
-  readonly passwords: PasswordVerifier;
+  /** For whichever request the library is at. */
+  readonly compareSecret: (
+    tenant: Tenant,
+    ...compared: Parameters<CompareSecret>
+  ) => ReturnType<CompareSecret>;
   readonly backchannelOf: (tenant: () => Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether something has changed that the library should read again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
-  readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
+  readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
   readonly now: () => number;
   readonly log: OauthLog;
 }
 
 const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOptions): Tenant => {
-  const { settings, publicUrl, redis, prefix, masterKey, subscribers, passwords, now, log } = options;
+  const { settings, publicUrl, redis, prefix, masterKey, subscribers, now, log } = options;
   const path = isMain ? '/oidc' : `/oidc/t/${template.id}`;
   const issuer = `${publicUrl}${path}`;
   const clients = new Map(template.clients.map((client) => [client.id, client]));
@@ -79,7 +83,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       cookieKeys: [cookieKey],
       pairwise: subjectOf,
       subscribers,
-      passwords,
+      compareSecret: (...compared) => options.compareSecret(tenant, ...compared),
       backchannel: options.backchannelOf(() => tenant),
       pages: createProviderPages(template, path, clients, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
@@ -89,7 +93,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     listenTo(provider, {
       tenant: template.id,
       log,
-      onSuspicious: options.onSuspicious,
+      onSuspicious: (ctx) => options.onSuspicious(tenant, ctx),
     });
     return provider;
   };

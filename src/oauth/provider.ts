@@ -24,7 +24,6 @@ import {
   oauthScopes,
   signingAlgorithms,
 } from '../registry/oauth-client.ts';
-import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-authentication.ts';
@@ -35,7 +34,7 @@ import { existingGrantWith } from './existing-grant.ts';
 import { checkLink } from './front-channel.ts';
 import { policyWith } from './interaction-policy.ts';
 import { errors, Provider } from './library.ts';
-import { patchLibrary } from './library-patches.ts';
+import { type CompareSecret, patchLibrary } from './library-patches.ts';
 import { mayRead } from './par/cross-origin.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
 import { providerCookies } from './provider-cookies.ts';
@@ -64,7 +63,7 @@ export interface ProviderOptions {
   readonly cookieKeys: readonly string[];
   readonly pairwise: (account: string, client: OauthClient) => string;
   readonly subscribers: SubscriberRegistry;
-  readonly passwords: PasswordVerifier;
+  readonly compareSecret: CompareSecret;
   readonly backchannel: NonNullable<Configuration['features']>['ciba'];
   readonly pages: ProviderPages;
   readonly now: () => number;

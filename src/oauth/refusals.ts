@@ -1,13 +1,20 @@
 /**
  * Who fails too often to prove which client he is is shut out for a while: guessing secrets must not be cheap.
  *
- * How often is counted for all processes together; that an address is shut out each process remembers for itself.
+ * How often is counted for all processes together; that somebody is shut out each process remembers for itself. An address
+ * that many share is never shut out as a whole: there whoever the proxy names is, and, for secrets alone, the client that was
+ * tried ten times as often from it.
  */
+import { type Source, sharedKeyOf } from '../registry/rate-limiter.ts';
 import type { Limits } from './limits.ts';
+import { nameOfClient, type Tenant } from './tenant.ts';
 
 export interface Refusals {
-  note(address: string): void;
-  isShutOut(address: string): boolean;
+  /** @param clientId Which client it claimed to be. */
+  note(address: Source, tenant: Pick<Tenant, 'id' | 'clients'>, clientId: string | undefined): void;
+  isShutOut(address: Source): boolean;
+  /** Whether no more secrets of this client are looked at from there. */
+  isBarred(address: Source, tenant: Pick<Tenant, 'id' | 'clients'>, clientId: string): boolean;
 }
 
 const mostRemembered = 10_000;
@@ -16,29 +23,32 @@ export const createRefusals = ({
   limits,
   now,
 }: {
-  readonly limits: Limits;
+  readonly limits: Pick<Limits, 'countFailure' | 'retryAfterSeconds'>;
   readonly now: () => number;
 }): Refusals => {
   const shutOutUntil = new Map<string, number>();
+  const isOut = (key: string | undefined): boolean => {
+    const until = key === undefined ? undefined : shutOutUntil.get(key);
+    if (key === undefined || until === undefined) return false;
+    if (now() < until) return true;
+    shutOutUntil.delete(key);
+    return false;
+  };
   return {
-    note: (address) => {
-      limits.mayFailAtToken(address).then(
-        (may) => {
-          if (may) return;
-          const [oldest] = shutOutUntil.keys();
-          if (shutOutUntil.size >= mostRemembered && oldest !== undefined) shutOutUntil.delete(oldest);
-          shutOutUntil.set(address, now() + limits.retryAfterSeconds * 1000);
+    note: (address, tenant, clientId) => {
+      limits.countFailure(address, tenant, clientId).then(
+        (empty) => {
+          for (const key of empty) {
+            const [oldest] = shutOutUntil.keys();
+            if (shutOutUntil.size >= mostRemembered && oldest !== undefined) shutOutUntil.delete(oldest);
+            shutOutUntil.set(key, now() + limits.retryAfterSeconds * 1000);
+          }
         },
         // Redis is away: then nobody is let in by a guess either.
         () => undefined,
       );
     },
-    isShutOut: (address) => {
-      const until = shutOutUntil.get(address);
-      if (until === undefined) return false;
-      if (now() < until) return true;
-      shutOutUntil.delete(address);
-      return false;
-    },
+    isShutOut: ({ caller }) => isOut(caller),
+    isBarred: (address, tenant, clientId) => isOut(sharedKeyOf(address, nameOfClient(tenant, clientId))),
   };
 };

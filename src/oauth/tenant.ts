@@ -21,6 +21,12 @@ export interface Tenant {
   provider(): Promise<Provider>;
 }
 
+/** For limits: whatever is no client of the tenant counts as one. */
+export const nameOfClient = (
+  { id, clients }: Pick<Tenant, 'id' | 'clients'>,
+  clientId: string | undefined,
+): string => (clientId !== undefined && clients.has(clientId) ? `${id} ${clientId}` : id);
+
 export interface Tenants {
   readonly all: readonly Tenant[];
   /** The first one. */

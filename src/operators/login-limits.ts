@@ -5,9 +5,16 @@
  * them, and given back when it was right.
  *
  * A name has one allowance for each address and one for all of them, ten times as large unless configured otherwise. Whoever
- * guesses from one address keeps nobody else out, and one who guesses from many is held back all the same.
+ * guesses from one address keeps nobody else out, and one who guesses from many is held back all the same. An address that many
+ * share is not counted as one caller: whoever its proxy names is, and a name has half of its allowance there.
  */
-import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
+import {
+  limitsFrom,
+  type NamedLimit,
+  type RateLimit,
+  type RateLimiter,
+  type Source,
+} from '../registry/rate-limiter.ts';
 import type { Sealed } from './sealed.ts';
 import type { OperatorSettings } from './settings.ts';
 
@@ -19,11 +26,16 @@ export interface AllowedTry {
 
 export interface LoginLimits {
   /** Undefined when there have been too many. */
-  tryFrom(address: string): Promise<AllowedTry | undefined>;
-  tryName(name: string, address: string): Promise<AllowedTry | undefined>;
+  /** @param what Is tried, without a name. */
+  tryFrom(address: Source, what: 'link' | 'phone'): Promise<AllowedTry | undefined>;
+  tryName(name: string, address: Source): Promise<AllowedTry | undefined>;
 }
 
-type Allowance = readonly [key: string, limit: RateLimit];
+/** However many pretend to be behind one proxy: what is left is for those who are not. */
+const halfOf = ({ requests, perSeconds }: RateLimit): RateLimit => ({
+  requests: Math.max(1, Math.floor(requests / 2)),
+  perSeconds,
+});
 
 export const createLoginLimits = ({
   limiter,
@@ -38,7 +50,7 @@ export const createLoginLimits = ({
   const keyOf = (of: string, ...parts: readonly string[]): string =>
     `operators:${of}:${sealed.hashOf(of, parts.join('\n'))}`;
 
-  const take = async (allowances: readonly Allowance[]): Promise<AllowedTry | undefined> => {
+  const take = async (allowances: readonly NamedLimit[]): Promise<AllowedTry | undefined> => {
     for (const [key, limit] of allowances) {
       if (!(await limiter.take(key, limit))) return undefined;
     }
@@ -49,14 +61,19 @@ export const createLoginLimits = ({
     };
   };
 
-  const from = (address: string): Allowance => [keyOf('address', address), perAddress];
   return {
-    tryFrom: (address) => take([from(address)]),
+    tryFrom: (address, what) =>
+      take(limitsFrom(address, what, perAddress).map(([key, limit]) => [keyOf('address', key), limit])),
     // In this order, so that tries beyond the allowance of an address take nothing from that of the name.
-    tryName: (name, address) =>
+    tryName: (name, { caller, sharedBy }) =>
       take([
-        from(address),
-        [keyOf('name-address', name, address), perNameAndAddress],
+        ...(caller === undefined
+          ? []
+          : ([
+              [keyOf('address', caller), perAddress],
+              [keyOf('name-address', name, caller), perNameAndAddress],
+            ] as const)),
+        ...(sharedBy === undefined ? [] : [[keyOf('name-shared', name, sharedBy), halfOf(perName)] as const]),
         [keyOf('name', name), perName],
       ]),
   };

@@ -7,8 +7,9 @@
  * A refused login is recorded after the limits have let it through, and with a name only when there is such a user: people type
  * passwords where names belong, and nobody outside may fill the log.
  */
-import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
+import { originOf, type Source } from '../registry/rate-limiter.ts';
 import { type Audit, doneBy } from './audit.ts';
 import type { LinkOwner, Links } from './links.ts';
 import type { LoginLimits } from './login-limits.ts';
@@ -34,10 +35,10 @@ export interface Logins {
   logInByPassword(login: {
     readonly name: string;
     readonly password: string;
-    readonly address: string;
+    readonly address: Source;
   }): Promise<LoginResult>;
   /** For the user whose link it is; one of `local` makes an admin. */
-  logInByLink(secret: string, address: string): Promise<LoginResult>;
+  logInByLink(secret: string, address: Source): Promise<LoginResult>;
   /**
    * For somebody whom the provider has just authenticated, in a login of `begunLogins`: there the limits are.
    *
@@ -70,10 +71,15 @@ export const createLogins = ({
   /** A stored password; decoys cost as much to refuse. */
   readonly likeHash: string | undefined;
 }): Logins => {
-  const verify = (name: string, stored: string | undefined, password: string): Promise<PasswordVerdict> => {
+  const verify = (
+    name: string,
+    stored: string | undefined,
+    password: string,
+    origin: string,
+  ): ReturnType<PasswordVerifier['verify']> => {
     const seed = Buffer.from(sealed.hashOf('decoy', name), 'base64url');
     const lane = String((seed[0] ?? 0) % passwordLanes);
-    return passwords.verify(stored ?? decoyPassword(likeHash, seed), password, lane);
+    return passwords.verify(stored ?? decoyPassword(likeHash, seed), password, lane, origin);
   };
 
   const refused = async (
@@ -103,7 +109,7 @@ export const createLogins = ({
       const allowed = await limits.tryName(name, address);
       if (allowed === undefined) return { kind: 'too-many' };
       const user = await users.find(name);
-      const verdict = await verify(name, user?.passwordHash, password);
+      const verdict = await verify(name, user?.passwordHash, password, originOf(address));
       if (verdict === 'wrong' || (verdict === 'right' && user === undefined)) {
         return refused('password', user?.name);
       }
@@ -113,13 +119,12 @@ export const createLogins = ({
     },
 
     logInByLink: async (secret, address) => {
-      const allowed = await limits.tryFrom(address);
-      if (allowed === undefined) return { kind: 'too-many' };
+      // Nobody guesses a link, so a good one is let in however many bad ones come from there.
       const owner = await links.redeem(secret);
       const operator = owner && (await operatorOf(owner));
-      if (owner === undefined || operator === undefined) return refused('link');
-      await allowed.giveBack();
-      return logIn(operator, owner.version);
+      if (owner !== undefined && operator !== undefined) return logIn(operator, owner.version);
+      const allowed = await limits.tryFrom(address, 'link');
+      return allowed === undefined ? { kind: 'too-many' } : refused('link');
     },
 
     logInByOidc: async (subject) => {

@@ -5,7 +5,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
+import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
 import { type Audit, type AuditAction, doneBy } from './audit.ts';
 import { type BegunLogin, createBegunLogins } from './begun-logins.ts';
 import { createLinks, type IssuedLink } from './links.ts';
@@ -39,7 +39,7 @@ export interface Operators extends Logins {
   /** Logins with the phone that are on their way: see begun-logins.ts. */
   readonly begunLogins: {
     /** Asked before a login begins, and counted with the other tries of this address. */
-    mayBegin(address: string): Promise<boolean>;
+    mayBegin(address: Source): Promise<boolean>;
     /** @returns The cookie's value. */
     remember(login: BegunLogin): Promise<string>;
     find(cookie: string | undefined): Promise<BegunLogin | undefined>;
@@ -159,7 +159,7 @@ export const createOperators = (options: OperatorsOptions): Operators => {
 
     begunLogins: {
       ...begunLogins,
-      mayBegin: async (address) => (await limits.tryFrom(address)) !== undefined,
+      mayBegin: async (address) => (await limits.tryFrom(address, 'phone')) !== undefined,
     },
 
     issueLink: async () => {

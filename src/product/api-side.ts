@@ -11,13 +11,12 @@ import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal, type Refusal } from '../http/refusal.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
-import { createClientAddress } from '../http/trusted-proxy.ts';
+import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
-import { createPasswordVerifier } from '../registry/password-verifier.ts';
-import { createRateLimiter } from '../registry/rate-limiter.ts';
+import { createRateLimiter, originOf } from '../registry/rate-limiter.ts';
 import {
   backlogCheck,
   clockCheck,
@@ -129,6 +128,16 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   });
   const common = { protocol, providers, subscribers, transactions, now };
   const addressOf = createClientAddress(trustedProxy);
+  const proofOf = createEvidence(trustedProxy);
+  const watchForwarding = createForwardingWatch({
+    proxy: trustedProxy,
+    now,
+    tell: (address) =>
+      core.logger.warn(
+        { address },
+        'this address forwards requests and is not trusted: if it is your proxy, name it in trustedProxy.addresses',
+      ),
+  });
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
   const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, hostNow));
   const oauth = createOauth({
@@ -153,7 +162,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       now,
     }),
     subscribers,
-    passwords: createPasswordVerifier(),
+    passwords: core.passwords,
     limiter: createRateLimiter({ redis: commands, prefix: queue.prefix }),
     isTestNumber: subscribers.isTestNumber,
     addressOf,
@@ -189,7 +198,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       profile: createProfile({ ...common, custody, authorities: configuration.protocol.authorities }),
     },
     trust: () => custody.trust(),
-    evidenceOf: createEvidence(trustedProxy),
+    evidenceOf: (incoming) => ({ ...proofOf(incoming), origin: () => originOf(addressOf(incoming)) }),
     limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
     admission,
     readiness: [
@@ -209,7 +218,10 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     log: telemetry.httpLog(createHttpLog(core.logger, hostNow)),
   });
-  const answer = telemetry.fetch((request, bindings) => app.fetch(request, bindings ?? {}));
+  const answer = telemetry.fetch((request, bindings) => {
+    watchForwarding(bindings?.incoming);
+    return app.fetch(request, bindings ?? {});
+  });
   const endWaiting = async (): Promise<void> => {
     stopping = true;
     oauth.endWaiting();

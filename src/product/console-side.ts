@@ -80,14 +80,23 @@ export const tenantsWithConsole = (
  */
 export const openConsole = (core: Core, surroundings: ConsoleSurroundings): ConsoleSide => {
   const { transactions, publicUrl, addressOf } = surroundings;
-  const { configuration, protocol, masterKey, now, logger, onError } = core;
+  const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
   const { prefix, shards: count } = configuration.queue;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
   const shards = openShards({ redis, prefix, shards: count, onError });
   const log = createAuditLog(logger);
-  const rooms = openOperatorsRooms({ configuration, redis, shards, protocol, log, now, onError });
+  const rooms = openOperatorsRooms({
+    configuration,
+    redis,
+    shards,
+    protocol,
+    passwords,
+    log,
+    now,
+    onError,
+  });
   const { history, audit, replays, callbacks } = rooms;
   const operators = rooms.operatorsWith(masterKey);
   const console = createConsole({

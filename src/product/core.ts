@@ -23,6 +23,7 @@ import {
 } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
+import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
@@ -60,6 +61,8 @@ export interface Core extends CoreOptions {
   readonly blocking: RedisClient;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly telemetry: Telemetry;
+  /** The one of this process: several would compute more at once than there are threads, and none would see the others' lanes. */
+  readonly passwords: PasswordVerifier;
   /** The registry and the keys, over one of the two connections. */
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
@@ -95,6 +98,7 @@ export const openCore = (options: CoreOptions): Core => {
   const endWatch = watchClock(clock, hostNow, options.logger);
   telemetry.watchClock(clock);
   const now = (): number => Math.floor(clock.now());
+  const passwords = createPasswordVerifier();
   return {
     ...options,
     now,
@@ -102,6 +106,7 @@ export const openCore = (options: CoreOptions): Core => {
     clock,
     onError,
     telemetry,
+    passwords,
     protocol: createProtocol(configuration.protocol),
     subscribers: createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox }),
     commands,
@@ -113,6 +118,7 @@ export const openCore = (options: CoreOptions): Core => {
         providers: [...configuration.applicationProviders, ...internal],
         sandbox,
         rateLimiter: createRateLimiter({ redis, prefix: queue.prefix }),
+        passwords,
       }),
     custodyOver: (redis) =>
       createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),

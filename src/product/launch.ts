@@ -4,7 +4,7 @@
  * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything in one process.
  */
 import { setFlagsFromString } from 'node:v8';
-import { loadConfiguration } from '../configuration/load.ts';
+import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { startEmbeddedRedis } from '../embedded/redis.ts';
@@ -97,6 +97,7 @@ export const launch = async (
   if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
     logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
   }
+  if (parts.api) for (const warning of warningsAbout(configuration)) logger.warn(warning);
   let end: (code: number) => void = () => undefined;
   const ending = new Promise<number>((resolve) => {
     end = resolve;

@@ -10,7 +10,7 @@ import { createReplays, type Replays } from '../operators/replays.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { cancelTransaction } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { createPasswordVerifier } from '../registry/password-verifier.ts';
+import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -30,6 +30,7 @@ export const openOperatorsRooms = (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
+  readonly passwords: PasswordVerifier;
   readonly log: AuditLog;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -69,7 +70,7 @@ export const openOperatorsRooms = (options: {
         now,
         settings: operations,
         limiter,
-        passwords: createPasswordVerifier(),
+        passwords: options.passwords,
         audit,
       }),
   };

@@ -5,8 +5,7 @@ import {
   checkSignatureRequest,
   type RegisteredProvider,
 } from './application-provider.ts';
-import type { PasswordVerdict, PasswordVerifier } from './password-verifier.ts';
-import { createPasswordVerifier } from './password-verifier.ts';
+import type { PasswordVerifier } from './password-verifier.ts';
 import { decoyPassword } from './passwords.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -17,7 +16,7 @@ import type { RateLimiter } from './rate-limiter.ts';
  * Every refusal of an identity is one and the same fault 104, and costs about the same time: an AP_ID that is unknown
  * is refused only after a scrypt against a decoy. Otherwise the time would tell which names are registered and thereby
  * which ones are worth guessing at. The price, work done for anybody, is bounded: all unknown names share one lane of
- * the verifier's turnstile.
+ * the verifier's turnstile. Whoever waits for that work holds no place that others need.
  *
  * The rate is counted after the identity is proven, so that nobody can use up another's allowance by calling in its name.
  *
@@ -30,17 +29,31 @@ export interface Credentials {
   readonly apPassword: string | undefined;
   /** SHA-256 of the certificate that the connection proved, in lower-case hex without colons. */
   readonly clientCertificateFingerprint: string | undefined;
+  /** Where the call comes from, asked when its password has to be computed. */
+  readonly origin?: () => string;
+}
+
+/** The place of a request among those that are worked on. */
+export interface WorkingPlace {
+  /** Gives it up; once is enough. */
+  stepAside(): void;
+  /** Takes one again. @returns The refusal when there is no room. */
+  comeBack(): Promise<Checked<void>>;
 }
 
 export interface ApplicationProviders {
   /**
    * Proves who calls and counts the call.
    *
+   * @param place Given up while a password is computed, and when the caller is refused.
    * @returns At once when there is nothing to prove and nothing to count. Fault 104 with the table's detail for whatever is wrong with the identity; fault 104 `Request rate
    *   exceeded` for too many requests or too many passwords tried at once.
    * @throws When the rate limiter's store is unreachable.
    */
-  authorize(credentials: Credentials): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>>;
+  authorize(
+    credentials: Credentials,
+    place?: WorkingPlace,
+  ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>>;
 
   /**
    * What can still be checked of a request that is already in the queue, where it has neither password nor connection:
@@ -61,12 +74,12 @@ export const createApplicationProviders = ({
   providers,
   sandbox,
   rateLimiter,
-  passwords = createPasswordVerifier(),
+  passwords,
 }: {
   readonly providers: readonly RegisteredProvider[];
   readonly sandbox: boolean;
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
-  readonly passwords?: PasswordVerifier;
+  readonly passwords: PasswordVerifier;
 }): ApplicationProviders => {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const anyHash = providers.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash;
@@ -78,25 +91,34 @@ export const createApplicationProviders = ({
 
   const prove = async (
     provider: RegisteredProvider | undefined,
-    { apPassword, clientCertificateFingerprint }: Credentials,
+    { apPassword, clientCertificateFingerprint, origin }: Credentials,
+    place: WorkingPlace | undefined,
   ): Promise<Checked<ApplicationProvider>> => {
     const known = provider !== undefined && certificateFits(provider, clientCertificateFingerprint);
     const hash = provider?.passwordHash ?? (known ? undefined : decoy);
-    const verdict: PasswordVerdict =
-      hash === undefined ? 'right' : await passwords.verify(hash, apPassword ?? '');
-    if (verdict === 'busy') return tooOften;
-    if (!known || verdict === 'wrong') return refuse(104);
+    const asked =
+      hash === undefined ? 'right' : passwords.verify(hash, apPassword ?? '', undefined, origin?.());
+    if (asked instanceof Promise) place?.stepAside();
+    const verdict = await asked;
+    const refused = (why: Checked<never>): Checked<never> => {
+      place?.stepAside();
+      return why;
+    };
+    if (verdict === 'busy') return refused(tooOften);
+    if (!known || verdict === 'wrong') return refused(refuse(104));
+    const back = asked instanceof Promise ? await place?.comeBack() : undefined;
+    if (back?.ok === false) return back;
     const { rateLimit } = provider;
-    if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit))) return tooOften;
+    if (rateLimit !== undefined && !(await rateLimiter.take(provider.id, rateLimit)))
+      return refused(tooOften);
     return ok(provider);
   };
 
   return {
-    authorize: (credentials) => {
+    authorize: (credentials, place) => {
       const provider = byId.get(credentials.apId);
-      return provider === undefined && sandbox
-        ? unregistered(credentials.apId)
-        : prove(provider, credentials);
+      if (provider === undefined && sandbox) return unregistered(credentials.apId);
+      return prove(provider, credentials, place);
     },
 
     checkStored: (request) => {

@@ -15,7 +15,10 @@ import { createTurnstile } from './turnstile.ts';
  * a password can fill or empty the memory.
  *
  * Wrong passwords cost one scrypt each, at most a few at a time (libuv has four threads, which signing needs too) and
- * in lanes: see turnstile.ts. The same pair asked for twice at once is computed once.
+ * in lanes: see turnstile.ts. That holds for a process only when it has one verifier. The same pair asked for twice at once
+ * is computed once.
+ *
+ * Whatever needs no computation is said at once, so that a caller knows whether it will have to wait.
  */
 export type PasswordVerdict = 'right' | 'wrong' | 'busy';
 
@@ -23,22 +26,30 @@ export interface PasswordVerifier {
   /**
    * @param lane Who waits behind whom. Where it must not show which names exist, it is made of the name that was given, whether
    *   there is a stored form for it or a decoy; otherwise each stored form has its own.
-   * @returns `busy`: too many different passwords are being tried in this lane at the moment.
+   * @param origin Where the password comes from, as far as is known: within a lane those take turns.
+   * @returns `busy`: too many different passwords are being tried at the moment. A promise only when it has to be computed.
    */
-  verify(stored: string, password: string, lane?: string): Promise<PasswordVerdict>;
+  verify(
+    stored: string,
+    password: string,
+    lane?: string,
+    origin?: string,
+  ): PasswordVerdict | Promise<PasswordVerdict>;
 }
 
 export const createPasswordVerifier = ({
   maxRemembered = 10_000,
   maxConcurrent = 2,
-  maxWaitingPerLane = 16,
+  maxWaitingPerLane = 4,
+  maxWaiting = 128,
 }: {
   readonly maxRemembered?: number;
   readonly maxConcurrent?: number;
   readonly maxWaitingPerLane?: number;
+  readonly maxWaiting?: number;
 } = {}): PasswordVerifier => {
   const processKey = randomBytes(32);
-  const turnstile = createTurnstile({ maxConcurrent, maxWaitingPerLane });
+  const turnstile = createTurnstile({ maxConcurrent, maxWaitingPerLane, maxWaiting });
   /** Least recently used first. */
   const remembered = new Set<string>();
   const underway = new Map<string, Promise<PasswordVerdict>>();
@@ -50,21 +61,19 @@ export const createPasswordVerifier = ({
     if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
   };
 
-  const compute = async (
-    pair: string,
-    stored: string,
-    password: string,
-    lane: string,
-  ): Promise<PasswordVerdict> => {
-    const turn = turnstile.run(lane, () => verifyPassword(stored, password));
-    if (turn === undefined) return 'busy';
-    if (!(await turn)) return 'wrong';
-    remember(pair);
-    return 'right';
+  const verdictOf = async (turn: Promise<boolean | undefined>, pair: string): Promise<PasswordVerdict> => {
+    try {
+      const isRight = await turn;
+      if (isRight === undefined) return 'busy';
+      if (isRight) remember(pair);
+      return isRight ? 'right' : 'wrong';
+    } finally {
+      underway.delete(pair);
+    }
   };
 
   return {
-    verify: async (stored, password, lane = stored) => {
+    verify: (stored, password, lane = stored, origin = '') => {
       if (!isPlausiblePassword(password)) return 'wrong';
       // The length in front keeps (ab, c) and (a, bc) apart.
       const pair = createHmac('sha256', processKey)
@@ -77,7 +86,9 @@ export const createPasswordVerifier = ({
       }
       const joined = underway.get(pair);
       if (joined !== undefined) return joined;
-      const computation = compute(pair, stored, password, lane).finally(() => underway.delete(pair));
+      const turn = turnstile.run(lane, origin, () => verifyPassword(stored, password));
+      if (turn === undefined) return 'busy';
+      const computation = verdictOf(turn, pair);
       underway.set(pair, computation);
       return computation;
     },

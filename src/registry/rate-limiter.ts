@@ -28,6 +28,49 @@ export interface RateLimiter {
   putBack(key: string, limit: RateLimit): Promise<void>;
 }
 
+/** Where a request comes from, for limits. */
+export interface Source {
+  /**
+   * What counts as one caller: an IPv4 address or an IPv6 network. Undefined where many come from one address and nothing tells
+   * them apart.
+   */
+  readonly caller: string | undefined;
+  /**
+   * The address that many may share: of a proxy that is not trusted. Anybody may pretend to be behind such a proxy and then
+   * writes a part of `caller`, so calls are counted by this address and the name that they are about as well.
+   */
+  readonly sharedBy?: string;
+}
+
+/** For turns: who shares an address that is shared has turns of his own as far as he is known, since nobody is refused for that. */
+export const originOf = ({ caller, sharedBy }: Source): string => caller ?? sharedBy ?? '';
+
+/** A bucket and its size. */
+export type NamedLimit = readonly [key: string, limit: RateLimit];
+
+const tenfold = ({ requests, perSeconds }: RateLimit): RateLimit => ({
+  requests: requests * 10,
+  perSeconds,
+});
+
+/** The bucket of a name at an address that is shared; undefined at others. */
+export const sharedKeyOf = ({ sharedBy }: Source, name: string): string | undefined =>
+  sharedBy === undefined ? undefined : `${sharedBy} as ${name}`;
+
+/**
+ * The buckets of one caller. Where the address is shared, nobody is counted as its one caller: a caller that the proxy names
+ * has the limit, and the name that is called about has ten times as much, in a bucket of this address alone.
+ *
+ * @param name What the call is about, such as a client; not a free text of the caller's.
+ */
+export const limitsFrom = (source: Source, name: string, limit: RateLimit): readonly NamedLimit[] => {
+  const shared = sharedKeyOf(source, name);
+  return [
+    ...(source.caller === undefined ? [] : [[source.caller, limit] as const]),
+    ...(shared === undefined ? [] : [[shared, tenfold(limit)] as const]),
+  ];
+};
+
 /** The little of a Redis client that this needs; an ioredis client fits. */
 export interface ScriptRunner {
   eval(script: string, numberOfKeys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;

@@ -2,64 +2,147 @@
  * Lets a few pieces of expensive work through at a time, fairly between lanes.
  *
  * The trap this closes: a plain limit keeps the machine alive under a flood but lets the flood fill the one queue, and
- * everybody else starves behind it. Here each lane has its own short queue and the lanes take turns, so a flood in one
- * lane delays another by at most one turn, and finds its own queue full instead.
+ * everybody else starves behind it. Here each lane has its own short queue and the lanes take turns; within a lane the
+ * origins take turns. So a flood in one lane delays another by one turn, and a flood in the same lane from another origin by
+ * two.
+ *
+ * A bound for each lane bounds nothing when a flood knows many lanes, so all that wait are bounded as well. Without room the
+ * piece is turned away whose lane and whose origin have most of what waits. A flood is one or the other, so whoever is
+ * alone in a lane or at an origin finds room.
  */
 export interface Turnstile {
   /**
    * Runs the work when its lane has its turn.
    *
-   * @returns Undefined, and the work never runs, when the lane's queue is full.
+   * @param origin Where the work comes from; the same for all when nothing tells them apart.
+   * @returns Undefined when it is turned away: at once, or later in favour of another. Then the work never runs.
    */
-  run<T>(lane: string, work: () => Promise<T>): Promise<T> | undefined;
+  run<T>(lane: string, origin: string, work: () => Promise<T>): Promise<T | undefined> | undefined;
 }
+
+interface Piece {
+  readonly lane: string;
+  readonly origin: string;
+  /** Never rejects. */
+  readonly work: () => Promise<void>;
+  readonly turnAway: () => void;
+}
+
+const countBy = (pieces: readonly Piece[], by: 'lane' | 'origin'): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const piece of pieces) counts.set(piece[by], (counts.get(piece[by]) ?? 0) + 1);
+  return counts;
+};
+
+/** Of equals the last. */
+const mostCrowded = (pieces: readonly Piece[]): Piece | undefined => {
+  const lanes = countBy(pieces, 'lane');
+  const origins = countBy(pieces, 'origin');
+  let found: Piece | undefined;
+  let most = 0;
+  for (const piece of pieces) {
+    const crowd = (lanes.get(piece.lane) ?? 0) * (origins.get(piece.origin) ?? 0);
+    if (crowd >= most) [found, most] = [piece, crowd];
+  }
+  return found;
+};
 
 export const createTurnstile = ({
   maxConcurrent,
   maxWaitingPerLane,
+  maxWaiting,
 }: {
   readonly maxConcurrent: number;
+  /** The first of a lane in which nothing runs may always wait. */
   readonly maxWaitingPerLane: number;
+  readonly maxWaiting: number;
 }): Turnstile => {
-  /** Work that waits, by lane. A lane is here exactly while it has work waiting or running. */
-  const lanes = new Map<string, Array<() => Promise<void>>>();
-  /** Lanes with work waiting and none running, in the order of their turns. */
-  const turns: string[] = [];
-  let running = 0;
+  /** In the order of arrival. */
+  const waiting = new Set<Piece>();
+  /** Lanes in which something waits, and in each its origins, in the order of their turns. */
+  const turns = new Map<string, Set<string>>();
+  /** Lanes in which something runs. */
+  const running = new Set<string>();
 
+  const inLane = (lane: string): readonly Piece[] => [...waiting].filter((piece) => piece.lane === lane);
+
+  const add = (piece: Piece): void => {
+    waiting.add(piece);
+    turns.set(piece.lane, (turns.get(piece.lane) ?? new Set()).add(piece.origin));
+  };
+
+  const remove = (piece: Piece): void => {
+    waiting.delete(piece);
+    const origins = turns.get(piece.lane);
+    const left = inLane(piece.lane);
+    if (!left.some(({ origin }) => origin === piece.origin)) origins?.delete(piece.origin);
+    if (left.length === 0) turns.delete(piece.lane);
+  };
+
+  /** Its origin goes to the end of the lane's queue. */
+  const takeFrom = (lane: string, origins: Set<string>): Piece | undefined => {
+    const [origin] = origins;
+    const piece = inLane(lane).find((each) => each.origin === origin);
+    if (origin === undefined || piece === undefined) return undefined;
+    origins.delete(origin);
+    origins.add(origin);
+    remove(piece);
+    return piece;
+  };
+
+  const next = (): Piece | undefined => {
+    for (const [lane, origins] of turns) if (!running.has(lane)) return takeFrom(lane, origins);
+    return undefined;
+  };
+
+  /** The lane goes to the end of the queue. */
   const finished = (lane: string): void => {
-    running -= 1;
-    if (lanes.get(lane)?.length === 0) lanes.delete(lane);
-    else turns.push(lane);
+    running.delete(lane);
+    const origins = turns.get(lane);
+    if (origins !== undefined) {
+      turns.delete(lane);
+      turns.set(lane, origins);
+    }
     admit();
   };
 
   const admit = (): void => {
-    while (running < maxConcurrent) {
-      const lane = turns.shift();
-      if (lane === undefined) return;
-      const work = lanes.get(lane)?.shift();
-      if (work === undefined) continue;
-      running += 1;
-      void work().then(() => finished(lane));
+    while (running.size < maxConcurrent) {
+      const piece = next();
+      if (piece === undefined) return;
+      running.add(piece.lane);
+      void piece.work().then(() => finished(piece.lane));
     }
   };
 
+  /** Who has to go, now that there is one more. */
+  const surplus = (lane: string): Piece | undefined => {
+    const crowd = inLane(lane);
+    if (crowd.length > maxWaitingPerLane && (crowd.length > 1 || running.has(lane)))
+      return mostCrowded(crowd);
+    return waiting.size > maxWaiting ? mostCrowded([...waiting]) : undefined;
+  };
+
   return {
-    run: (lane, work) => {
-      const waiting = lanes.get(lane);
-      if (waiting !== undefined && waiting.length >= maxWaitingPerLane) return undefined;
-      return new Promise((resolve, reject) => {
-        // Both outcomes go to the caller, so the chain in `admit` never rejects.
-        const task = () => work().then(resolve, reject);
-        if (waiting !== undefined) {
-          waiting.push(task);
-          return;
-        }
-        lanes.set(lane, [task]);
-        turns.push(lane);
+    run: <T>(lane: string, origin: string, work: () => Promise<T>) => {
+      let isIn = true;
+      const result = new Promise<T | undefined>((resolve, reject) => {
+        add({
+          lane,
+          origin,
+          work: () => work().then(resolve, reject),
+          turnAway: () => {
+            isIn = false;
+            resolve(undefined);
+          },
+        });
         admit();
+        const tooMany = surplus(lane);
+        if (tooMany === undefined) return;
+        remove(tooMany);
+        tooMany.turnAway();
       });
+      return isIn ? result : undefined;
     },
   };
 };

@@ -8,7 +8,7 @@
  * everybody, when the configuration says so: for a network that only the scraper can reach.
  */
 import type { IncomingMessage } from 'node:http';
-import { createAddressList } from '../http/trusted-proxy.ts';
+import { createAddressList, isForwarded } from '../http/trusted-proxy.ts';
 import { equalInConstantTime } from './constant-time.ts';
 
 export interface AccessSettings {
@@ -25,9 +25,6 @@ export type Access = 'granted' | 'token' | 'elsewhere';
 
 const loopback = createAddressList(['127.0.0.0/8', '::1']);
 
-/** What proxies add. */
-const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
-
 export const createAccess =
   ({ token, open }: AccessSettings) =>
   (authorization: string | undefined, incoming: IncomingMessage | undefined): Access => {
@@ -36,6 +33,5 @@ export const createAccess =
       return equalInConstantTime(shown, token) ? 'granted' : 'token';
     }
     if (open) return 'granted';
-    const passedOn = forwarding.some((name) => incoming?.headers[name] !== undefined);
-    return !passedOn && loopback(incoming?.socket?.remoteAddress) ? 'granted' : 'elsewhere';
+    return !isForwarded(incoming) && loopback(incoming?.socket?.remoteAddress) ? 'granted' : 'elsewhere';
   };

@@ -45,7 +45,7 @@ beforeAll(async () => {
   audit = log;
   for (const role of ['viewer', 'operator'] as const) {
     await operators.users.add({ name: 'test', role: 'admin', via: 'cli' }, { name: role, role, password });
-    const login = await operators.logInByPassword({ name: role, password, address: role });
+    const login = await operators.logInByPassword({ name: role, password, address: { caller: role } });
     if (login.kind !== 'in') throw new Error(login.kind);
     cookies[role] = `paraph_admin=${login.cookie}`;
     if (role === 'operator') csrf = operators.csrfTokenOf(login.session);

@@ -23,7 +23,7 @@ describe('paraph config check', () => {
       stdout: `${file} is usable.\n`,
     });
     const { json } = await run(['config', 'check', '--json'], { env: { PARAPH_CONFIG: file } });
-    expect(json()).toEqual({ outcome: 'ok', file, problems: [] });
+    expect(json()).toEqual({ outcome: 'ok', file, problems: [], warnings: [] });
   });
 
   it('says what is served without a file', async () => {

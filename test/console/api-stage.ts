@@ -57,7 +57,7 @@ export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
     ],
     publicUrl: () => 'http://test',
     sandbox: true,
-    addressOf: () => '192.0.2.1',
+    addressOf: () => ({ caller: '192.0.2.1' }),
     now: Date.now,
     log: { trouble: (error) => void troubles.push(error) },
   };
@@ -69,7 +69,11 @@ export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
   const csrf: Partial<Record<Somebody, string>> = {};
   for (const role of roles) {
     await operators.users.add(by, { name: `the-${role}`, role, password });
-    const login = await operators.logInByPassword({ name: `the-${role}`, password, address: role });
+    const login = await operators.logInByPassword({
+      name: `the-${role}`,
+      password,
+      address: { caller: role },
+    });
     if (login.kind !== 'in') throw new Error(login.kind);
     cookies[role] = `paraph_admin=${login.cookie}`;
     csrf[role] = operators.csrfTokenOf(login.session);

@@ -269,7 +269,11 @@ describe('users', () => {
     expect(added.status).toBe(201);
     const { password } = added.body;
     expect(password).toMatch(/^[\w-]{20}$/);
-    const login = await stage.operators.logInByPassword({ name: 'nina', password, address: 'nina' });
+    const login = await stage.operators.logInByPassword({
+      name: 'nina',
+      password,
+      address: { caller: 'nina' },
+    });
     expect(login.kind).toBe('in');
     const list = await seenBy('admin', '/users');
     expect(list).toContain('nina');

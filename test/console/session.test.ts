@@ -133,8 +133,8 @@ describe('a login by link', () => {
   });
 });
 
-const openSession = async (address: string): Promise<string> => {
-  const login = await stage.operators.logInByPassword({ ...right, address });
+const openSession = async (caller: string): Promise<string> => {
+  const login = await stage.operators.logInByPassword({ ...right, address: { caller } });
   if (login.kind !== 'in') throw new Error(login.kind);
   return `paraph_admin=${login.cookie}`;
 };
@@ -162,7 +162,9 @@ describe('a session', () => {
   });
 
   it('of a link of the service is ended by an admin', async () => {
-    const link = await stage.operators.logInByLink((await stage.operators.issueLink()).secret, 'link');
+    const link = await stage.operators.logInByLink((await stage.operators.issueLink()).secret, {
+      caller: 'link',
+    });
     const cookie = `paraph_admin=${link.kind === 'in' ? link.cookie : ''}`;
     expect(await statusWith({ cookie })).toBe(200);
     const { operator, admin } = stage.cookies;
@@ -181,7 +183,7 @@ describe('a session', () => {
   });
 
   it('ends at logout, which needs its token', async () => {
-    const login = await stage.operators.logInByPassword({ ...right, address: 'logout' });
+    const login = await stage.operators.logInByPassword({ ...right, address: { caller: 'logout' } });
     if (login.kind !== 'in') throw new Error(login.kind);
     const headers = { cookie: `paraph_admin=${login.cookie}` };
     expect((await send('/admin/logout', {}, headers)).status).toBe(403);

@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createClientAddress } from '../../src/http/trusted-proxy.ts';
+import { createClientAddress, createForwardingWatch } from '../../src/http/trusted-proxy.ts';
 
 const incoming = (remoteAddress: string, forwarded?: string): IncomingMessage => {
   const socket = new Socket();
@@ -13,7 +13,8 @@ const incoming = (remoteAddress: string, forwarded?: string): IncomingMessage =>
 };
 
 const proxy = '10.0.0.1';
-const addressOf = createClientAddress({ addresses: [proxy, '2001:db8:ffff::/48'] });
+const sourceOf = createClientAddress({ addresses: [proxy, '2001:db8:ffff::/48'] });
+const addressOf = (message: IncomingMessage | undefined) => sourceOf(message).caller;
 
 describe('the address of a caller', () => {
   it.each([
@@ -75,13 +76,71 @@ describe('the address that a proxy passes on', () => {
     ['0x7f.1'],
     ['a/b@c'],
     ['x'.repeat(60)],
-  ])('is the proxy’s own when it is none: %s', (forwarded) => {
-    expect(addressOf(incoming(proxy, forwarded))).toBe(proxy);
-    expect(addressOf(incoming('2001:db8:ffff::1', forwarded))).toBe('2001:db8:ffff::/64');
+  ])('is nobody when it is none, and the proxy’s own is that of many: %s', (forwarded) => {
+    expect(sourceOf(incoming(proxy, forwarded))).toEqual({ caller: undefined, sharedBy: proxy });
+    const other = sourceOf(incoming('2001:db8:ffff::1', forwarded));
+    expect(other).toEqual({ caller: undefined, sharedBy: '2001:db8:ffff::/64' });
   });
 
   it('is not believed when it comes from somebody else, or when there is no proxy', () => {
-    expect(addressOf(incoming('192.0.2.9', '192.0.2.7'))).toBe('192.0.2.9');
-    expect(createClientAddress(undefined)(incoming(proxy, '192.0.2.7'))).toBe(proxy);
+    const stranger = sourceOf(incoming('192.0.2.9', '192.0.2.7'));
+    expect(stranger).toEqual({ caller: '192.0.2.9 for 192.0.2.7', sharedBy: '192.0.2.9' });
+    const unknown = createClientAddress(undefined)(incoming(proxy, '192.0.2.7'));
+    expect(unknown).toEqual({ caller: `${proxy} for 192.0.2.7`, sharedBy: proxy });
+  });
+
+  it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'])(
+    'makes an address that is not trusted one that many share: %s',
+    (name) => {
+      const message = incoming('192.0.2.9');
+      message.headers[name] = 'anything';
+      expect(sourceOf(message)).toEqual({ caller: undefined, sharedBy: '192.0.2.9' });
+    },
+  );
+
+  it('stays the one of the request when its headers are replaced', () => {
+    const message = incoming('192.0.2.9');
+    const before = sourceOf(message);
+    message.headers['x-forwarded-host'] = 'sign.example';
+    expect(sourceOf(message)).toEqual(before);
+  });
+});
+
+describe('an address that forwards and is not trusted', () => {
+  const watch = () => {
+    const told: string[] = [];
+    const clock = { now: 0 };
+    const look = createForwardingWatch({
+      proxy: { addresses: [proxy] },
+      now: () => clock.now,
+      tell: (address) => void told.push(address),
+    });
+    return { told, clock, look };
+  };
+
+  it('is told of once', () => {
+    const { told, clock, look } = watch();
+    for (const minute of [0, 1, 2]) {
+      clock.now = minute * 60_000;
+      look(incoming('::ffff:192.0.2.9', '192.0.2.7'));
+    }
+    expect(told).toEqual(['192.0.2.9']);
+  });
+
+  it('is told of a minute after another one at the earliest', () => {
+    const { told, clock, look } = watch();
+    for (let host = 0; host < 100; host += 1) look(incoming(`192.0.2.${host}`, '192.0.2.7'));
+    expect(told).toEqual(['192.0.2.0']);
+    clock.now = 60_000;
+    look(incoming('192.0.2.50', '192.0.2.7'));
+    expect(told).toEqual(['192.0.2.0', '192.0.2.50']);
+  });
+
+  it('is none that is trusted, or that forwards nothing', () => {
+    const { told, look } = watch();
+    look(incoming(proxy, '192.0.2.7'));
+    look(incoming('192.0.2.9'));
+    look(undefined);
+    expect(told).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ describe('prompts', () => {
     const limits = limitsOf('turns');
     const { main } = product.api.oauth.tenants;
     const ask = (msisdn: string, address: string) =>
-      limits.mayPrompt(main, { clientId: 'demo', msisdn, address });
+      limits.mayPrompt(main, { clientId: 'demo', msisdn, address: { caller: address } });
     for (let count = 0; count < 3; count += 1) expect(await ask('41700092501', '192.0.2.1')).toBe(true);
     for (let count = 0; count < 20; count += 1) expect(await ask('41700092501', '192.0.2.1')).toBe(false);
     // The number has one left, and the client two.

@@ -18,13 +18,13 @@ beforeEach(() => {
 });
 
 const logIn = (name: string, given: string) =>
-  stage.operators.logInByPassword({ name, password: given, address: '192.0.2.7' });
+  stage.operators.logInByPassword({ name, password: given, address: { caller: '192.0.2.7' } });
 
 describe('a login by password', () => {
   describe('that fails', () => {
     const few = (requests: number) => ({ requests, perSeconds: 86_400 });
     const tryFrom = async (from: string, name: string, given = 'wrong but long') =>
-      (await stage.operators.logInByPassword({ name, password: given, address: from })).kind;
+      (await stage.operators.logInByPassword({ name, password: given, address: { caller: from } })).kind;
 
     beforeEach(async () => {
       const logins = { perAddress: few(5), perNameAndAddress: few(2), perName: few(4) };

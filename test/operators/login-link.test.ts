@@ -15,7 +15,7 @@ beforeEach(() => {
   stage = startStage(redis, prefix);
 });
 
-const address = '192.0.2.7';
+const address = { caller: '192.0.2.7' };
 const minutes = (many: number): number => many * 60_000;
 
 const entered = (result: LoginResult) => {

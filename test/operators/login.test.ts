@@ -19,7 +19,7 @@ beforeEach(() => {
   stage = startStage(redis, prefix);
 });
 
-const address = '192.0.2.7';
+const address = { caller: '192.0.2.7' };
 const logIn = (name: string, given = password): Promise<LoginResult> =>
   stage.operators.logInByPassword({ name, password: given, address });
 

@@ -82,6 +82,31 @@ describe('requests in hand', () => {
   });
 });
 
+describe('a request that waits for its password', () => {
+  it('holds no place, and is none of the transactions that are about to be added', () => {
+    const added: number[] = [];
+    const admission = createAdmission({
+      maxInHand: 1,
+      maxWaitingCallers: 1,
+      maxBacklog: 1000,
+      backlog: { size: () => 0, added: () => void added.push(1) },
+      now: Date.now,
+      onRefused: () => undefined,
+    });
+    const first = placeOf(admission.enter('sign'));
+    expect(admission.refuses('sign')).toBe(true);
+    first.stepAside();
+    expect(added).toHaveLength(0);
+    const second = placeOf(admission.enter('sign'));
+    first.stepAside();
+    first.leave();
+    expect(admission.refuses('sign')).toBe(true);
+    second.leave();
+    expect(added).toHaveLength(1);
+    placeOf(admission.enter('sign'));
+  });
+});
+
 describe('a backlog', () => {
   it('that is too long refuses signature requests and nothing else, and only until it has fallen', () => {
     const admission = admissionOf({ maxBacklog: 10 });

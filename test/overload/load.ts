@@ -6,7 +6,7 @@ export interface Kind {
   readonly name: string;
   readonly path: string;
   /**
-   * JSON of the body. `{{n}}` becomes a number that never repeats; `{{any}}` an MSSP_TransID that was answered lately,
+   * JSON of the body. `{{n}}` becomes a number that no other request has; `{{any}}` an MSSP_TransID that was answered lately,
    * `{{signed}}` one of a synchronous signature, each of them once. Without such an id the request is not sent.
    */
   readonly template: string;

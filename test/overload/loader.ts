@@ -122,7 +122,7 @@ const run = async (load: Load): Promise<LoadResult> => {
 
   /** @returns Undefined while there is no id for it. */
   const bytesOf = ({ path, template }: Kind): string | undefined => {
-    let body = template.replace('{{n}}', uniqueNumber());
+    let body = template.replaceAll('{{n}}', uniqueNumber());
     if (body.includes('{{any}}')) {
       const id = lately[Math.floor(Math.random() * lately.length)];
       if (id === undefined) return undefined;

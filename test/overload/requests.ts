@@ -3,19 +3,20 @@ import type { Kind } from './load.ts';
 
 const robot = '+41700092501';
 const MSSP_Info = { MSSP_ID: { URI: 'http://mid.vendor.ch/' } };
-const caller = () => ({
-  AP_Info: { AP_ID: 'http://load.example', AP_TransID: 'L{{n}}', Instant: new Date().toISOString() },
+const caller = (as: object = { AP_ID: 'http://load.example' }): object => ({
+  AP_Info: { ...as, AP_TransID: 'L{{n}}', Instant: new Date().toISOString() },
   MSSP_Info,
 });
 const version = { MajorVersion: '1', MinorVersion: '1' };
 
-export const signKind = (mode: 'synch' | 'asynch', weight: number): Kind => ({
+/** @param as AP_ID, and AP_PWD where it needs one. */
+export const signKind = (mode: 'synch' | 'asynch', weight: number, as?: object): Kind => ({
   name: mode,
   path: '/rest/service/sign',
   weight,
   template: JSON.stringify({
     MSS_SignatureReq: {
-      ...caller(),
+      ...caller(as),
       ...version,
       MobileUser: { MSISDN: robot },
       MessagingMode: mode,
@@ -34,8 +35,7 @@ export const textKind: Kind = {
   weight: 1,
   template: JSON.stringify({
     MSS_SignatureReq: {
-      ...caller(),
-      AP_Info: { ...caller().AP_Info, AP_ID: 'http://texts.example' },
+      ...caller({ AP_ID: 'http://texts.example' }),
       ...version,
       MobileUser: { MSISDN: '+41791234567' },
       MessagingMode: 'asynch',

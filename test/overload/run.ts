@@ -16,6 +16,7 @@ import { readableJson } from '../../scripts/generated-file.ts';
 import { allEnd, endsOf } from './ends.ts';
 import { judgeHangingGateway, measureHangingGateway } from './hanging-gateway.ts';
 import { type LoadResult, startLoader } from './load.ts';
+import { measurePasswordFlood } from './passwords.ts';
 import { signKind, statusKind } from './requests.ts';
 
 const small = process.argv.includes('--small');
@@ -81,6 +82,10 @@ const measure = async () => {
   say('and whether it is itself again');
   const after = await closed('synch', 8, 2000, api.url);
   await api.stop();
+  const passwords = await measurePasswordFlood((configuration) => start('api', configuration), {
+    durationMs: measureMs,
+    say,
+  });
   const gateway = await measureHangingGateway({
     loader,
     durationMs: measureMs,
@@ -88,6 +93,7 @@ const measure = async () => {
     started: (stop) => stops.push(stop),
   });
   return {
+    passwords,
     capacity,
     unloaded,
     unloadedEnds,
@@ -176,7 +182,7 @@ const judge = (measured: Measured) => {
   return { ratios, tables: [table, gateway.table], problems };
 };
 
-const explained: Readonly<Record<string, string>> = {
+const explainedOverload = {
   offered: 'requests sent per second / capacity',
   accepted: 'signature requests accepted / sent',
   goodput: 'outcomes per second under overload / capacity',
@@ -190,20 +196,25 @@ const explained: Readonly<Record<string, string>> = {
 let exitCode = 1;
 try {
   const when = new Date().toISOString();
-  const judged = judge(await measure());
-  const { ratios, tables, problems } = judged;
+  const measured = await measure();
+  const { passwords } = measured;
+  const overload = judge(measured);
+  const explained = { ...explainedOverload, ...passwords.explained };
+  const ratios = { ...overload.ratios, ...passwords.ratios };
+  const tables = [...overload.tables, passwords.table];
+  const problems = [...overload.problems, ...passwords.problems];
   const lines = Object.entries(ratios).map(
-    ([name, value]) => `${name} ${value.toPrecision(3)}  ${explained[name]}`,
+    ([name, value]) => `${name} ${value.toPrecision(3)}  ${explained[name as keyof typeof explained]}`,
   );
   process.stdout.write(`${tables.map(textTable).join('\n\n')}\n\n${lines.join('\n')}\n\n`);
   process.stdout.write(
     problems.length === 0
-      ? 'Everything that was accepted has ended, and the rest was told.\n'
+      ? 'Everything that was accepted has ended, the rest was told, and wrong passwords shut nobody out.\n'
       : `${problems.join('\n')}\n`,
   );
   const path = join(import.meta.dirname, 'results/latest.json');
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, readableJson({ when, small, explained, ...judged }));
+  writeFileSync(path, readableJson({ when, small, explained, ratios, tables, problems }));
   exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   for (const stop of stops.reverse()) await stop().catch((error: unknown) => say(String(error)));

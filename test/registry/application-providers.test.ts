@@ -58,6 +58,7 @@ const registry = ({ sandbox = false, rateLimiter = countingLimiter() } = {}) =>
     ],
     sandbox,
     rateLimiter,
+    passwords: createPasswordVerifier(),
   });
 
 const denied = { ok: false, fault: { code: 104, detail: 'Access denied' } };
@@ -115,7 +116,7 @@ describe('an application provider', () => {
       sandbox: false,
       rateLimiter: countingLimiter(),
       passwords: {
-        verify: async (stored) => {
+        verify: (stored) => {
           tried.push(stored);
           return 'wrong';
         },
@@ -249,6 +250,7 @@ describe('a stored request', () => {
     providers: [provider('bank', { dtbsPrefix: 'Bank: ', clientCertificateFingerprints: [hers] })],
     sandbox: false,
     rateLimiter: countingLimiter(),
+    passwords: createPasswordVerifier(),
   });
 
   it('needs no proof of identity, but a known provider that may ask for it', () => {

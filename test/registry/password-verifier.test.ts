@@ -53,6 +53,29 @@ describe('the password verifier', () => {
     await Promise.all(taken);
   });
 
+  it('says at once what needs no computation, so that nobody waits for it', async () => {
+    const { verify } = withoutRoom();
+    expect(verify(stored, '')).toBe('wrong');
+    await verify(stored, 'secret');
+    const taken = verify(other, 'guess 1');
+    expect(taken).toBeInstanceOf(Promise);
+    expect(verify(stored, 'secret')).toBe('right');
+    expect(verify(other, 'guess 2')).toBe('busy');
+    await taken;
+  });
+
+  it('lets few wait in all lanes together', async () => {
+    const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaiting: 3 });
+    const verdicts = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => verify(stored, 'guess', `lane ${index}`, `from ${index}`)),
+    );
+    expect(verdicts).toEqual(Array(20).fill('wrong'));
+    const guesses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => verify(stored, `guess ${index}`, `lane ${index}`)),
+    );
+    expect(guesses.filter((verdict) => verdict === 'busy')).toHaveLength(16);
+  });
+
   it('computes the same pair once, however many ask at the same time', async () => {
     const { verify } = withoutRoom();
     const answers = await Promise.all(Array.from({ length: 100 }, () => verify(stored, 'secret')));

@@ -21,8 +21,8 @@ const stage = () => {
 describe('a turnstile', () => {
   it('lets so many through at a time and gives each its result', async () => {
     const { begun, work, end } = stage();
-    const turnstile = createTurnstile({ maxConcurrent: 2, maxWaitingPerLane: 5 });
-    const results = ['a', 'b', 'c'].map((lane) => turnstile.run(lane, work(lane)));
+    const turnstile = createTurnstile({ maxConcurrent: 2, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const results = ['a', 'b', 'c'].map((lane) => turnstile.run(lane, 'origin', work(lane)));
     expect(begun).toEqual(['a', 'b']);
     await end('b');
     expect(begun).toEqual(['a', 'b', 'c']);
@@ -33,9 +33,9 @@ describe('a turnstile', () => {
 
   it('takes turns between lanes, so that a flood in one delays another by one turn', async () => {
     const { begun, work, end } = stage();
-    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5 });
-    for (const name of ['flood1', 'flood2', 'flood3']) turnstile.run('flood', work(name));
-    turnstile.run('other', work('other'));
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 9 });
+    for (const name of ['flood1', 'flood2', 'flood3']) turnstile.run('flood', 'origin', work(name));
+    turnstile.run('other', 'origin', work('other'));
     await end('flood1');
     expect(begun).toEqual(['flood1', 'other']);
     await end('other');
@@ -45,9 +45,9 @@ describe('a turnstile', () => {
 
   it('runs one piece of a lane at a time, whatever else is free', async () => {
     const { begun, work, end } = stage();
-    const turnstile = createTurnstile({ maxConcurrent: 3, maxWaitingPerLane: 5 });
-    turnstile.run('lane', work('first'));
-    turnstile.run('lane', work('second'));
+    const turnstile = createTurnstile({ maxConcurrent: 3, maxWaitingPerLane: 5, maxWaiting: 9 });
+    turnstile.run('lane', 'origin', work('first'));
+    turnstile.run('lane', 'origin', work('second'));
     expect(begun).toEqual(['first']);
     await end('first');
     expect(begun).toEqual(['first', 'second']);
@@ -55,20 +55,71 @@ describe('a turnstile', () => {
 
   it('turns away what its lane has no room for, and has room again later', async () => {
     const { begun, work, end } = stage();
-    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 1 });
-    turnstile.run('lane', work('first'));
-    turnstile.run('lane', work('second'));
-    expect(turnstile.run('lane', work('third'))).toBeUndefined();
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 1, maxWaiting: 9 });
+    turnstile.run('lane', 'origin', work('first'));
+    turnstile.run('lane', 'origin', work('second'));
+    expect(turnstile.run('lane', 'origin', work('third'))).toBeUndefined();
     await end('first');
     await end('second');
-    expect(turnstile.run('lane', work('fourth'))).toBeInstanceOf(Promise);
+    expect(turnstile.run('lane', 'origin', work('fourth'))).toBeInstanceOf(Promise);
     expect(begun).toEqual(['first', 'second', 'fourth']);
   });
 
+  it('takes turns between the origins of a lane', async () => {
+    const { begun, work, end } = stage();
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 9 });
+    for (const name of ['flood1', 'flood2', 'flood3']) turnstile.run('lane', 'flood', work(name));
+    turnstile.run('lane', 'owner', work('owner'));
+    for (const name of ['flood1', 'flood2', 'owner']) await end(name);
+    expect(begun).toEqual(['flood1', 'flood2', 'owner', 'flood3']);
+  });
+
+  it('turns away in a full lane whoever has most in it, even when it was there first', async () => {
+    const { begun, work, end } = stage();
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 2, maxWaiting: 9 });
+    const flood = ['flood1', 'flood2', 'flood3'].map((name) => turnstile.run('lane', 'flood', work(name)));
+    const owner = turnstile.run('lane', 'owner', work('owner'));
+    expect(await flood[2]).toBeUndefined();
+    for (const name of ['flood1', 'flood2', 'owner']) await end(name);
+    expect(await owner).toBe('owner');
+    expect(begun).toEqual(['flood1', 'flood2', 'owner']);
+  });
+
+  it('has a bound for all lanes together, at which the longest of them loses', async () => {
+    const { work, end } = stage();
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 4 });
+    turnstile.run('running', 'a', work('running'));
+    const flood = ['flood1', 'flood2', 'flood3'].map((name) => turnstile.run('flood', 'b', work(name)));
+    const others = ['other1', 'other2'].map((lane) => turnstile.run(lane, 'c', work(lane)));
+    expect(others.every((other) => other instanceof Promise)).toBe(true);
+    expect(await flood[2]).toBeUndefined();
+    for (const name of ['running', 'flood1', 'other1', 'other2', 'flood2']) await end(name);
+    expect(await Promise.all([...flood, ...others])).toEqual([
+      'flood1',
+      'flood2',
+      undefined,
+      'other1',
+      'other2',
+    ]);
+  });
+
+  it('at that bound turns away a flood of many lanes from one origin, for whoever comes from elsewhere', async () => {
+    const { begun, work, end } = stage();
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 4 });
+    const names = Array.from({ length: 20 }, (_, index) => `flood${index}`);
+    const flood = names.map((name) => turnstile.run(name, 'flood', work(name)));
+    expect(flood.filter((each) => each === undefined)).toHaveLength(15);
+    const other = turnstile.run('other', 'elsewhere', work('other'));
+    expect(await flood[4]).toBeUndefined();
+    for (const name of ['flood0', 'flood1', 'flood2', 'flood3', 'other']) await end(name);
+    expect(await other).toBe('other');
+    expect(begun).toHaveLength(5);
+  });
+
   it('passes a failure on and goes on with the next', async () => {
-    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5 });
-    const failing = turnstile.run('lane', () => Promise.reject(new Error('broken')));
-    const next = turnstile.run('lane', () => Promise.resolve('fine'));
+    const turnstile = createTurnstile({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const failing = turnstile.run('lane', 'origin', () => Promise.reject(new Error('broken')));
+    const next = turnstile.run('lane', 'origin', () => Promise.resolve('fine'));
     await expect(failing).rejects.toThrow('broken');
     expect(await next).toBe('fine');
   });

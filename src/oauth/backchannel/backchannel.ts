@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RedisClient } from '../../redis/connect.ts';
 import type { OauthSettings } from '../../registry/oauth-client.ts';
+import type { Source } from '../../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../../registry/subscriber.ts';
 import { errors } from '../library.ts';
 import type { Limits } from '../limits.ts';
@@ -42,7 +43,7 @@ export interface BackchannelOptions {
   readonly subscribers: SubscriberRegistry;
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
   readonly log: OauthLog;

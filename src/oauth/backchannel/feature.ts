@@ -7,6 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../../registry/oauth-client.ts';
+import type { Source } from '../../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../../registry/subscriber.ts';
 import type { Limits } from '../limits.ts';
 import type { Tenant } from '../tenant.ts';
@@ -27,7 +28,7 @@ export interface FeatureOptions {
   readonly begin: ReturnType<typeof createBegin>;
   readonly limits: Limits;
   readonly subscribers: SubscriberRegistry;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
 }
 
 /** @param tenantOf Called at each request, because the tenant comes to be after its provider's configuration. */

@@ -11,6 +11,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono, type Next } from 'hono';
 import type { OauthSettings } from '../../registry/oauth-client.ts';
+import type { Source } from '../../registry/rate-limiter.ts';
 import { headOfStream } from '../head-of-stream.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
@@ -46,7 +47,7 @@ export interface InteractionOptions {
   readonly limits: Limits;
   readonly settings: OauthSettings;
   readonly isTestNumber: (msisdn: string) => boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly body: { readonly timeoutMs: number };
   readonly now: () => number;
   readonly log: OauthLog;

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
+import type { Source } from '../../registry/rate-limiter.ts';
 import { acrValuesIn } from '../authentication-context.ts';
 import { isHinted } from '../interaction-policy.ts';
 import { errors } from '../library.ts';
@@ -34,7 +35,7 @@ export interface Visit {
   /** Whether a login by this account is what the client wants (`id_token_hint`). */
   readonly isExpected: (account: string) => boolean;
   /** Of the browser. */
-  readonly address: string;
+  readonly address: Source;
   readonly facts: LoginFacts;
   /** How long what is stored about this login is needed. */
   readonly ttlSeconds: number;
@@ -63,7 +64,7 @@ export interface VisitRequest {
   readonly uid: string;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly address: string;
+  readonly address: Source;
   readonly acceptLanguage: string | undefined;
 }
 

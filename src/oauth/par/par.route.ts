@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono } from 'hono';
+import type { Source } from '../../registry/rate-limiter.ts';
 import type { Tenant } from '../tenant.ts';
 import type { PushAnswer } from './answers.ts';
 import { preflightHeaders } from './cross-origin.ts';
@@ -16,7 +17,7 @@ interface Environment {
 
 export interface ParRoutesOptions extends Omit<ParOptions, 'requestUriSeconds'> {
   readonly settings: { readonly requestUriSeconds: number };
-  readonly addressOf: (incoming: IncomingMessage | undefined) => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly body: BodyLimits;
 }
 

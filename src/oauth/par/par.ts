@@ -8,8 +8,8 @@
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
 import type { OauthClient } from '../../registry/oauth-client.ts';
-import type { PasswordVerifier } from '../../registry/password-verifier.ts';
-import { createClientAuthentication } from '../client-authentication.ts';
+import type { Source } from '../../registry/rate-limiter.ts';
+import { createClientAuthentication, type SecretCheck } from '../client-authentication.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
 import type { Refusals } from '../refusals.ts';
@@ -29,7 +29,7 @@ export interface PushRequest {
   /** @param name In lower case. */
   header(name: string): string | undefined;
   /** Where it comes from, for limits. */
-  readonly address: string;
+  readonly address: Source;
   readonly body: Uint8Array;
   readonly contentType: string | undefined;
   /** Of the endpoint that it was sent to, as configured. */
@@ -45,7 +45,7 @@ export interface Par {
 
 export interface ParOptions {
   readonly tenants: Tenants;
-  readonly passwords: PasswordVerifier;
+  readonly checkSecret: SecretCheck;
   readonly limits: Limits;
   readonly refusals: Refusals;
   readonly requestUriSeconds: number;
@@ -94,6 +94,7 @@ export const createPar = (options: ParOptions): Par => {
     tenant: Tenant,
     form: Parameters,
     authorization: string | undefined,
+    address: Source,
   ): Promise<
     | { readonly client: OauthClient; readonly proven: boolean }
     | { readonly refusal: Refusal; readonly claimed: OauthClient | undefined }
@@ -104,6 +105,7 @@ export const createPar = (options: ParOptions): Par => {
       clientSecret: form.get('client_secret'),
       clientAssertion: form.get('client_assertion'),
       clientAssertionType: form.get('client_assertion_type'),
+      address,
     });
     if (verdict.ok) return verdict;
     const { reason, claimed } = verdict;
@@ -202,9 +204,11 @@ export const createPar = (options: ParOptions): Par => {
     if (form.size === 0) return answerRefusal({ reason: 'nothingSent' }, somebody);
 
     const authorization = header('authorization');
-    const authenticated = await authenticate(tenant, form, authorization);
+    const authenticated = await authenticate(tenant, form, authorization, address);
     if ('refusal' in authenticated) {
-      if (authenticated.refusal.reason === 'clientRefused') refusals.note(address);
+      if (authenticated.refusal.reason === 'clientRefused') {
+        refusals.note(address, tenant, authenticated.claimed?.id);
+      }
       const triedBasic = authorization !== undefined;
       const asker = { ...somebody, client: authenticated.claimed, triedBasic };
       return answerRefusal(authenticated.refusal, asker);

@@ -37,7 +37,7 @@ export const startConsoleStage = async (redis: TestRedis): Promise<ConsoleStage>
     providers: () => [],
     publicUrl: () => url,
     sandbox: true,
-    addressOf: () => '192.0.2.1',
+    addressOf: () => ({ caller: '192.0.2.1' }),
     now: Date.now,
     log: { trouble: (error) => void troubles.push(error) },
   });
@@ -61,7 +61,7 @@ export const startConsoleStage = async (redis: TestRedis): Promise<ConsoleStage>
       const by = { name: 'test', role: 'admin', via: 'cli' } as const;
       const name = `the-${role}`;
       await operators.users.add(by, { name, role, password });
-      const login = await operators.logInByPassword({ name, password, address: role });
+      const login = await operators.logInByPassword({ name, password, address: { caller: role } });
       if (login.kind !== 'in') throw new Error(login.kind);
       return login.cookie;
     },

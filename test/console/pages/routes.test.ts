@@ -221,7 +221,7 @@ describe('the pages of the console', () => {
     const password = /class="secret">([^<]+)</.exec(added.text)?.[1] ?? '';
     expect(password).toMatch(/^([a-z0-9]{5}-){3}[a-z0-9]{5}$/);
     expect((await get('admin', '/admin/users')).text).not.toContain(password);
-    const login = { name: 'nora', password, address: '192.0.2.9' };
+    const login = { name: 'nora', password, address: { caller: '192.0.2.9' } };
     expect((await stage.operators.logInByPassword(login)).kind).toBe('in');
     const twice = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'viewer' });
     expect([twice.status, twice.text.includes('There is a user of this name')]).toEqual([422, true]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
     ['otto', 'operator'],
   ] as const) {
     await stage.operators.users.add(admin, { name, role, password });
-    const login = await stage.operators.logInByPassword({ name, password, address: name });
+    const login = await stage.operators.logInByPassword({ name, password, address: { caller: name } });
     entries.push([name, login.kind === 'in' ? login.cookie : '']);
   }
   cookies = Object.fromEntries(entries);
@@ -137,7 +137,11 @@ describe('phones of users', () => {
   });
 
   it('are given over the API as well', async () => {
-    const login = await stage.operators.logInByPassword({ name: 'ada', password, address: 'api' });
+    const login = await stage.operators.logInByPassword({
+      name: 'ada',
+      password,
+      address: { caller: 'api' },
+    });
     if (login.kind !== 'in') throw new Error(login.kind);
     const ask = async (method: string, path: string, body?: object) => {
       const answer = await fetch(`${stage.product.url}/admin/api/users${path}`, {

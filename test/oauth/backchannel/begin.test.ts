@@ -48,7 +48,7 @@ const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) 
       mayPrompt: async () => true,
       mayGuess: async () => true,
       mayBeginLogin: async () => true,
-      mayFailAtToken: async () => true,
+      countFailure: async () => [],
     },
     pings: {
       expect: async () => {

@@ -43,7 +43,7 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
       },
       mayGuess: async () => true,
       mayBeginLogin: async () => true,
-      mayFailAtToken: async () => true,
+      countFailure: async () => [],
     },
     codeKey: Buffer.alloc(32),
     now: () => clock.now,
@@ -58,7 +58,7 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
     acrValues: [],
     scopes: ['openid'],
     dtbd: undefined,
-    address: '192.0.2.7',
+    address: { caller: '192.0.2.7' },
     facts,
     ttlSeconds: 60,
   } as unknown as Visit;

@@ -642,7 +642,7 @@ describe('too many requests', () => {
   });
 
   it('of secrets at once are turned away', async () => {
-    const busy = await openStage(redis, { passwords: { verify: async () => 'busy' } });
+    const busy = await openStage(redis, { passwords: { verify: () => 'busy' } });
     expect(errorOf(await busy.push())).toEqual([429, 'temporarily_unavailable', 'req_1900']);
   });
 });

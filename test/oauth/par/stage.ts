@@ -1,6 +1,7 @@
 /** Two tenants on the run's Redis with the library's real providers, clients of every kind, and a clock. */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
+import { createSecretCheck } from '../../../src/oauth/client-authentication.ts';
 import { createLimits } from '../../../src/oauth/limits.ts';
 import type { OauthEntry } from '../../../src/oauth/log.ts';
 import { openTenants } from '../../../src/oauth/open-tenants.ts';
@@ -192,7 +193,7 @@ export const openStage = async (
     prefix: redis.prefix,
     masterKey,
     subscribers: { find: () => undefined, isTestNumber: (msisdn) => msisdn === testNumber },
-    passwords,
+    compareSecret: async () => 'wrong',
     backchannelOf: () => ({ enabled: false }),
     onBackchannelLookup: async () => false,
     onSuspicious: () => undefined,
@@ -205,11 +206,12 @@ export const openStage = async (
     tenants,
     isTestNumber: (msisdn) => msisdn === testNumber,
   });
+  const refusals = createRefusals({ limits: allowances, now });
   const par = createPar({
     tenants,
-    passwords,
+    checkSecret: createSecretCheck({ passwords, refusals }),
     limits: allowances,
-    refusals: createRefusals({ limits: allowances, now }),
+    refusals,
     requestUriSeconds: settings.requestUriSeconds,
     isTestNumber: (msisdn) => msisdn === testNumber,
     now,
@@ -222,7 +224,7 @@ export const openStage = async (
     return par.push({
       tenantFromPath,
       header: (name) => headers[name],
-      address,
+      address: { caller: address },
       body: typeof body === 'string' ? Buffer.from(body) : body,
       contentType: 'contentType' in pushing ? pushing.contentType : 'application/x-www-form-urlencoded',
       url: `${(tenantFromPath ?? tenants.main).issuer}/par`,

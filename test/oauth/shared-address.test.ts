@@ -1,0 +1,148 @@
+/**
+ * Behind a reverse proxy that nobody has configured, everybody comes from one address. No stranger shuts the others out
+ * there, and nobody guesses more than he may because he pretends to be behind one.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hashPassword } from '../../src/registry/passwords.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const secret = 'right-and-long-enough';
+const password = 'correct horse battery';
+const few = { requests: 3, perSeconds: 3600 };
+/** As many as the tests need: what is counted for one of them must not count for the next. */
+const clientIds = ['other', ...Array.from({ length: 20 }, (_, index) => `shop-${index}`)];
+const unused = clientIds.slice(1);
+const nextClient = (): string => unused.shift() ?? '';
+const redirectUri = 'https://shop.example/callback';
+let product: TestProduct;
+
+beforeAll(async () => {
+  const secretHash = await hashPassword(secret, { ln: 10, r: 1, p: 1 });
+  const client = (id: string) => ({ id, name: id, secretHash, redirectUris: [redirectUri] });
+  const passwordHash = await hashPassword(password, { ln: 10, r: 1, p: 1 });
+  product = await startTestProduct(redis, {
+    listen: true,
+    workers: false,
+    configuration: {
+      oidc: {
+        tenants: [{ id: 'default', name: 'Shop', clients: clientIds.map(client) }],
+        limits: { refusedTokensPerAddress: few, loginsPerAddress: few },
+      },
+      operations: {
+        logins: { perAddress: few, perNameAndAddress: few, perName: { requests: 20, perSeconds: 3600 } },
+        users: ['vera', 'nora', 'otto'].map((name) => ({ name, role: 'viewer', passwordHash })),
+      },
+    },
+  });
+});
+afterAll(() => product.stop());
+
+type Headers = Readonly<Record<string, string>>;
+
+const post = (path: string, form: Record<string, string>, headers: Headers) =>
+  fetch(`${product.url}${path}`, {
+    method: 'POST',
+    headers: { ...headers },
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+
+const ask = async (path: string, id: string, given: string, from: Headers): Promise<number> => {
+  const authorization = `Basic ${Buffer.from(`${id}:${given}`).toString('base64')}`;
+  const pushed = { response_type: 'code', scope: 'openid', redirect_uri: redirectUri };
+  const form = path.endsWith('/par') ? { client_id: id, ...pushed } : { token: 'x' };
+  return (await post(path, { ...form }, { ...from, authorization })).status;
+};
+
+const logIn = async (name: string, given: string, from: Headers): Promise<number> =>
+  (await post('/admin/login', { name, password: given }, from)).status;
+
+/** @returns The statuses of so many tries with something wrong, one after the other. */
+const repeat = async (count: number, tryOnce: (turn: number) => Promise<number>) => {
+  const statuses: number[] = [];
+  for (let turn = 0; turn < count; turn += 1) statuses.push(await tryOnce(turn));
+  return statuses;
+};
+
+const paths = [['/oidc/par'], ['/oidc/token/introspection']] as const;
+
+/** What a stranger and somebody else send through the same proxy. */
+const proxies: readonly (readonly [name: string, stranger: Headers, other: Headers])[] = [
+  ['appends to X-Forwarded-For', { 'x-forwarded-for': '198.51.100.7' }, { 'x-forwarded-for': '192.0.2.1' }],
+  ['adds Via alone', { via: '1.1 proxy' }, { via: '1.1 proxy' }],
+  ['adds Forwarded', { forwarded: 'for=198.51.100.7' }, { forwarded: 'for=192.0.2.1' }],
+  ['adds X-Real-IP', { 'x-real-ip': '198.51.100.7' }, { 'x-real-ip': '192.0.2.1' }],
+];
+
+describe('wrong secrets that come through a proxy that is not trusted', () => {
+  describe.each(paths)('at %s', (path) => {
+    it.each(proxies)('shut nobody else out when it %s', async (_, stranger, other) => {
+      const id = nextClient();
+      await repeat(10, (turn) => ask(path, id, `wrong-${turn}`, stranger));
+      expect(await ask(path, 'other', secret, other)).toBe(200);
+      expect(await ask(path, id, secret, other)).toBe(200);
+      expect(await ask(path, 'other', secret, {})).toBe(200);
+    });
+
+    it('shut out whoever sends them where the proxy says who that is', async () => {
+      const stranger = { 'x-forwarded-for': `203.0.113.${path.length}` };
+      const id = nextClient();
+      const statuses = await repeat(10, (turn) => ask(path, id, `wrong-${turn}`, stranger));
+      expect(statuses.at(-1)).toBe(429);
+    });
+
+    it('are limited for one client however the caller invents addresses, and for others not', async () => {
+      const id = nextClient();
+      const invented = (turn: number): Headers => ({ 'x-forwarded-for': `10.1.${path.length}.${turn}` });
+      const statuses = await repeat(60, (turn) => ask(path, id, `wrong-${turn}`, invented(turn)));
+      expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
+      // The library's endpoints say so with status 400.
+      expect(statuses.at(-1)).toBe(path.endsWith('/par') ? 429 : 400);
+      expect(await ask(path, 'other', secret, invented(41))).toBe(200);
+      // Somebody who does not come by this way.
+      expect(await ask(path, id, secret, {})).toBe(200);
+    });
+  });
+});
+
+describe('logins at the browser that come through a proxy that is not trusted', () => {
+  const begin = async (id: string, from: Headers): Promise<number> => {
+    const query = new URLSearchParams({ client_id: id, response_type: 'code', redirect_uri: redirectUri });
+    const response = await fetch(`${product.url}/oidc/auth?${query}`, { redirect: 'manual', headers: from });
+    return response.status;
+  };
+
+  it.each(proxies)('are counted for nobody else when it %s', async (_, stranger, other) => {
+    const id = nextClient();
+    await repeat(10, () => begin(id, stranger));
+    expect(await begin(id, other)).not.toBe(429);
+  });
+});
+
+describe('wrong passwords of operators that come through a proxy that is not trusted', () => {
+  it.each(proxies)('keep no other name out when it %s', async (_, stranger, other) => {
+    await repeat(5, (turn) => logIn('otto', `wrong but long ${turn}`, stranger));
+    expect(await logIn('vera', password, other)).toBe(303);
+  });
+
+  it('are limited for a name however the caller invents addresses, and leave it half of its tries', async () => {
+    const invented = (turn: number): Headers => ({ 'x-forwarded-for': `10.2.0.${turn}` });
+    const statuses = await repeat(15, (turn) => logIn('nora', `wrong but long ${turn}`, invented(turn)));
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
+    expect(await logIn('nora', password, {})).toBe(303);
+  });
+});
+
+describe('the log', () => {
+  it('names an address that forwards and is not trusted, once, and the key to set', async () => {
+    await fetch(`${product.url}/livez`, { headers: { via: '1.1 proxy' } });
+    await fetch(`${product.url}/livez`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    const lines = () => product.logged.filter((line) => line.includes('trustedProxy.addresses'));
+    await vi.waitFor(() => expect(lines()).not.toEqual([]));
+    expect(lines()).toHaveLength(1);
+    expect(lines()[0]).toContain('"address":"127.0.0.1"');
+    expect(lines()[0]).not.toContain('192.0.2.1');
+  });
+});
