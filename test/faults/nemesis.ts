@@ -112,6 +112,15 @@ export const createNemesis = (stage: Stage) => {
         return laneOf(worker, () => worker.lane.hold());
       case 'hold-everybody':
         return everybody(({ lane }) => lane.hold());
+      case 'dead-peer-worker':
+        worker.lane.deaden();
+        return { target: worker.process.name, end: () => undefined };
+      case 'dead-peer-api':
+        api.lane.deaden();
+        return { target: api.process.name, end: () => undefined };
+      case 'dead-peer-everybody':
+        for (const { lane } of [...stage.apis, ...stage.workers]) lane.deaden();
+        return { target: 'everybody', end: () => undefined };
       case 'slow-worker':
         return laneOf(worker, () => worker.lane.slow(amount));
       case 'slow-everybody':
