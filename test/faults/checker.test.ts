@@ -95,6 +95,14 @@ const rulesOf = (evidence: Evidence): readonly string[] => [
 
 const ending = (at: number) => new Map([[id, [{ id, event: 'failed', at }]]]);
 const pause: InjectedFault = { kind: 'pause-redis', target: 'redis-1', amount: 0, from: 10_000, to: 30_000 };
+const deadPeer: InjectedFault = {
+  kind: 'dead-peer-api',
+  target: 'api-1',
+  amount: 0,
+  from: 11_000,
+  to: 16_000,
+};
+const refused = { kind: 'fault', code: 900, detail: 'Unknown Error' } as const;
 const asked = { at: 1110, worker: 'worker-1', id, attempt: 1 };
 const prompt = { ...asked, id: other };
 const delivery = {
@@ -205,9 +213,38 @@ describe('the checker', () => {
         ],
       },
     ],
+    ['what was refused does not run', { journal: [{ ...sign, to: 600, told: refused }] }],
+    [
+      'an API gives up silent connections within 5 s',
+      {
+        journal: [
+          sign,
+          { ...sign, api: 'api-1', apTransId: 'client-1-2', from: 17_000, to: 17_800, told: refused },
+        ],
+        faults: [deadPeer],
+      },
+    ],
     ['signatures verify', { finals: new Map([[id, { kind: 'signed', signature: 'AAAA' }]]) }],
   ])('sees when this is not so: %s', (rule, changes) => {
     expect(rulesOf(run(changes))).toContain(rule);
+  });
+
+  it('allows what Redis had taken in before its client was refused', () => {
+    expect(rulesOf(run({ journal: [{ ...sign, told: refused }] }))).not.toContain(
+      'what was refused does not run',
+    );
+  });
+
+  it('allows an API to refuse while its connections are found out, or for another reason', () => {
+    const refusal = { ...sign, api: 'api-1', apTransId: 'client-1-2', told: refused };
+    const soon = { ...refusal, from: 14_000, to: 14_800 };
+    const later = { ...refusal, from: 17_000, to: 17_800 };
+    const rule = 'an API gives up silent connections within 5 s';
+    expect(rulesOf(run({ journal: [sign, soon], faults: [deadPeer] }))).not.toContain(rule);
+    expect(rulesOf(run({ journal: [sign, later], faults: [deadPeer, pause] }))).not.toContain(rule);
+    expect(rulesOf(run({ journal: [sign, { ...later, api: 'api-2' }], faults: [deadPeer] }))).not.toContain(
+      rule,
+    );
   });
 
   it('excuses the time that a fault took, and what it held up, but no more', () => {

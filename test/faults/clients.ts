@@ -95,7 +95,8 @@ export const runClients = async (options: {
     ): Promise<Submitted> => {
       const asynch = operation.mode === 'asynch';
       const withinMs = asynch ? 10_000 : (operation.timeoutSeconds ?? 0) * 1000 + 12_000;
-      const told = await journal.record(operation, () => call(url, 'sign', body, { withinMs, asynch }));
+      const asked: Operation = { ...operation, api: `api-${urls.indexOf(url) + 1}` };
+      const told = await journal.record(asked, () => call(url, 'sign', body, { withinMs, asynch }));
       if ('id' in told) learn(told.id, told);
       return { operation, told, msisdn };
     };

@@ -35,6 +35,21 @@ export const focuses = {
     clients: 6,
     pauseMs: 300,
   },
+  /**
+   * Nobody hears Redis for so long that requests are refused, and then all bytes arrive, also those of connections that
+   * were given up. Later the APIs' connections fall silent for good.
+   */
+  silence: {
+    durationMs: 11_500,
+    plan: [
+      { kind: 'hold-everybody', atMs: 500, target: 0, forMs: 3000, amount: 0 },
+      { kind: 'dead-peer-api', atMs: 4500, target: 0, forMs: 5000, amount: 0 },
+      { kind: 'dead-peer-api', atMs: 4500, target: 1, forMs: 5000, amount: 0 },
+    ],
+    mix: { 'a robot signs, asynch': 1 },
+    clients: 6,
+    pauseMs: 200,
+  },
 } as const satisfies Readonly<Record<string, Focus>>;
 
 export type FocusName = keyof typeof focuses;
@@ -61,6 +76,20 @@ export const mutants = {
     file: 'workers/rest.js',
     find: /if \(attempt !== undefined && \(await home\.decision\(id, attempt\)\) !== undefined\)\s+await wake\(queue, id\);/,
     put: '',
+  },
+  /** Keeps connections on which nothing comes any more. */
+  'no-silence': {
+    focus: 'silence',
+    file: 'src/redis/connect.js',
+    find: /stream\.destroy\(silence\(\)\)/,
+    put: 'undefined',
+  },
+  /** Takes in whatever arrives, however late. */
+  'no-not-after': {
+    focus: 'silence',
+    file: 'src/redis/not-after.js',
+    find: /if time and time\[1\] \* 1000 \+ time\[2\] \/ 1000 > notAfter then/,
+    put: 'if false then',
   },
 } as const satisfies Readonly<Record<string, Mutant>>;
 

@@ -23,6 +23,8 @@ export interface Operation {
   readonly mode?: 'synch' | 'asynch';
   /** The transaction, as far as the client knew it before. */
   readonly id?: string;
+  /** Of a sign request: the process that was asked. */
+  readonly api?: string;
   /** Equal for requests with the same body. */
   readonly apTransId?: string;
   readonly msisdn?: string;

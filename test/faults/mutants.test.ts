@@ -28,18 +28,29 @@ const faults = async (...words: readonly string[]) => {
 const patienceMs = 120_000;
 
 describe.sequential('the fault test', () => {
-  it.each([
-    ['fence', 'no-fence', 'history is a path of the machine'],
-    ['recheck', 'no-recheck', 'an accepted answer ends the attempt at once'],
+  it.each<[focus: string, mutants: Readonly<Record<string, string>>]>([
+    ['fence', { 'no-fence': 'history is a path of the machine' }],
+    ['recheck', { 'no-recheck': 'an accepted answer ends the attempt at once' }],
+    [
+      'silence',
+      {
+        'no-silence': 'an API gives up silent connections within 5 s',
+        'no-not-after': 'what was refused does not run',
+      },
+    ],
   ])(
     'passes with the %s in place and catches a build without it',
-    async (focus, mutant, rule) => {
+    async (focus, mutants) => {
       const sound = await faults('--focus', focus, '--seed', `${focus}-sound`);
       expect(sound.output).toContain('0 violations');
       expect(sound.code).toBe(0);
-      const broken = await faults('--mutant', mutant, '--seed', `${focus}-broken`);
-      expect(broken.output).toContain(`VIOLATION: ${rule}`);
-      expect(broken.code).toBe(1);
+      await Promise.all(
+        Object.entries(mutants).map(async ([mutant, rule]) => {
+          const broken = await faults('--mutant', mutant, '--seed', `${mutant}-broken`);
+          expect(broken.output).toContain(`VIOLATION: ${rule}`);
+          expect(broken.code).toBe(1);
+        }),
+      );
     },
     2 * patienceMs,
   );

@@ -120,6 +120,15 @@ export const createNemesis = (stage: Stage) => {
         const isHeld = await settlesWithin(worker.lane.holdAt(inSnapshot), stepPatienceMs);
         return { target: isHeld ? worker.process.name : 'nobody', end: () => worker.lane.heal() };
       }
+      case 'dead-peer-worker':
+        worker.lane.deaden();
+        return { target: worker.process.name, end: () => undefined };
+      case 'dead-peer-api':
+        api.lane.deaden();
+        return { target: api.process.name, end: () => undefined };
+      case 'dead-peer-everybody':
+        for (const { lane } of [...stage.apis, ...stage.workers]) lane.deaden();
+        return { target: 'everybody', end: () => undefined };
       case 'slow-worker':
         return laneOf(worker, () => worker.lane.slow(amount));
       case 'slow-everybody':

@@ -1,4 +1,5 @@
 /** What a run says to the person who started it, and the numbers that docs/reliability.md shows. */
+import { ranAfterRefusal, refusedJobs } from './checks/refused.ts';
 import { type Evidence, endsOf, excused, type Violation } from './evidence.ts';
 import type { Told } from './journal.ts';
 import type { TrialResult } from './trial.ts';
@@ -36,6 +37,9 @@ export interface Summary {
   readonly lateAsks: number;
   readonly texts: number;
   readonly latestEndMs: number;
+  /** Requests that were refused and taken in afterwards; and those that had been taken in before. */
+  readonly refusedThatRan: number;
+  readonly refusedTakenIn: number;
   readonly violations: number;
 }
 
@@ -62,6 +66,8 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     lateAsks: asked.filter(({ id, attempt, at }) => at > (endsOf(evidence, id)[attempt - 1] ?? at)).length,
     texts: deliveries.filter(({ shown }) => shown).length,
     latestEndMs: latestEnd(evidence),
+    refusedThatRan: ranAfterRefusal(evidence).length,
+    refusedTakenIn: refusedJobs(evidence).length - ranAfterRefusal(evidence).length,
     violations: violations.length,
   };
 };
@@ -80,6 +86,7 @@ export const printSummary = (summary: Summary): string =>
     'last status of acknowledged transactions',
     columns(summary.outcomes),
     `${summary.transactions} transactions, ${summary.acknowledged} acknowledged; ${summary.prompts} prompts (${summary.repeatedAsks} put again while open, ${summary.lateAsks} of the asks after their end), ${summary.texts} texts`,
+    `refused requests that ran: ${summary.refusedThatRan}; ${summary.refusedTakenIn} had been taken in before the refusal`,
     `latest end: ${summary.latestEndMs} ms after its deadline and all faults`,
   ].join('\n');
 

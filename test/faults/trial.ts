@@ -118,6 +118,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     onCrash: (name) => crashes.push(name),
   });
   try {
+    const roots = await rootsOf(stage);
     operator = openOperator(stage.operatorUrl);
     const news = followNews(operator);
     const nemesis = createNemesis(stage);
@@ -157,7 +158,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       clashes: witness.clashes,
       deliveries: stage.gateway.deliveries,
       crashes,
-      roots: await rootsOf(stage),
+      roots,
     };
     const violations = judge(evidence);
     const keep = (name: string, content: unknown): void =>
