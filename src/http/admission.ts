@@ -12,8 +12,8 @@
  *
  * A caller who waits for a person costs a socket and a promise. Such callers are counted apart, and many more of them fit.
  *
- * No application takes another's room. Each may have as many requests in hand, and as many callers who wait, as there is room
- * left, so one that floods the process leaves half of it to the others, two leave a third. Turns go round among the
+ * No application takes another's room. Each may have three times as many requests in hand, and callers who wait, as there is
+ * room left: one that floods the process leaves a quarter of it to the others, two leave a seventh. Turns go round among the
  * applications, and while several ask, each works on a part at a time. Whose a request is, is known when it has been read: what
  * is refused for its application's sake has been read, what is refused before is refused to all. The AP_ID is believed before
  * its password is checked; whoever abuses a name gets in the way of that name alone.
@@ -75,6 +75,8 @@ export interface AdmissionOptions {
   readonly onRefused: (count: number, shortage: Shortage, apId: string | undefined) => void;
 }
 
+/** An application that floods takes three quarters of the room when it is alone, less when there are several. */
+const partOfFree = 3;
 /**
  * More at a time would not be faster: one Redis connection carries their commands. With fewer, each answer is read long
  * before its command times out, even when the process is short of CPU.
@@ -117,7 +119,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   const rounds: Readonly<Record<Lane, Set<Share>>> = { sign: new Set(), other: new Set() };
   /** Who asked last, and who did before. */
   let asked: { readonly apId: string | undefined; at: number } = { apId: undefined, at: 0 };
-  let askedBefore = asked;
+  let askedBefore: typeof asked = { apId: undefined, at: 0 };
   let lastServed: Lane = 'sign';
   let watch: NodeJS.Timeout | undefined;
   let refusals = 0;
@@ -154,12 +156,12 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     const share = shares.get(apId);
     const own = share?.inHand[lane] ?? 0;
     const left = lane === 'sign' ? maxInHand - inHand.sign : 2 * maxInHand - inHand.sign - inHand.other;
-    if (own >= left) return 'requests of one application in hand';
+    if (own >= partOfFree * left) return 'requests of one application in hand';
     if (lane === 'other') return undefined;
     const [oldest] = share?.turns.sign ?? [];
     if (oldest !== undefined && now() - oldest.since >= behindMs)
       return 'requests of one application in hand';
-    if ((share?.waitingCallers ?? 0) >= maxWaitingCallers - waitingCallers)
+    if ((share?.waitingCallers ?? 0) >= partOfFree * (maxWaitingCallers - waitingCallers))
       return 'callers of one application waiting';
     if (apId === undefined) return undefined;
     return backlog.sizeOf(apId) + own >= maxBacklog ? 'transactions of one application waiting' : undefined;

@@ -11,7 +11,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { countByLane, countWaiting, type FairOrder, laneOf, sortFairly } from './fair-order.ts';
+import { countByLane, countWaiting, type FairOrder, laneOf } from './fair-order.ts';
 import type { Shard } from './shards.ts';
 
 export interface Backlog {
@@ -29,13 +29,15 @@ const lookEveryMs = 250;
 const lookOftenMs = 50;
 const closePatienceMs = 1000;
 /** Where no worker runs: thousands of jobs in one look, the rest in the next. */
-const mostSorts = 20;
+const mostSteps = 20;
+
+type Lanes = ReadonlyMap<string, number>;
 
 /** What a shard said last. */
 interface Found {
   readonly waiting: number;
-  /** By lane; undefined when that was not asked, because few wait. */
-  readonly lanes: ReadonlyMap<string, number> | undefined;
+  /** Undefined when few wait. */
+  readonly lanes: Lanes | undefined;
 }
 
 /**
@@ -57,8 +59,8 @@ export const createBacklog = async ({
   const lookAfterAdded = Math.ceil(limit / 8);
   const orders = shards.map(({ signatures }): FairOrder => ({ queue: signatures.queue, member: 'AP_ID' }));
   /** One that does not answer keeps what it said: adding to it fails and says so itself. */
-  const found = shards.map((): Found => ({ waiting: 0, lanes: undefined }));
-  /** Since the look before the one that is under way, and since that. */
+  let found: readonly Found[] = shards.map(() => ({ waiting: 0, lanes: undefined }));
+  /** Before the question that is under way was asked, and since. */
   let addedBefore = new Map<string | undefined, number>();
   let addedSince = new Map<string | undefined, number>();
   let countBefore = 0;
@@ -73,33 +75,37 @@ export const createBacklog = async ({
       0,
     );
 
-  const forEachShard = async (act: (order: FairOrder, shard: number) => Promise<void>): Promise<void> => {
-    await Promise.all(
-      orders.map((order, shard) =>
-        act(order, shard).catch((error) =>
-          onError(error instanceof Error ? error : new Error(String(error))),
-        ),
+  /** What was added until now is in the answers. What is added meanwhile may be or not: counting it errs on the safe side. */
+  const askAll = <T>(ask: (order: FairOrder) => Promise<T>): Promise<(T | undefined)[]> => {
+    for (const [apId, count] of addedSince) addedBefore.set(apId, (addedBefore.get(apId) ?? 0) + count);
+    countBefore += countSince;
+    addedSince = new Map();
+    countSince = 0;
+    return Promise.all(
+      orders.map((order) =>
+        ask(order).catch((error) => {
+          onError(error instanceof Error ? error : new Error(String(error)));
+          return undefined;
+        }),
       ),
     );
   };
 
   const count = async (): Promise<void> => {
-    addedBefore = addedSince;
-    countBefore = countSince;
-    addedSince = new Map();
-    countSince = 0;
-    await forEachShard(async (order, shard) => {
-      found[shard] = { waiting: await countWaiting(redis, order), lanes: undefined };
-    });
-    if (2 * found.reduce((sum, { waiting }) => sum + waiting, 0) >= limit) {
-      await forEachShard(async (order, shard) => {
-        let { left } = await sortFairly(redis, order, 0);
-        for (let sorts = 1; left > 0 && sorts < mostSorts; sorts += 1)
-          ({ left } = await sortFairly(redis, order, 0));
-        found[shard] = { waiting: found[shard]?.waiting ?? 0, lanes: await countByLane(redis, order) };
-      });
+    const waiting = await askAll((order) => countWaiting(redis, order));
+    const inAll = waiting.reduce<number>(
+      (sum, shard, index) => sum + (shard ?? found[index]?.waiting ?? 0),
+      0,
+    );
+    let lanes: (Lanes | undefined)[] = [];
+    for (let steps = 0; 2 * inAll >= limit && steps < mostSteps; steps += 1) {
+      lanes = await askAll((order) => countByLane(redis, order));
+      if (lanes.every((shard) => shard !== undefined)) break;
     }
-    // What was added while the question was under way may be in the answer or not: counting it errs on the safe side.
+    found = found.map((before, index) => ({
+      waiting: waiting[index] ?? before.waiting,
+      lanes: 2 * inAll < limit ? undefined : (lanes[index] ?? before.lanes ?? new Map()),
+    }));
     addedBefore = new Map();
     countBefore = 0;
   };

@@ -45,96 +45,103 @@ const begunLane = 'b';
 const clock = 'c';
 
 /**
+ * Defines `sort`.
+ *
  * KEYS: wait, prioritized, lanes (last tag of each), ahead (tag of each job that was put there).
  * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are left as they came.
  * Returns how many are parked or ahead, and how many lie in `wait` without a tag.
  */
-const sortScript = `
+const sortFunction = `
 local wait, parked, lanes, ahead = unpack(KEYS)
 local jobs, pattern = ARGV[1], ARGV[2]
 
-local smallest = redis.call('ZRANGE', parked, 0, 0, 'WITHSCORES')
-local now = tonumber(smallest[2])
-if now and now > ${lastTag} then now = nil end
-local length = redis.call('LLEN', wait)
-local function counted(untagged)
-  return { redis.call('ZCOUNT', parked, '-inf', ${lastTag}) + redis.call('LLEN', wait) - untagged, untagged }
-end
-
-if not now and length <= tonumber(ARGV[3]) then
-  redis.call('DEL', lanes, ahead)
-  return { 0, 0 }
-end
-if length == 0 then return counted(0) end
-if length <= ${aheadCount} and redis.call('HEXISTS', ahead, redis.call('LINDEX', wait, 0)) == 1 then return counted(0) end
-
-local tags = {}
-local flat = redis.call('HGETALL', ahead)
-for i = 1, #flat, 2 do tags[flat[i]] = tonumber(flat[i + 1]) end
-
-local ids = redis.call('LRANGE', wait, -${aheadCount + batchCount}, -1)
-local arrived, add, read, bytes = {}, {}, 0, 0
-for i = #ids, 1, -1 do
-  local tag = tags[ids[i]]
-  if tag then
-    add[#add + 1] = tag
-    add[#add + 1] = ids[i]
-    if not now or tag < now then now = tag end
-  else
-    if #arrived >= ${batchCount} or bytes >= ${batchBytes} then break end
-    local job = redis.call('HMGET', jobs .. ids[i], 'data', 'ats')
-    local data = job[1] or ''
-    bytes = bytes + #data
-    local lane = string.sub(string.match(data, pattern) or '', 1, ${longestName})
-    arrived[#arrived + 1] = { ids[i], ((tonumber(job[2]) or 0) > 0 and '${begunLane}' or '${newLane}') .. lane }
+local function sort()
+  local smallest = redis.call('ZRANGE', parked, 0, 0, 'WITHSCORES')
+  local now = tonumber(smallest[2])
+  if now and now > ${lastTag} then now = nil end
+  local length = redis.call('LLEN', wait)
+  local function counted(untagged)
+    return { redis.call('ZCOUNT', parked, '-inf', ${lastTag}) + redis.call('LLEN', wait) - untagged, untagged }
   end
-  read = read + 1
-end
 
-if now then
-  now = math.max(now, tonumber(redis.call('ZSCORE', lanes, '${clock}') or '0'))
-  redis.call('ZREMRANGEBYSCORE', lanes, '-inf', '(' .. string.format('%.0f', now))
-else
-  now = 1
-  redis.call('DEL', lanes)
-end
-redis.call('ZADD', lanes, now, '${clock}')
-local last = {}
-for _, job in ipairs(arrived) do
-  local id, lane = job[1], job[2]
-  local before = last[lane] or tonumber(redis.call('ZSCORE', lanes, lane) or '0')
-  local tag = math.min(math.max(now, before + 1), ${lastTag})
-  last[lane] = tag
-  add[#add + 1] = tag
-  add[#add + 1] = id
-end
-redis.call('LTRIM', wait, 0, -(read + 1))
-redis.call('ZADD', parked, unpack(add))
-for lane, tag in pairs(last) do redis.call('ZADD', lanes, tag, lane) end
+  if not now and length <= tonumber(ARGV[3]) then
+    redis.call('DEL', lanes, ahead)
+    return { 0, 0 }
+  end
+  if length == 0 then return counted(0) end
+  if length <= ${aheadCount} and redis.call('HEXISTS', ahead, redis.call('LINDEX', wait, 0)) == 1 then return counted(0) end
 
-local untagged = redis.call('LLEN', wait)
-local next = redis.call('ZRANGEBYSCORE', parked, '-inf', ${lastTag}, 'WITHSCORES', 'LIMIT', 0, ${aheadCount})
-local list, noted = {}, {}
-for i = #next - 1, 1, -2 do
-  list[#list + 1] = next[i]
-  noted[#noted + 1] = next[i]
-  noted[#noted + 1] = next[i + 1]
-end
-redis.call('ZREM', parked, unpack(list))
-redis.call('RPUSH', wait, unpack(list))
-redis.call('DEL', ahead)
-redis.call('HSET', ahead, unpack(noted))
-return counted(untagged)`;
+  local tags = {}
+  local flat = redis.call('HGETALL', ahead)
+  for i = 1, #flat, 2 do tags[flat[i]] = tonumber(flat[i + 1]) end
 
-/**
- * KEYS as above. Returns the smallest tag that waits, and the lanes from there on with their last tags.
- */
-const lanesScript = `
-local id = redis.call('LINDEX', KEYS[1], -1)
-local now = tonumber(id and redis.call('HGET', KEYS[4], id) or redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2])
-if not now or now > ${lastTag} then return { '0', {} } end
+  local ids = redis.call('LRANGE', wait, -${aheadCount + batchCount}, -1)
+  local arrived, add, read, bytes = {}, {}, 0, 0
+  for i = #ids, 1, -1 do
+    local tag = tags[ids[i]]
+    if tag then
+      add[#add + 1] = tag
+      add[#add + 1] = ids[i]
+      if not now or tag < now then now = tag end
+    else
+      if #arrived >= ${batchCount} or bytes >= ${batchBytes} then break end
+      local job = redis.call('HMGET', jobs .. ids[i], 'data', 'ats')
+      local data = job[1] or ''
+      bytes = bytes + #data
+      local lane = string.sub(string.match(data, pattern) or '', 1, ${longestName})
+      arrived[#arrived + 1] = { ids[i], ((tonumber(job[2]) or 0) > 0 and '${begunLane}' or '${newLane}') .. lane }
+    end
+    read = read + 1
+  end
+
+  if now then
+    now = math.max(now, tonumber(redis.call('ZSCORE', lanes, '${clock}') or '0'))
+    redis.call('ZREMRANGEBYSCORE', lanes, '-inf', '(' .. string.format('%.0f', now))
+  else
+    now = 1
+    redis.call('DEL', lanes)
+  end
+  redis.call('ZADD', lanes, now, '${clock}')
+  local last = {}
+  for _, job in ipairs(arrived) do
+    local id, lane = job[1], job[2]
+    local before = last[lane] or tonumber(redis.call('ZSCORE', lanes, lane) or '0')
+    local tag = math.min(math.max(now, before + 1), ${lastTag})
+    last[lane] = tag
+    add[#add + 1] = tag
+    add[#add + 1] = id
+  end
+  redis.call('LTRIM', wait, 0, -(read + 1))
+  redis.call('ZADD', parked, unpack(add))
+  for lane, tag in pairs(last) do redis.call('ZADD', lanes, tag, lane) end
+
+  local untagged = redis.call('LLEN', wait)
+  local next = redis.call('ZRANGEBYSCORE', parked, '-inf', ${lastTag}, 'WITHSCORES', 'LIMIT', 0, ${aheadCount})
+  local list, noted = {}, {}
+  for i = #next - 1, 1, -2 do
+    list[#list + 1] = next[i]
+    noted[#noted + 1] = next[i]
+    noted[#noted + 1] = next[i + 1]
+  end
+  redis.call('ZREM', parked, unpack(list))
+  redis.call('RPUSH', wait, unpack(list))
+  redis.call('DEL', ahead)
+  redis.call('HSET', ahead, unpack(noted))
+  return counted(untagged)
+end`;
+
+const sortScript = `${sortFunction}
+return sort()`;
+
+/** The same, and how many of each lane wait, once all have their places: the smallest tag, and the last one of each lane. */
+const countScript = `${sortFunction}
+local sorted = sort()
+if sorted[2] > 0 then return { sorted[1], sorted[2], '0', {} } end
+local id = redis.call('LINDEX', wait, -1)
+local now = tonumber(id and redis.call('HGET', ahead, id) or redis.call('ZRANGE', parked, 0, 0, 'WITHSCORES')[2])
+if not now or now > ${lastTag} then return { sorted[1], 0, '0', {} } end
 now = string.format('%.0f', now)
-return { now, redis.call('ZREVRANGEBYSCORE', KEYS[3], '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${mostLanes}) }`;
+return { sorted[1], 0, now, redis.call('ZREVRANGEBYSCORE', lanes, '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${mostLanes}) }`;
 
 /** How a job's data names the application, as a pattern of Lua: the first member of that name. */
 const patternOf = (member: string): string => `"${member}"%s*:%s*"([^"]*)"`;
@@ -166,23 +173,21 @@ export interface Sorted {
   readonly left: number;
 }
 
+const evaluate = (redis: RedisClient, script: string, order: FairOrder, few: number): Promise<unknown> => {
+  const keys = keysOf(order);
+  return redis.eval(script, keys.length, ...keys, order.queue.toKey(''), patternOf(order.member), few);
+};
+
+/** When no more wait, they are left as they came: they are taken within milliseconds. */
+const few = 32;
+
 /**
  * One step: finds the place of those that have waited longest for it, at most some hundreds.
  *
  * Any number of processes may call it, at any time.
- *
- * @param few When no more wait, they are left as they came: they are taken within milliseconds.
  */
-export const sortFairly = async (redis: RedisClient, order: FairOrder, few = 32): Promise<Sorted> => {
-  const keys = keysOf(order);
-  const [placed, left] = (await redis.eval(
-    sortScript,
-    keys.length,
-    ...keys,
-    order.queue.toKey(''),
-    patternOf(order.member),
-    few,
-  )) as [number, number];
+export const sortFairly = async (redis: RedisClient, order: FairOrder): Promise<Sorted> => {
+  const [placed, left] = (await evaluate(redis, sortScript, order, few)) as [number, number];
   return { placed, left };
 };
 
@@ -196,13 +201,22 @@ export const countWaiting = async (redis: RedisClient, order: FairOrder): Promis
   }, 0);
 };
 
-/** How many of each lane wait, of the longest lanes, as far as they have their places. */
+/**
+ * Such a step for those that are few, too.
+ *
+ * @returns How many of each lane wait, of the longest lanes; undefined when another step is needed before that is known.
+ */
 export const countByLane = async (
   redis: RedisClient,
   order: FairOrder,
-): Promise<ReadonlyMap<string, number>> => {
-  const keys = keysOf(order);
-  const [now, flat] = (await redis.eval(lanesScript, keys.length, ...keys)) as [string, string[]];
+): Promise<ReadonlyMap<string, number> | undefined> => {
+  const [, left, now, flat] = (await evaluate(redis, countScript, order, 0)) as [
+    number,
+    number,
+    string,
+    string[],
+  ];
+  if (left > 0) return undefined;
   const lanes = new Map<string, number>();
   for (let index = 0; index < flat.length; index += 2) {
     lanes.set(flat[index] ?? '', Number(flat[index + 1]) - Number(now) + 1);

@@ -4,22 +4,33 @@ import { type Admission, createAdmission, type Place } from '../../src/http/admi
 
 const atOnce = 128;
 
+const some = 'http://some.example';
+const other = 'http://other.example';
+
 let waitingForWorkers = 0;
-const reports: [number, string][] = [];
+/** Of these `some` has added. */
+let waitingOfSome = 0;
+const reports: [number, string, string | undefined][] = [];
 
 const admissionOf = (limits: {
   maxInHand?: number;
   maxWaitingCallers?: number;
   maxBacklog?: number;
+  maxBacklogInAll?: number;
 }): Admission =>
   createAdmission({
     maxInHand: 1000,
     maxWaitingCallers: 1000,
     maxBacklog: 1000,
+    maxBacklogInAll: 1000,
     ...limits,
-    backlog: { size: () => waitingForWorkers, added: () => undefined },
+    backlog: {
+      size: () => waitingForWorkers,
+      sizeOf: (apId) => (apId === some ? waitingOfSome : 0),
+      added: () => undefined,
+    },
     now: Date.now,
-    onRefused: (count, shortage) => void reports.push([count, shortage]),
+    onRefused: (...report) => void reports.push(report),
   });
 
 /** A place that is given at once. */
@@ -28,12 +39,13 @@ const placeOf = (entered: ReturnType<Admission['enter']>): Place => {
   return entered;
 };
 
-const enterAll = (admission: Admission, count: number) =>
-  Array.from({ length: count }, () => admission.enter('sign'));
+const enterAll = (admission: Admission, count: number, apId?: string) =>
+  Array.from({ length: count }, () => admission.enter('sign', apId));
 
 beforeEach(() => {
   vi.useFakeTimers();
   waitingForWorkers = 0;
+  waitingOfSome = 0;
   reports.length = 0;
 });
 afterEach(() => vi.useRealTimers());
@@ -109,7 +121,7 @@ describe('a request that waits for its password', () => {
 
 describe('a backlog', () => {
   it('that is too long refuses signature requests and nothing else, and only until it has fallen', () => {
-    const admission = admissionOf({ maxBacklog: 10 });
+    const admission = admissionOf({ maxBacklogInAll: 10 });
     waitingForWorkers = 10;
     expect(admission.refuses('sign')).toBe(true);
     expect(admission.refuses('status')).toBe(false);
@@ -118,7 +130,7 @@ describe('a backlog', () => {
   });
 
   it('counts the requests in hand, which are about to join it', () => {
-    const admission = admissionOf({ maxBacklog: 10 });
+    const admission = admissionOf({ maxBacklogInAll: 10 });
     waitingForWorkers = 8;
     enterAll(admission, 2).map(placeOf);
     expect(admission.enter('sign')).toBeUndefined();
@@ -164,17 +176,18 @@ describe('a turn', () => {
     expect(admission.refuses('status')).toBe(true);
   });
 
-  it('that is long in coming lets no new signature request in, but status requests', async () => {
+  it('that is long in coming lets no new signature request of its application in, but status requests', async () => {
     const admission = admissionOf({});
-    const working = enterAll(admission, atOnce).map(placeOf);
-    void admission.enter('sign');
+    const working = enterAll(admission, atOnce, some).map(placeOf);
+    void admission.enter('sign', some);
     await vi.advanceTimersByTimeAsync(900);
-    expect(admission.refuses('sign')).toBe(false);
+    expect(admission.refuses('sign', some)).toBe(false);
     await vi.advanceTimersByTimeAsync(200);
-    expect(admission.refuses('sign')).toBe(true);
-    expect(admission.refuses('status')).toBe(false);
+    expect(admission.refuses('sign', some)).toBe(true);
+    expect(admission.refuses('sign', other)).toBe(false);
+    expect(admission.refuses('status', some)).toBe(false);
     working[0]?.leave();
-    expect(admission.refuses('sign')).toBe(false);
+    expect(admission.refuses('sign', some)).toBe(false);
   });
 
   it('that does not come is refused, and then the place is free', async () => {
@@ -190,14 +203,72 @@ describe('a turn', () => {
   });
 });
 
+describe('an application that floods the process', () => {
+  it('leaves a quarter of the room to others, and of what callers may wait', () => {
+    const admission = admissionOf({ maxInHand: 100 });
+    expect(enterAll(admission, 100, some).filter((entered) => entered !== undefined)).toHaveLength(75);
+    expect(admission.refuses('sign', some)).toBe(true);
+    expect(enterAll(admission, 10, other).filter((entered) => entered !== undefined)).toHaveLength(10);
+
+    const waiting = admissionOf({ maxWaitingCallers: 8 });
+    for (const entered of enterAll(waiting, 6, some)) placeOf(entered).waits();
+    expect(waiting.enter('sign', some)).toBeUndefined();
+    placeOf(waiting.enter('sign', other)).waits();
+  });
+
+  it('is refused for what it has waiting itself, and others are not', async () => {
+    const admission = admissionOf({ maxBacklog: 10 });
+    waitingForWorkers = 10;
+    waitingOfSome = 9;
+    const last = placeOf(admission.enter('sign', some));
+    expect(admission.enter('sign', some)).toBeUndefined();
+    last.leave();
+    placeOf(admission.enter('sign', other)).leave();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(reports).toEqual([[1, 'transactions of one application waiting', some]]);
+  });
+
+  it('gets one turn while another gets one, however many it waits for', async () => {
+    const admission = admissionOf({});
+    const crowds = ['a', 'b', 'c', 'd'].map((name) => `http://${name}.example`);
+    const working = crowds.flatMap((apId) => enterAll(admission, atOnce / 4, apId)).map(placeOf);
+    const served: string[] = [];
+    for (const apId of [some, some, some, other, other]) {
+      void Promise.resolve(admission.enter('sign', apId)).then(() => served.push(apId));
+    }
+    for (const place of working) place.leave();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(served).toEqual([some, other, some, other, some]);
+  });
+
+  it('works on a part while another asks, and on all that fits when no other does', async () => {
+    const admission = admissionOf({});
+    placeOf(admission.enter('sign', other)).leave();
+    const crowd = enterAll(admission, atOnce, some);
+    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(32);
+    placeOf(admission.enter('sign', other)).leave();
+    await vi.advanceTimersByTimeAsync(2900);
+    const served: unknown[] = [];
+    for (const entered of crowd) {
+      if (entered instanceof Promise) void entered.then((place) => void (place && served.push(place)));
+    }
+    // Those that waited are past their patience by the time that the other has been silent for long enough.
+    await vi.advanceTimersByTimeAsync(7200);
+    expect(served).toEqual([]);
+    expect(enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise))).toHaveLength(
+      96,
+    );
+  });
+});
+
 describe('refusals', () => {
   it('are reported as a number, once a second', async () => {
-    const admission = admissionOf({ maxBacklog: 1 });
+    const admission = admissionOf({ maxBacklogInAll: 1 });
     waitingForWorkers = 1;
     for (let times = 0; times < 500; times += 1) admission.refuses('sign');
     expect(reports).toEqual([]);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(reports).toEqual([[500, 'transactions waiting']]);
+    expect(reports).toEqual([[500, 'transactions waiting', undefined]]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(reports).toHaveLength(1);
     admission.refuses('sign');

@@ -2,6 +2,7 @@
  * More work than there are workers for: what was accepted ends, the rest is refused in words that leave no doubt, and
  * everything else is served as ever. What happens under real pressure is for `npm run overload` to show.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { closeConnections, connectTo, post } from '../http/socket.ts';
@@ -32,12 +33,23 @@ const waitingInQueue = (): Promise<number> =>
 
 const isRefused = ({ body }: WireAnswer): boolean => body.Fault?.Detail === detail;
 
-/** Asks for signatures until one is refused. @returns The ids of those that were accepted. */
-const fillUp = async (atMost: number): Promise<readonly string[]> => {
+/**
+ * Asks for signatures until they are refused for longer than a look at the queue takes: what is added during one may count
+ * twice until the next. @returns The ids of those that were accepted.
+ */
+const fillUp = async (atMost: number, apIdOf?: (count: number) => string): Promise<readonly string[]> => {
   const ids: string[] = [];
+  let refusedUntil = Number.POSITIVE_INFINITY;
   while (ids.length <= atMost) {
-    const answer = await sign(product, { mode: 'asynch' });
-    if (isRefused(answer)) return ids;
+    const apId = apIdOf?.(ids.length);
+    const answer = await sign(product, { mode: 'asynch', ...(apId !== undefined && { apId }) });
+    if (isRefused(answer)) {
+      if (Date.now() > refusedUntil) return ids;
+      refusedUntil = Math.min(refusedUntil, Date.now() + 1000);
+      await delay(20);
+      continue;
+    }
+    refusedUntil = Number.POSITIVE_INFINITY;
     ids.push(answer.body.MSS_SignatureResp.MSSP_TransID);
   }
   throw new Error(`Nobody was refused after ${ids.length} requests`);
@@ -72,12 +84,38 @@ describe('a queue that is too long', () => {
     for (const answer of refused) expectFault(answer, 900, detail);
   });
 
+  /** So many of one application, and a hundred times as many of all together. */
+  const one = { configuration: { queue: { maxWaiting: 1 } } };
+  const oneOfEach = (count: number): string => `http://ap-${count}.example`;
+
+  it('refuses its application alone, and all when it is too long in all', async () => {
+    await start('alone', { ...options, workers: false });
+    await fillUp(limit);
+    const other = { mode: 'asynch', apId: 'http://other.example' } as const;
+    expect(isRefused(await sign(product, other))).toBe(false);
+    expectFault(await sign(product, { mode: 'asynch' }), 900, detail);
+    await vi.waitFor(
+      () =>
+        expect(product.logged.map((line) => JSON.parse(line))).toContainEqual(
+          expect.objectContaining({
+            msg: 'requests refused',
+            shortage: 'transactions of one application waiting',
+            apId: 'http://test.example',
+          }),
+        ),
+      { timeout: 3000 },
+    );
+    await product.stop();
+    await start('all', { ...one, workers: false });
+    expect((await fillUp(100, oneOfEach)).length).toBeGreaterThan(90);
+  });
+
   it.each([
     ['before it is read', true],
     ['when it is read', false],
   ])('refuses %s, says in HTTP when to try again, and keeps the connection', async (_when, early) => {
-    await start(`header-${early}`, { ...options, workers: false });
-    await fillUp(limit);
+    await start(`header-${early}`, { ...one, workers: false });
+    await fillUp(100, oneOfEach);
     server = await listen({
       fetch: product.api.fetch,
       ...(early && { refusal: product.api.refusal }),
@@ -103,8 +141,8 @@ describe('a queue that is too long', () => {
   });
 
   it('still answers what is wrong in another way as ever', async () => {
-    await start('wrong', { ...options, workers: false });
-    await fillUp(limit);
+    await start('wrong', { ...one, workers: false });
+    await fillUp(100, oneOfEach);
     const refusal = product.api.refusal;
     const asked = { method: 'POST', url: '/rest/service/sign', headers: { 'content-length': '10' } };
     expect(refusal(asked)).toContain(detail);
