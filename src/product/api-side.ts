@@ -38,6 +38,8 @@ export interface ApiSide {
   readonly oauth: Oauth;
   /** The address of a page of the console that logs its first visitor in. */
   consoleLink(): Promise<string>;
+  /** Says at `/readyz` that this process is about to go. Everything is served as before. */
+  leave(): void;
   /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
   endWaiting(): Promise<void>;
   close(): Promise<void>;
@@ -180,8 +182,11 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     log: telemetry.httpLog(createHttpLog(core.logger, now)),
   });
   const answer = telemetry.fetch((request, bindings) => app.fetch(request, bindings ?? {}));
-  const endWaiting = async (): Promise<void> => {
+  const leave = (): void => {
     stopping = true;
+  };
+  const endWaiting = async (): Promise<void> => {
+    leave();
     oauth.endWaiting();
     console.endWaiting();
     await Promise.all(endings.map((each) => each.close()));
@@ -192,6 +197,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     transactions,
     oauth,
     consoleLink: async () => `${publicUrl()}/admin/login/link?token=${await console.issueLink()}`,
+    leave,
     endWaiting,
     close: async () => {
       await endWaiting();
