@@ -104,13 +104,21 @@ const http = z
       .describe(
         'How long a connection stays open between two requests. Behind a proxy: longer than the proxy keeps its own.',
       ),
+    lameDuckSeconds: z
+      .number()
+      .min(0)
+      .max(600)
+      .default(0)
+      .describe(
+        'How long the process goes on serving new requests when it is asked to stop, while `/readyz` says 503. Behind a balancer: longer than it takes to notice.',
+      ),
     drainSeconds: z
       .number()
       .min(0)
       .max(600)
       .default(4)
       .describe(
-        'How long requests in hand may still be answered when the process is asked to stop. Whoever still waits for a person then gets fault 900; the transaction goes on.',
+        'How long requests in hand may still be answered after that. Whoever still waits for a person then gets fault 900; the transaction goes on.',
       ),
     maxConnections: z
       .int()

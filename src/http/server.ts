@@ -46,6 +46,8 @@ export interface ServerOptions {
 export interface RunningServer {
   /** `http://127.0.0.1:8080`, with the port that was really taken. */
   readonly url: string;
+  /** Tells clients with every answer to go elsewhere with their next request. New ones are served as before. */
+  sayGoodbye(): void;
   /**
    * Accepts no new connection, tells clients of open ones to go elsewhere with their next request, and resolves when the
    * last answer has been sent.
@@ -119,9 +121,9 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     ...(options.keepAliveMs !== undefined && { keepAliveTimeout: options.keepAliveMs }),
     ...(tls !== undefined && { ...tlsOptions(tls), handshakeTimeout: options.headersTimeoutMs }),
   };
-  let draining = false;
-  const sayGoodbye = (response: Response): Response => {
-    if (draining) response.headers.set('connection', 'close');
+  let leaving = false;
+  const withGoodbye = (response: Response): Response => {
+    if (leaving) response.headers.set('connection', 'close');
     return response;
   };
   const answer = getRequestListener(
@@ -130,12 +132,12 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
         request,
         bindings as { incoming: IncomingMessage; outgoing: ServerResponse },
       );
-      return response instanceof Promise ? response.then(sayGoodbye) : sayGoodbye(response);
+      return response instanceof Promise ? response.then(withGoodbye) : withGoodbye(response);
     },
     { hostname: 'localhost', errorHandler: refuseRequest },
   );
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (draining) outgoing.shouldKeepAlive = false;
+    if (leaving) outgoing.shouldKeepAlive = false;
     const body = options.refusal?.(incoming);
     if (body === undefined) {
       void answer(incoming, outgoing);
@@ -176,9 +178,12 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
   });
   return {
     url: urlOf(server, host, tls !== undefined),
+    sayGoodbye: () => {
+      leaving = true;
+    },
     drain: () =>
       new Promise((resolve) => {
-        draining = true;
+        leaving = true;
         server.close(() => {
           sockets.close();
           resolve();

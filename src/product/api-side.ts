@@ -48,6 +48,8 @@ export interface ApiSide {
   readonly oauth: Oauth;
   /** The address of a page of the console that logs its first visitor in. */
   consoleLink(): Promise<string>;
+  /** Says at `/readyz` that this process is about to go. Everything is served as before. */
+  leave(): void;
   /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
   endWaiting(): Promise<void>;
   close(): Promise<void>;
@@ -222,8 +224,11 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     watchForwarding(bindings?.incoming);
     return app.fetch(request, bindings ?? {});
   });
-  const endWaiting = async (): Promise<void> => {
+  const leave = (): void => {
     stopping = true;
+  };
+  const endWaiting = async (): Promise<void> => {
+    leave();
     oauth.endWaiting();
     console.endWaiting();
     await Promise.all(endings.map((each) => each.close()));
@@ -234,6 +239,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     transactions,
     oauth,
     consoleLink: async () => `${publicUrl()}/admin/login/link?token=${await console.issueLink()}`,
+    leave,
     endWaiting,
     close: async () => {
       await endWaiting();

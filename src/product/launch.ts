@@ -81,7 +81,8 @@ const redisToUse = async (
 const collectAlone = (): void => setFlagsFromString('--no-parallel-scavenge');
 
 /**
- * Starts, and arranges that SIGINT and SIGTERM stop it in order; a second signal does not wait.
+ * Starts, and arranges that SIGINT and SIGTERM stop it in order. A second signal cuts the lame-duck time short; where that is over, or
+ * at a third, the process ends at once.
  *
  * @throws An Error with a sentence for the operator.
  */
@@ -145,17 +146,28 @@ export const launch = async (
     }
     throw error;
   }
-  let since: number | undefined;
+  const hurry = new AbortController();
+  const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
+  let first: number | undefined;
+  let latest = 0;
   const onSignal = (): void => {
-    if (since === undefined) {
-      since = now();
+    const at = now();
+    if (first === undefined) {
+      first = at;
+      latest = at;
       end(0);
-    } else if (now() - since > impatienceMs) process.exit(1);
+    } else if (at - latest > impatienceMs) {
+      latest = at;
+      if (hurry.signal.aborted || at - first >= lameDuckMs) process.exit(1);
+      hurry.abort();
+    }
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   const stopped = ending.then(async (code) => {
-    await product.stop();
+    // Without its Redis it can serve nobody.
+    if (code !== 0) hurry.abort();
+    await product.stop(hurry.signal);
     await redis.stop();
     return code;
   });

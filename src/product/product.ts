@@ -1,17 +1,18 @@
 /**
  * The running product, in one process or in parts.
  *
- * Stopping goes from the outside in: take no new requests, let those in hand be answered, tell whoever still waits for a
- * person that we are leaving, let the workers finish their steps, close the connections. Whatever is open then lies in
- * Redis and goes on with the next start.
+ * Stopping goes from the outside in: say so where balancers look, and serve until they have seen it; take no new requests, let
+ * those in hand be answered, tell whoever still waits for a person that we are leaving, let the workers finish their steps,
+ * close the connections. Whatever is open then lies in Redis and goes on with the next start.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
-import { openApiSide } from './api-side.ts';
+import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type CoreOptions, openCore } from './core.ts';
 import { startWorkerSide } from './worker-side.ts';
@@ -21,7 +22,8 @@ export interface Product {
   readonly url: string | undefined;
   /** @returns Undefined without an API. */
   consoleLink(): Promise<string | undefined>;
-  stop(): Promise<void>;
+  /** @param hurry Once aborted, new requests are no longer waited for. */
+  stop(hurry?: AbortSignal): Promise<void>;
 }
 
 export interface AuthorityRule {
@@ -34,6 +36,19 @@ export interface AuthorityRule {
 /** How long Redis may be silent at the start before we say so. */
 const noticeMs = 2000;
 const lastWordsMs = 1000;
+
+/** Serves whoever still comes, until the balancers have looked at `/readyz`. */
+const beLameDuck = async (
+  server: RunningServer,
+  api: Pick<ApiSide, 'leave'>,
+  lameDuckMs: number,
+  hurry: AbortSignal | undefined,
+): Promise<void> => {
+  api.leave();
+  if (lameDuckMs === 0) return;
+  server.sayGoodbye();
+  await delay(lameDuckMs, undefined, { signal: hurry }).catch(() => undefined);
+};
 
 /** Answers who can be answered in time; ends the waiting of the others, which answers them too. */
 const drain = async (
@@ -66,9 +81,9 @@ export const startProduct = async (
   },
 ): Promise<Product> => {
   const { http, tls } = options.configuration;
-  const ends: (() => Promise<void>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end();
+  const ends: ((hurry?: AbortSignal) => Promise<void>)[] = [];
+  const stop = async (hurry?: AbortSignal): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end(hurry);
   };
   try {
     const core = openCore(options);
@@ -122,11 +137,14 @@ export const startProduct = async (
       tls,
     });
     address = server.url;
-    ends.push(() => drain(server, http.drainSeconds * 1000, api.endWaiting));
+    ends.push(async (hurry) => {
+      await beLameDuck(server, api, http.lameDuckSeconds * 1000, hurry);
+      await drain(server, http.drainSeconds * 1000, api.endWaiting);
+    });
     await api.oauth.prepare();
     return { url: server.url, consoleLink: api.consoleLink, stop };
   } catch (error) {
-    await stop();
+    await stop(AbortSignal.abort());
     throw error;
   }
 };

@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { runCli } from '../../src/cli/cli.ts';
+import { loadConfiguration } from '../../src/configuration/load.ts';
 import { environmentSchema } from '../../src/environment.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,6 +21,10 @@ const serviceSchema = z.object({
   environment: z.record(z.string(), z.string()).optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).optional(),
   volumes: z.array(z.string()).optional(),
+  stop_grace_period: z
+    .string()
+    .regex(/^\d+s$/)
+    .optional(),
   healthcheck: z.object({ test: z.array(z.string()).optional() }).optional(),
   deploy: z.object({ replicas: z.number() }).optional(),
   read_only: z.literal(true),
@@ -58,6 +63,20 @@ it('keeps what it knows of the master key where the image looks for it', () => {
   for (const service of [api, worker]) expect(service.volumes).toContain('paraph-data:/data');
   expect(composition.volumes).toHaveProperty('paraph-data');
   expect(lastOf('ENV')).toContain('PARAPH_DATA=/data');
+});
+
+it('gives processes the time to leave that the configuration which comes along says', async () => {
+  const [mounted] = api.volumes?.filter((volume) => volume.endsWith(':/etc/paraph/paraph.json:ro')) ?? [];
+  expect(api.environment?.PARAPH_CONFIG).toMatch(/:-\/etc\/paraph\/paraph\.json\}$/);
+  const [file = ''] = mounted?.split(':') ?? [];
+  const [own, usual] = [await loadConfiguration(`${project}/${file}`), await loadConfiguration(undefined)];
+  if (!own.ok || !usual.ok) throw new Error('The configuration is not usable');
+  const { lameDuckSeconds, drainSeconds } = own.value.http;
+  expect(lameDuckSeconds).toBeGreaterThan(0);
+  expect(own.value).toEqual({ ...usual.value, http: { ...usual.value.http, lameDuckSeconds } });
+  for (const { stop_grace_period: grace = '' } of [api, worker]) {
+    expect(Number.parseInt(grace, 10)).toBeGreaterThanOrEqual(lameDuckSeconds + drainSeconds + 15);
+  }
 });
 
 it('demands a master key', () => {

@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { post } from '../http/socket.ts';
 import type { Json } from '../support/product.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -28,18 +28,23 @@ const silent = {
 let data = '';
 const running = new Set<ChildProcess>();
 
+const configure = (http: object): void => {
+  const configuration = { sandbox: true, subscribers: [thinking, silent], http };
+  writeFileSync(join(data, 'paraph.json'), JSON.stringify(configuration));
+};
+
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'paraph-shutdown-'));
-  const configuration = { sandbox: true, subscribers: [thinking, silent], http: { drainSeconds: 2 } };
-  writeFileSync(join(data, 'paraph.json'), JSON.stringify(configuration));
+  configure({ drainSeconds: 2 });
 });
 
 afterEach(async () => {
   for (const child of running) {
-    child.kill('SIGTERM');
+    child.kill('SIGKILL');
     await once(child, 'exit');
   }
-  rmSync(data, { recursive: true, force: true });
+  // The private Redis ends by itself, a moment later.
+  rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 const start = async (): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
@@ -204,3 +209,89 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
   const faults = answered().flatMap(({ answer }) => answer?.body.Fault?.Code.SubCode.Value ?? []);
   expect(faults).toEqual(['_900', '_900', '_900']);
 }, 60_000);
+
+describe('a process with a lame-duck time', () => {
+  /** A GET on a connection of its own. @returns Undefined when nobody listens. */
+  const look = async (url: string, path: string) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    const received = await exchangeOn(socket, `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    socket.destroy();
+    if (received === undefined) return undefined;
+    const { head, text } = received;
+    const isClosing = /^connection: close$/im.test(head);
+    return { status: Number(head.split(' ')[1]), isClosing, body: JSON.parse(text) as Json };
+  };
+  const expectLameDuck = (url: string) =>
+    vi.waitFor(
+      async () => {
+        const ready = await look(url, '/readyz');
+        expect(ready).toMatchObject({ status: 503, isClosing: true });
+        expect(ready?.body.reasons).toContain('The process is stopping');
+      },
+      { timeout: 10_000, interval: 20 },
+    );
+  const endOf = async (child: ChildProcess): Promise<number | null> =>
+    child.exitCode ?? ((await once(child, 'exit'))[0] as number | null);
+  /** Two signals that come together are one wish. */
+  const impatience = (since: number) =>
+    vi.waitFor(() => expect(Date.now() - since).toBeGreaterThan(1100), { timeout: 5000 });
+
+  it('says that it is not ready, and serves new requests until the time is over', async () => {
+    configure({ drainSeconds: 2, lameDuckSeconds: 3 });
+    const { child, url } = await start();
+    expect(await look(url, '/readyz')).toMatchObject({ status: 200, isClosing: false });
+    const kept = connect(Number(new URL(url).port), '127.0.0.1');
+    kept.on('error', () => undefined);
+    const sign = () => post('/rest/service/sign', signRequest());
+    expect((await exchangeOn(kept, sign()))?.head).not.toMatch(/^connection: close$/im);
+    const stoppedAt = Date.now();
+    child.kill('SIGTERM');
+    await expectLameDuck(url);
+    expect(await look(url, '/livez')).toMatchObject({ status: 200, isClosing: true });
+    const fresh = connect(Number(new URL(url).port), '127.0.0.1');
+    fresh.on('error', () => undefined);
+    for (const socket of [kept, fresh]) {
+      const answer = await exchangeOn(socket, sign());
+      expect(answer?.head).toMatch(/^connection: close$/im);
+      expect(JSON.parse(answer?.text ?? '{}')).toHaveProperty('MSS_SignatureResp');
+    }
+    expect(await endOf(child)).toBe(0);
+    expect(Date.now() - stoppedAt).toBeGreaterThan(2900);
+    expect(await look(url, '/readyz')).toBeUndefined();
+  }, 60_000);
+
+  it('is cut short by a second signal, and then still answers those in hand', async () => {
+    configure({ drainSeconds: 20, lameDuckSeconds: 600 });
+    const { child, url } = await start();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const stoppedAt = Date.now();
+    child.kill('SIGTERM');
+    await expectLameDuck(url);
+    await impatience(stoppedAt);
+    const slow = exchangeOn(socket, post('/rest/service/sign', signRequest({ msisdn: '41790000010' })));
+    child.kill('SIGINT');
+    expect(JSON.parse((await slow)?.text ?? '{}')).toHaveProperty('MSS_SignatureResp');
+    expect(await endOf(child)).toBe(0);
+  }, 60_000);
+
+  it('does not wait for anything at a third', async () => {
+    configure({ drainSeconds: 600, lameDuckSeconds: 600 });
+    const { child, url } = await start();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    const sent = exchangeOn(socket, post('/rest/service/sign', signRequest({ msisdn: '41790001000' })));
+    let since = Date.now();
+    child.kill('SIGTERM');
+    await expectLameDuck(url);
+    await impatience(since);
+    since = Date.now();
+    child.kill('SIGTERM');
+    await vi.waitFor(async () => expect(await look(url, '/livez')).toBeUndefined(), { timeout: 10_000 });
+    await impatience(since);
+    child.kill('SIGTERM');
+    expect(await endOf(child)).toBe(1);
+    expect(await sent).toBeUndefined();
+  }, 60_000);
+});
