@@ -24,6 +24,7 @@ import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
+import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
@@ -88,6 +89,18 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   });
   const maxBacklog = queue.maxWaiting * queue.shards;
   const backlog = await createBacklog({ shards, limit: maxBacklog, onError });
+  const standstill = watchStandstill({
+    redis: commands,
+    shards,
+    now,
+    onStandstill: (shard, seconds) =>
+      core.logger.error(
+        { shard, seconds },
+        'jobs wait and none is taken: does a worker run and reach Redis?',
+      ),
+    onError,
+  });
+  telemetry.watchStandstill(standstill.seconds);
   const admission = createAdmission({
     maxInHand: http.maxInHand,
     maxWaitingCallers: http.maxWaitingCallers,
@@ -199,6 +212,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       await oauth.close();
       await console.close();
       await backlog.close();
+      await standstill.close();
       await closeShards(shards);
     },
   };
