@@ -39,6 +39,16 @@ const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
 
 const failedEnd = (code: number, reason: string) => ({ state: 'failed', code, reason }) as const;
 
+/** The same end as the internal error that it is answered with, for one that says what nobody of us has verified. */
+export const disbelieved = (told: ToldEnd): ToldEnd => {
+  const { msspTransId, attempt, end } = told.data;
+  if (end.state === 'failed') return told;
+  return {
+    id: callbackId(msspTransId, attempt, 'failed'),
+    data: { ...told.data, end: failedEnd(900, faultTable[900].reason) },
+  };
+};
+
 /** The end that the job is at, as BullMQ has it; undefined while it is open. */
 const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackJobData['end'] | undefined => {
   switch (row.state) {

@@ -26,7 +26,8 @@ import type { Since } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { endsOf } from './ends.ts';
+import type { FindTransaction } from '../transactions/transactions.ts';
+import { disbelieved, endsOf, type ToldEnd } from './ends.ts';
 import { readEnded } from './events.ts';
 import { createToldApplications } from './told-applications.ts';
 
@@ -43,6 +44,8 @@ export interface FollowerOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: readonly Shard[];
+  /** What whoever asks for a status is told: the end is told as it is answered. */
+  readonly find: FindTransaction;
   /** Applications that want to hear of the ends of their transactions, as far as this process knows. */
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
@@ -66,9 +69,16 @@ const readPosition = (text: string | null): EventPosition | undefined => {
 };
 
 export const createFollower = (options: FollowerOptions): Follower => {
-  const { redis, prefix, shards, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
+  const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
   const told = createToldApplications({ redis, prefix, apIds, onError });
+
+  /** Whoever can write to Redis can write that something was signed. */
+  const asAnswered = async (ends: readonly ToldEnd[]): Promise<readonly ToldEnd[]> => {
+    const signed = ends.find(({ data }) => data.end.state !== 'failed');
+    const view = signed && (await find(signed.data.msspTransId));
+    return view?.state.kind === 'failed' ? ends.map(disbelieved) : ends;
+  };
 
   const openPlace = ({ index, prefix: at, callbacks }: Shard) => {
     const keys = shardKeys(prefix, index);
@@ -88,9 +98,8 @@ export const createFollower = (options: FollowerOptions): Follower => {
       if (own.length === 0) return;
       const jobs = await readJobs(redis, keys, own);
       const all = await told.all();
-      const ends = own.flatMap((id, number) =>
-        endsOf(id, jobs[number] ?? [], (apId) => all.has(apId), since),
-      );
+      const found = own.map((id, number) => endsOf(id, jobs[number] ?? [], (apId) => all.has(apId), since));
+      const ends = (await Promise.all(found.map(asAnswered))).flat();
       if (ends.length === 0) return;
       await callbacks.queue.addBulk(
         ends.map(({ id, data }) => ({

@@ -7,6 +7,7 @@ import { type Backoff, type CallbackLog, startCallbackWorkers } from '../../work
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-provider.ts';
 import type { Shard } from '../transactions/shards.ts';
+import type { FindTransaction } from '../transactions/transactions.ts';
 import { createDeliver } from './deliver.ts';
 import { createFollower } from './follower.ts';
 import { createPost, type PostOptions } from './post.ts';
@@ -22,6 +23,7 @@ export interface CallbackSideOptions extends Omit<PostOptions, 'allowedHosts'> {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: readonly Shard[];
+  readonly find: FindTransaction;
   readonly providers: readonly RegisteredProvider[];
   readonly masterKey: Uint8Array;
   readonly allowedHosts?: readonly string[];

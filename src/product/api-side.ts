@@ -32,6 +32,7 @@ import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
+import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
@@ -113,6 +114,18 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const maxBacklog = queue.maxWaiting * queue.shards;
   const maxBacklogInAll = maxBacklog * backlogsInAll;
   const backlog = await createBacklog({ shards, redis: commands, limit: maxBacklog, onError });
+  const standstill = watchStandstill({
+    redis: commands,
+    shards,
+    now,
+    onStandstill: (shard, seconds) =>
+      core.logger.error(
+        { shard, seconds },
+        'jobs wait and none is taken: does a worker run and reach Redis?',
+      ),
+    onError,
+  });
+  telemetry.watchStandstill(standstill.seconds);
   const admission = createAdmission({
     maxInHand: http.maxInHand,
     maxWaitingCallers: http.maxWaitingCallers,
@@ -246,6 +259,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       await oauth.close();
       await console.close();
       await backlog.close();
+      await standstill.close();
       await closeShards(shards);
     },
   };

@@ -3,7 +3,9 @@ import { createAuditLog, createCallbackLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
 import { createReplayRunner } from '../operators/replay-runner.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
+import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 
@@ -16,7 +18,8 @@ export interface OperationsSide {
  * applications. Of all worker processes one at a time sees to each of the first two, and finds what there is to tell.
  */
 export const startOperations = async (core: Core, shards: readonly Shard[]): Promise<OperationsSide> => {
-  const { configuration, blocking: redis, retention, masterKey, now, logger, onError } = core;
+  const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
+  const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
   const { queue, operations } = configuration;
   const { prefix } = queue;
   const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
@@ -38,6 +41,7 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
     redis,
     prefix,
     shards,
+    find: createFind({ shards, protocol, readEnd, retention, now }),
     providers: configuration.applicationProviders,
     masterKey,
     allowedHosts: operations.callbackHosts,

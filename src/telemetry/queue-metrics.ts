@@ -99,6 +99,24 @@ const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now
   };
 };
 
+/** @returns Takes what tells, for each shard, for how many seconds nothing has been taken although something waits. */
+export const createStandstillMetric = (registry: Registry): ((seconds: () => readonly number[]) => void) => {
+  let secondsOf: () => readonly number[] = () => [];
+  const gauge = new Gauge({
+    name: `${prefix}queue_standstill_seconds`,
+    help: 'For how long no worker has taken a signature job although some wait, by shard; 0 while all goes well.',
+    labelNames: ['shard'] as const,
+    registers: [registry],
+    collect: () => {
+      gauge.reset();
+      for (const [shard, seconds] of secondsOf().entries()) gauge.set({ shard }, seconds);
+    },
+  });
+  return (seconds) => {
+    secondsOf = seconds;
+  };
+};
+
 export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsOptions) => void) => {
   const labelNames = ['queue', 'shard', 'state'] as const;
   let lookAtAll: () => Promise<readonly Look[]> = async () => [];

@@ -23,7 +23,7 @@ import { createHttpMetrics } from './http-metrics.ts';
 import { createLabel } from './labels.ts';
 import { createMetricsRoutes } from './metrics.route.ts';
 import { createOidcMetrics } from './oidc-metrics.ts';
-import { createQueueMetrics, type QueueMetricsOptions } from './queue-metrics.ts';
+import { createQueueMetrics, createStandstillMetric, type QueueMetricsOptions } from './queue-metrics.ts';
 import { type ConnectionName, createRedisMetrics, type Watched } from './redis-metrics.ts';
 import { createRegistry } from './registry.ts';
 import { createTracing, noTracing } from './tracing.ts';
@@ -60,6 +60,7 @@ export interface Telemetry {
   readonly watchRedis: (connection: ConnectionName, client: Watched) => void;
   readonly watchClock: (clock: Pick<RedisClock, 'offsetMs'>) => void;
   readonly watchQueues: (options: QueueMetricsOptions) => void;
+  readonly watchStandstill: (seconds: () => readonly number[]) => void;
   /** BullMQ's `telemetry` option; undefined without traces. */
   readonly queue: QueueTelemetry | undefined;
   /** `/metrics`. */
@@ -89,6 +90,7 @@ export const createTelemetry = (options: TelemetryOptions): Telemetry => {
     watchRedis: createRedisMetrics(registry),
     watchClock: createClockMetrics(registry),
     watchQueues: createQueueMetrics(registry),
+    watchStandstill: createStandstillMetric(registry),
     queue: tracing.queue,
     routes: createMetricsRoutes(registry, options.access),
   };

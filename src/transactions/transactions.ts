@@ -82,8 +82,39 @@ export interface TransactionsOptions {
   readonly now: () => number;
 }
 
+/** @returns Undefined for an id that is unknown, or whose retention is over. */
+export type FindTransaction = (msspTransId: string) => Promise<TransactionView | undefined>;
+
+export const createFind = ({
+  shards,
+  protocol,
+  readEnd,
+  retention,
+  now,
+}: Omit<TransactionsOptions, 'endings'>): FindTransaction => {
+  const isRetained = (finishedOn: number, failed: boolean): boolean =>
+    now() - finishedOn < (failed ? retention.failedMs : retention.signedMs);
+
+  return async (msspTransId) => {
+    const job = await shardFor(shards, msspTransId)?.signatures.home.read(msspTransId);
+    if (job === undefined) return undefined;
+    const ending = endingOf(job);
+    if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed')) return undefined;
+    const written = job.data as Partial<SignatureJobData> | null;
+    const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
+    if (!request.ok) return undefined;
+    const endedAt = job.finishedOn;
+    const state =
+      ending === undefined
+        ? ({ kind: 'open' } as const)
+        : await readEnd(ending, { id: msspTransId, request: request.value, endedAt });
+    return { msspTransId, request: request.value, state, endedAt };
+  };
+};
+
 export const createTransactions = (options: TransactionsOptions): Transactions => {
-  const { shards, endings, protocol, readEnd, retention, now } = options;
+  const { shards, endings, readEnd, retention, now } = options;
+  const find = createFind(options);
 
   const place = (index: number): { shard: Shard; ends: Endings } => {
     const shard = shards[index];
@@ -112,25 +143,6 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     });
     if (job.id === undefined) throw new Error('The queue gave no job id');
     return { msspTransId: job.id };
-  };
-
-  const isRetained = (finishedOn: number, failed: boolean): boolean =>
-    now() - finishedOn < (failed ? retention.failedMs : retention.signedMs);
-
-  const find = async (msspTransId: string): Promise<TransactionView | undefined> => {
-    const job = await shardFor(shards, msspTransId)?.signatures.home.read(msspTransId);
-    if (job === undefined) return undefined;
-    const ending = endingOf(job);
-    if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed')) return undefined;
-    const written = job.data as Partial<SignatureJobData> | null;
-    const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
-    if (!request.ok) return undefined;
-    const endedAt = job.finishedOn;
-    const state =
-      ending === undefined
-        ? ({ kind: 'open' } as const)
-        : await readEnd(ending, { id: msspTransId, request: request.value, endedAt });
-    return { msspTransId, request: request.value, state, endedAt };
   };
 
   return {

@@ -80,6 +80,22 @@ const jobFor = (msspTransId: string) => ({
 });
 
 describe('a callback', () => {
+  it('tells of an end that is not believed as it is answered: an internal error', async () => {
+    const id = await stage.submit({ apId: shop });
+    await ended(id);
+    const job = stage.shardOfId(id).signatures.queue.toKey(id);
+    const record = JSON.parse((await client.hget(job, 'returnvalue')) ?? '');
+    const outcome = { kind: 'signature', cms: 'AAAA' };
+    await client.hset(job, 'returnvalue', JSON.stringify({ ...record, outcome }));
+    await start();
+    const message = await onlyOne(id);
+    expect(message.headers['webhook-id']).toBe(callbackId(id, 1, 'failed'));
+    expect(verified(message)).toMatchObject({
+      type: 'transaction.failed',
+      data: { fault: { code: '_900' } },
+    });
+  });
+
   it('tells of a signature, signed by Standard Webhooks, without number, text and signature', async () => {
     await start();
     const request = signRequest({ apId: shop, mode: 'asynch', text: 'Shop: pay 7 francs?' });

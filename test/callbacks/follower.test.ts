@@ -34,6 +34,7 @@ const start = (apIds: readonly string[], changes: Partial<FollowerOptions> = {})
     redis,
     prefix,
     shards,
+    find: async () => undefined,
     apIds: new Set(apIds),
     now: Date.now,
     onError: (error) => errors.push(error),

@@ -132,6 +132,7 @@ export const startCallbackStage = async (
         redis: blocking,
         prefix,
         shards,
+        find: product.api.transactions.find,
         providers,
         masterKey,
         sandbox: true,

@@ -1,6 +1,7 @@
 /** The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts nobody twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soon } from '../operators/replay-stage.ts';
+import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ApiStage, roles, type Somebody, startApiStage } from './api-stage.ts';
@@ -130,6 +131,23 @@ describe('one transaction', () => {
     expect(JSON.parse(forViewer)).toMatchObject({ transaction: { msisdn: '…501', state: 'signed' } });
     expect(forViewer).not.toMatch(/41700092501|Alma/);
     for (const seen of [forViewer, forOperator]) expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}/);
+  });
+
+  it('shows an end that is not believed as it is answered: an internal error', async () => {
+    const id = await signed('Pay 78 to Alma?');
+    const job = stage.shards[0]?.signatures.queue.toKey(id) ?? '';
+    const redis = stage.product.core.blocking;
+    const record = JSON.parse((await redis.hget(job, 'returnvalue')) ?? '');
+    const outcome = { kind: 'signature', cms: 'AAAA' };
+    await redis.hset(job, 'returnvalue', JSON.stringify({ ...record, outcome }));
+    const {
+      transaction,
+      outcome: shown,
+      timeline,
+    } = JSON.parse(await seenBy('operator', `/transactions/${id}`));
+    expect(transaction).toMatchObject({ state: 'failed', fault: { code: 900 } });
+    expect(shown).toBeUndefined();
+    expect(timeline.findLast(({ kind }: Json) => kind === 'state')).toMatchObject({ state: 'failed' });
   });
 
   it('shows nobody a one-time password', async () => {

@@ -101,7 +101,8 @@ describe('a request that waits for its password', () => {
       maxInHand: 1,
       maxWaitingCallers: 1,
       maxBacklog: 1000,
-      backlog: { size: () => 0, added: () => void added.push(1) },
+      maxBacklogInAll: 1000,
+      backlog: { size: () => 0, sizeOf: () => 0, added: () => void added.push(1) },
       now: Date.now,
       onRefused: () => undefined,
     });

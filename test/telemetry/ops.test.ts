@@ -93,7 +93,7 @@ describe('values of labels', () => {
   const known: Readonly<Record<string, readonly string[]>> = {
     state: ['submitted', 'pending', 'signed', 'failed', 'receipted', 'waiting', 'active', 'delayed'],
     fault: ['208', '401', '900'],
-    kind: ['redis-timeout', 'redis-away', 'other'],
+    kind: ['redis-timeout', 'redis-away', 'not-believed', 'other'],
     outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error', 'dead'],
     queue: ['signatures', 'receipts', 'callbacks'],
     job: ['paraph'],

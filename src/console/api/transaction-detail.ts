@@ -10,9 +10,11 @@ import type { SignatureState } from '../../../machines/signature.machine.ts';
 import { member, parsed, type TransactionRow } from '../../history/row.ts';
 import { type AuditEntry, doneBy } from '../../operators/audit.ts';
 import { type JobFields, statesOf } from '../../operators/states.ts';
+import { faultTable } from '../../protocol/fault.ts';
 import type { SignatureRequest } from '../../protocol/requests.ts';
 import { shardFor } from '../../transactions/answers.ts';
 import { signatureRecordSchema } from '../../transactions/contract.ts';
+import type { TransactionView } from '../../transactions/view.ts';
 import type { ConsoleDeps, ConsoleSession } from '../deps.ts';
 import {
   isSecretText,
@@ -98,6 +100,13 @@ const clocksApartMs = 60_000;
 const recordIn = (job: JobFields): StoredRecord | undefined =>
   signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
   signatureRecordSchema.safeParse(member(parsed(job.data), 'transaction')).data;
+
+/** What is listed is what the job says. An end that is not believed is shown as it is answered. */
+const asAnswered = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {
+  if (view?.state.kind !== 'failed' || row.fault !== undefined) return row;
+  const { code, detail } = view.state.fault;
+  return { ...row, state: 'failed', fault: { code, reason: faultTable[code].reason, detail } };
+};
 
 const bytesOf = (base64: string): number => Buffer.byteLength(base64, 'base64');
 
@@ -196,8 +205,8 @@ export const createDetails = (deps: ConsoleDeps) => {
      * @throws When the look cannot be recorded: then it is not had.
      */
     read: async (id: string, session: ConsoleSession): Promise<TransactionDetail | undefined> => {
-      const row = await history.find(id);
-      if (row === undefined) return undefined;
+      const listed = await history.find(id);
+      if (listed === undefined) return undefined;
       const { role } = session.operator;
       if (seesPeople(role)) {
         const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
@@ -206,8 +215,9 @@ export const createDetails = (deps: ConsoleDeps) => {
       const [job, view, actions] = await Promise.all([
         readJob(id),
         transactions.find(id).catch(() => undefined),
-        actionsOn(row, session),
+        actionsOn(listed, session),
       ]);
+      const row = asAnswered(listed, view);
       const record = recordIn(job);
       const timeline = [...statesIn(job, row, session), ...actions].toSorted((a, b) => a.at - b.at);
       const open = row.state === 'submitted' || row.state === 'pending';
@@ -215,7 +225,7 @@ export const createDetails = (deps: ConsoleDeps) => {
         transaction: shownRow(role, row),
         deadline: open && record?.attempt === row.attempt ? record.deadline : undefined,
         request: view && requestOf(view.request, row, session),
-        outcome: outcomeOf(record, session),
+        outcome: row.state === 'failed' ? undefined : outcomeOf(record, session),
         timeline,
       };
     },

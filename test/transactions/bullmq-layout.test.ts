@@ -1,0 +1,213 @@
+/**
+ * What we use of BullMQ that it does not promise: scripts, hash fields, keys and methods of its own. A new version that changes
+ * one of them fails here, and says which of our files to read before the pin is moved.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Job, Worker } from 'bullmq';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import { testRedis } from '../support/redis.ts';
+
+const root = new URL('../../', import.meta.url);
+const load = createRequire(import.meta.url);
+
+interface Script {
+  readonly keys: number;
+  readonly content: string;
+}
+
+const scriptOf = (name: string): Script => {
+  const [script] = Object.values(load(`bullmq/dist/cjs/scripts/${name}.js`) as Record<string, Script>);
+  if (script === undefined) throw new Error(`There is no script ${name}`);
+  return script;
+};
+
+/** The scripts, the first digits of the SHA-256 of each, and what of ours builds on what they do. */
+const pins: readonly (readonly [script: string, sha256: string, files: readonly string[]])[] = [
+  [
+    'reprocessJob-9',
+    '4ea1093385a87676',
+    // It is run inside a script of ours; the others build on what it leaves (attemptsMade, stacktrace).
+    ['src/operators/replay-once.ts', 'workers/taking.ts', 'src/queue/standing.ts', 'src/history/events.ts'],
+  ],
+  [
+    'addStandardJob-9',
+    '2eee45c9ffc54d24',
+    ['src/transactions/transactions.ts', 'src/queue/placement.ts', 'src/queue/cancellation.ts'],
+  ],
+  ['addPrioritizedJob-9', 'd4652d1be004a3d7', ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts']],
+  ['addDelayedJob-6', 'e47c0db3c46bd84a', ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts']],
+  [
+    'moveToActive-11',
+    '7d35069db0b831af',
+    [
+      'workers/taking.ts',
+      'src/queue/cancellation.ts',
+      'src/transactions/standstill.ts',
+      'workers/unreadable.ts',
+    ],
+  ],
+  [
+    'moveToFinished-14',
+    '8e744ec5d65dbe9e',
+    [
+      'src/transactions/job-home.ts',
+      'src/transactions/transactions.ts',
+      'src/transactions/end-events.ts',
+      'workers/taking.ts',
+      'src/history/row.ts',
+      'src/callbacks/ends.ts',
+    ],
+  ],
+  [
+    'moveToDelayed-11',
+    '1a7b9311ef92fd66',
+    ['workers/rest.ts', 'workers/guard.ts', 'src/telemetry/queue-metrics.ts'],
+  ],
+  ['promote-9', '06c562bf39eaaa21', ['src/transactions/job-home.ts']],
+  ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'workers/unreadable.ts']],
+  ['extendLocks-1', '14bb41f30eff2e7f', ['src/transactions/job-home.ts', 'workers/workers.ts']],
+  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['workers/workers.ts']],
+  ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts', 'src/transactions/endings.ts']],
+  ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
+];
+
+describe('a script of BullMQ', () => {
+  it.each(pins)('%s is as it was when ours were written', (name, sha256, files) => {
+    const { content, keys } = scriptOf(name);
+    for (const file of files)
+      expect(existsSync(new URL(file, root)), `${file} is gone: move the pin`).toBe(true);
+    expect(
+      createHash('sha256').update(content).digest('hex').slice(0, 16),
+      `BullMQ's ${name} has changed. Read what is new in it, then look at ${files.join(', ')}. Then put the new hash here.`,
+    ).toBe(sha256);
+    expect(keys).toBe(Number(name.split('-').at(-1)));
+  });
+
+  it('reprocessJob takes the keys and arguments that src/operators/replay-once.ts gives it', () => {
+    const { content } = scriptOf('reprocessJob-9');
+    const places = [...content.matchAll(/^ {4}((?:KEYS|ARGV)\[\d+\]) +(.*)$/gm)].map(([, place, what]) => [
+      place,
+      what,
+    ]);
+    expect(places).toEqual([
+      ['KEYS[1]', 'job key'],
+      ['KEYS[2]', 'events stream'],
+      ['KEYS[3]', 'job state'],
+      ['KEYS[4]', 'wait key'],
+      ['KEYS[5]', 'meta'],
+      ['KEYS[6]', 'active key'],
+      ['KEYS[7]', 'marker key'],
+      ['KEYS[8]', 'prioritized key'],
+      ['KEYS[9]', 'priority counter key'],
+      ['ARGV[1]', 'job.id'],
+      ['ARGV[2]', "(job.opts.lifo ? 'R' : 'L') + 'PUSH'"],
+      ['ARGV[3]', 'propVal - failedReason/returnvalue'],
+      ['ARGV[4]', 'prev state - failed/completed'],
+      ['ARGV[5]', 'reset attemptsMade - "1" or "0"'],
+      ['ARGV[6]', 'reset attemptsStarted - "1" or "0"'],
+    ]);
+  });
+});
+
+const redis = testRedis();
+const client = redis.client();
+let shards: readonly Shard[];
+let at: QueueAt;
+let worker: Worker;
+
+beforeAll(() => {
+  shards = openShards({
+    redis: client,
+    prefix: redis.prefix.slice(-32),
+    shards: 1,
+    onError: () => undefined,
+  });
+  const [shard] = shards;
+  if (shard === undefined) throw new Error('a shard was expected');
+  at = shard.signatures;
+  worker = new Worker(at.queue.name, null, { connection: redis.connection, prefix: shard.prefix });
+});
+afterAll(async () => {
+  await worker.close();
+  await closeShards(shards);
+});
+
+const fieldsOf = async ({ id = '' }: Job): Promise<readonly string[]> =>
+  (await client.hkeys(at.queue.toKey(id))).toSorted();
+const take = async (): Promise<Job> => {
+  const job = await worker.getNextJob('hand', { block: false });
+  if (job === undefined) throw new Error('a job was expected');
+  return job;
+};
+/** What `fail` of workers/rest.ts throws. */
+const failure = (): Error => Object.assign(new Error('_401 USER_CANCEL: x'), { stack: '' });
+
+describe('the hash and the keys of a job', () => {
+  it('hold, in each state, the fields by which ours know it', async () => {
+    const { queue } = at;
+    const added = ['data', 'deid', 'delay', 'name', 'opts', 'priority', 'timestamp'];
+    const job = await queue.add('sign', {}, { deduplication: { id: 'same', ttl: 60_000 } });
+    expect(await fieldsOf(job)).toEqual(added);
+    expect(await client.lindex(queue.toKey('wait'), -1)).toBe(job.id);
+    expect(await client.get(queue.toKey('de:same'))).toBe(job.id);
+
+    const taken = await take();
+    const run = [...added, 'ats', 'processedOn'].toSorted();
+    expect(await fieldsOf(job)).toEqual(run);
+    expect(await client.get(`${queue.toKey(job.id ?? '')}:lock`)).toBe('hand');
+
+    await taken.moveToFailed(failure(), 'hand', false);
+    const ended = [...run, 'atm', 'failedReason', 'finishedOn', 'stacktrace'].toSorted();
+    expect(await fieldsOf(job)).toEqual(ended);
+    expect(await client.zscore(queue.toKey('failed'), job.id ?? '')).not.toBeNull();
+    expect(await client.get(queue.toKey('de:same'))).toBe(job.id);
+
+    await (await queue.getJob(job.id ?? ''))?.retry('failed', { resetAttemptsMade: true });
+    const again = [...added, 'ats', 'stacktrace'].toSorted();
+    expect(await fieldsOf(job)).toEqual(again);
+
+    const second = await take();
+    const wakeAt = Date.now() + 60_000;
+    await second.moveToDelayed(wakeAt, 'hand');
+    const score = Number(await client.zscore(queue.toKey('delayed'), job.id ?? ''));
+    expect(Math.floor(score / 0x1000)).toBe(wakeAt);
+    await queue.getBackend().promote(job.id ?? '');
+    await expect(queue.getBackend().promote(job.id ?? '')).rejects.toMatchObject({ code: -3 });
+    const third = await take();
+    await third.moveToCompleted({ signed: true }, 'hand', false);
+    expect(await client.hget(queue.toKey(job.id ?? ''), 'returnvalue')).toBe('{"signed":true}');
+    expect(await client.zscore(queue.toKey('completed'), job.id ?? '')).not.toBeNull();
+  });
+
+  it('is failed by a mark, without a step (src/queue/cancellation.ts, workers/unreadable.ts)', async () => {
+    const { queue } = at;
+    const job = await queue.add('sign', {});
+    await client.hset(queue.toKey(job.id ?? ''), 'defa', '_401 USER_CANCEL: x');
+    expect((await take()).deferredFailure).toBe('_401 USER_CANCEL: x');
+  });
+
+  it('is freed for equal requests when it ends, unless they may join for a time', async () => {
+    const { queue } = at;
+    const job = await queue.add('sign', {}, { deduplication: { id: 'open' } });
+    expect((await queue.add('sign', {}, { deduplication: { id: 'open' } })).id).toBe(job.id);
+    await (await take()).moveToCompleted({}, 'hand', false);
+    expect(await client.exists(queue.toKey('de:open'))).toBe(0);
+  });
+});
+
+describe('a method of BullMQ that is not its interface', () => {
+  it('is where ours call it', () => {
+    const { queue } = at;
+    const ours = {
+      'src/transactions/shards.ts': [(queue as unknown as { addJob?: unknown }).addJob],
+      'src/transactions/job-home.ts': [queue.getBackend().promote, queue.toKey],
+      'workers/workers.ts': [worker.getBackend().blockingClient, worker.toKey],
+    };
+    for (const [file, used] of Object.entries(ours)) {
+      for (const each of used) expect(each, `Look at ${file}`).toBeDefined();
+    }
+  });
+});
