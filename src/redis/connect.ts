@@ -87,7 +87,8 @@ const silence = (): Error | undefined => {
  *
  * @returns What to call when something is written.
  */
-const giveUpSilent = (stream: Redis['stream'], afterMs: number): (() => void) => {
+const giveUpSilent = (client: Redis, afterMs: number): (() => void) => {
+  const { stream } = client;
   let askedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
@@ -100,8 +101,9 @@ const giveUpSilent = (stream: Redis['stream'], afterMs: number): (() => void) =>
   const watch = (ms: number): void => {
     timer = setTimeout(setImmediate, ms, look).unref();
   };
+  // The library has heard of it before, so what has been answered has left the queue.
   stream.on('data', () => {
-    askedAt = undefined;
+    askedAt = client.commandQueue.length === 0 ? undefined : performance.now();
   });
   return () => {
     askedAt ??= performance.now();
@@ -117,7 +119,7 @@ const prepareStream = (client: Redis, purpose: Purpose): Redis => {
   client.on('connect', () => {
     const { stream } = client;
     const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
-    const asked = giveUpSilent(stream, silentMs[purpose]);
+    const asked = giveUpSilent(client, silentMs[purpose]);
     // The library has greeted Redis already.
     asked();
     let corked = false;
@@ -256,11 +258,6 @@ const open = (
   return prepareCluster(cluster, prepare);
 };
 
-const clocks = new WeakMap<RedisClient, RedisClock>();
-
-/** The clock of Redis as a connection for commands knows it; undefined for any other. */
-export const clockOf = (client: RedisClient): RedisClock | undefined => clocks.get(client);
-
 /**
  * A connection for requests that somebody waits for. Commands reject after {@link commandTimeoutMs} when Redis does
  * not answer; the connection itself keeps trying. Jobs that are added through it are not taken in later than that.
@@ -277,7 +274,6 @@ export const connectForCommands = (target: RedisTarget): RedisClient => {
     slotsRefreshInterval: 2000,
   });
   const clock = createRedisClock(client);
-  clocks.set(client, clock);
   limitScripts(client, clock, takenInMs);
   return client;
 };
