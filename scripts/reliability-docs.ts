@@ -27,6 +27,7 @@ const describeRun = (run: RunResults): string =>
     `Seed ${run.seed}, ${Math.round(run.durationMs / 1000)} s of load and faults on ${run.cores} cores: ` +
       `${run.transactions} transactions, ${run.prompts} prompts, ${run.texts} texts; **${run.violations} violations**. ` +
       `The latest transaction ended ${run.latestEndMs} ms after its deadline and the last fault that held it up.\n`,
+    `Of the requests that were refused, **${run.refusedThatRan}** were taken in afterwards; ${run.refusedTakenIn} had been before.\n`,
     counts('fault', run.faults),
     counts('operation and what the client was told', run.operations),
     counts('last status of what was acknowledged', run.outcomes),

@@ -48,7 +48,8 @@ export interface SignatureQueue {
    * Makes a request durable.
    *
    * @throws InvalidRequestError (rejects) When it is not in order; nothing was added.
-   * @throws When Redis is unreachable; the request may then have been added or not.
+   * @throws When Redis is unreachable; the request may then have been added or not. By a connection of our own it is not added
+   *   any more.
    */
   enqueue(request: SignatureInput, options?: EnqueueOptions): Promise<EnqueuedSignature>;
   /**

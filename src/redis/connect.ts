@@ -89,7 +89,8 @@ const silence = (): Error | undefined => {
  *
  * @returns What to call when something is written.
  */
-const giveUpSilent = (stream: Redis['stream'], afterMs: number): (() => void) => {
+const giveUpSilent = (client: Redis, afterMs: number): (() => void) => {
+  const { stream } = client;
   let askedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
@@ -102,8 +103,9 @@ const giveUpSilent = (stream: Redis['stream'], afterMs: number): (() => void) =>
   const watch = (ms: number): void => {
     timer = setTimeout(setImmediate, ms, look).unref();
   };
+  // The library has heard of it before, so what has been answered has left the queue.
   stream.on('data', () => {
-    askedAt = undefined;
+    askedAt = client.commandQueue.length === 0 ? undefined : performance.now();
   });
   return () => {
     askedAt ??= performance.now();
@@ -119,7 +121,7 @@ const prepareStream = (client: Redis, purpose: Purpose): Redis => {
   client.on('connect', () => {
     const { stream } = client;
     const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
-    const asked = giveUpSilent(stream, silentMs[purpose]);
+    const asked = giveUpSilent(client, silentMs[purpose]);
     // The library has greeted Redis already.
     asked();
     let corked = false;

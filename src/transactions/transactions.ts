@@ -39,7 +39,7 @@ export interface Transactions {
    * same id is returned and nobody is asked twice.
    *
    * @param wire The request as it is stored: normalised, without AP_PWD.
-   * @throws When Redis is unreachable; the request may then be accepted or not.
+   * @throws When Redis is unreachable; the request may then have been accepted or not. It is not accepted any more.
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**

@@ -45,7 +45,7 @@ export const openOperator = (url: string): Operator => {
   const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
   const answer = createAnswer(shards);
   const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
-  const lastRead = new Map<string, string>();
+  let lastRead: ReadonlyMap<string, string> = new Map();
   const signaturesOf = (id: string) => {
     const shard = shardFor(shards, id);
     if (shard === undefined) throw new Error(`${id} names no shard`);
@@ -106,13 +106,15 @@ export const openOperator = (url: string): Operator => {
     },
     news: async () => {
       const news: News[] = [];
+      // Kept when all have been read: what a call that failed had read is read again.
+      const read = new Map(lastRead);
       for (const queue of queues) {
         const stream = queue.toKey('events');
         for (;;) {
-          const from = lastRead.get(stream) ?? '-';
+          const from = read.get(stream) ?? '-';
           const entries = await redis.xrange(stream, from === '-' ? '-' : `(${from}`, '+', 'COUNT', 2000);
           for (const [entryId, fields] of entries) {
-            lastRead.set(stream, entryId);
+            read.set(stream, entryId);
             const field = (name: string): string => fields[fields.indexOf(name) + 1] ?? '';
             const id = fields.includes('jobId') ? field('jobId') : '';
             if (id !== '') news.push({ id, event: field('event'), at: Number(entryId.split('-')[0]) });
@@ -120,6 +122,7 @@ export const openOperator = (url: string): Operator => {
           if (entries.length < 2000) break;
         }
       }
+      lastRead = read;
       return news;
     },
     close: async () => {

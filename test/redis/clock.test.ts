@@ -12,6 +12,7 @@ const redis = testRedis();
 describe('The clock of Redis', () => {
   it('is known whatever the clock of the process says, and so is the difference', async () => {
     const client = redis.client();
+    await client.ping();
     const aheadMs = 300_000;
     const clock = createRedisClock(client, () => Date.now() + aheadMs);
     expect(clock.offsetMs()).toBeUndefined();
