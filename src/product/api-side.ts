@@ -134,7 +134,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     log: oauthLog,
   });
-  const console = openConsole(core, {
+  const console = await openConsole(core, {
     transactions,
     publicUrl,
     addressOf,
