@@ -17,8 +17,16 @@ import { shardOf } from '../../src/transactions/ids.ts';
 import { nodeOfShard, type RedisCluster, spreadPrefix, startRedisCluster } from '../support/redis-cluster.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 import { call } from './caller.ts';
+import {
+  type Accepted,
+  type Death,
+  type Failover,
+  isUnknown,
+  never,
+  type Struck,
+  violationsOf,
+} from './checks/failovers.ts';
 import { isOutcome } from './checks/told.ts';
-import type { Told } from './journal.ts';
 import { applicationId, configurationFor, numberOf } from './people.ts';
 import { type Managed, manage } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
@@ -32,38 +40,12 @@ const timeoutSeconds = 10;
 
 /** After the promotion: longer than the service may take, so that a late recovery is measured and not only missed. */
 const patienceMs = 60_000;
-const acknowledgedWithinMs = 10_000;
-const signedWithinMs = 20_000;
-/** Replication to a replica on the same machine is a matter of milliseconds; a busy machine may take longer. */
-const unreplicatedMs = 1000;
-
-const deaths = {
-  killed: { strike: (node: Node) => node.kill(), revive: (node: Node) => node.start() },
-  silent: { strike: async (node: Node) => node.pause(), revive: async (node: Node) => node.resume() },
-} as const;
+const deaths: Readonly<Record<Death, Readonly<Record<'strike' | 'revive', (node: Node) => Promise<void>>>>> =
+  {
+    killed: { strike: (node: Node) => node.kill(), revive: (node: Node) => node.start() },
+    silent: { strike: async (node: Node) => node.pause(), revive: async (node: Node) => node.resume() },
+  };
 type Node = RedisCluster['nodes'][number];
-type Death = keyof typeof deaths;
-
-interface Accepted {
-  readonly id: string;
-  readonly shard: number;
-  readonly askedAt: number;
-  readonly at: number;
-  /** When a worker had signed it, as far as its client has seen. */
-  signedAt?: number;
-  final?: Told;
-}
-
-export interface Failover {
-  readonly death: Death;
-  /** Milliseconds: from the death to the promotion, and from there to what follows. */
-  readonly promotedMs: number;
-  readonly acknowledgedMs: number;
-  readonly signedMs: number;
-  /** What readyz said of the shard before the replica took over. */
-  readonly readinessSaid: boolean;
-  readonly lost: number;
-}
 
 /** What a run leaves in test/faults/results. */
 export interface ClusterResults {
@@ -165,9 +147,6 @@ const startLoad = (urls: readonly string[], random: Random) => {
   };
 };
 
-/** The service does not know the transaction: it is gone. */
-const isUnknown = (told: Told): boolean => told.kind === 'fault' && /is unknown/.test(told.detail);
-
 const until = async <T>(look: () => T | undefined | Promise<T | undefined>): Promise<T | undefined> => {
   for (const from = Date.now(); Date.now() - from < patienceMs; await delay(20)) {
     const found = await look();
@@ -179,14 +158,6 @@ const until = async <T>(look: () => T | undefined | Promise<T | undefined>): Pro
 const isReady = async (url: string): Promise<boolean> =>
   (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) }).catch(() => undefined))?.status ===
   200;
-
-const never = Number.POSITIVE_INFINITY;
-
-interface Struck extends Omit<Failover, 'lost'> {
-  readonly shard: number;
-  readonly struckAt: number;
-  readonly promotedAt: number;
-}
 
 const failOver = async (
   death: Death,
@@ -231,33 +202,6 @@ const failOver = async (
   await deaths[death].revive(master);
   const promotedMs = heldAt - struckAt;
   return { death, shard, struckAt, promotedAt: heldAt, promotedMs, acknowledgedMs, signedMs, readinessSaid };
-};
-
-const violationsOf = (
-  struck: readonly Struck[],
-  accepted: readonly Accepted[],
-  crashes: readonly string[],
-): { readonly violations: string[]; readonly lost: ReadonlyMap<Struck, number> } => {
-  const violations = crashes.map((name) => `no process ends by itself: ${name} did`);
-  const lost = new Map<Struck, number>();
-  for (const { id, shard, at, final } of accepted) {
-    if (final !== undefined && isOutcome(final)) continue;
-    const excuse = struck.find(
-      (one) => one.shard === shard && at >= one.struckAt - unreplicatedMs && at <= one.promotedAt,
-    );
-    if (final !== undefined && isUnknown(final) && excuse !== undefined)
-      lost.set(excuse, (lost.get(excuse) ?? 0) + 1);
-    else violations.push(`what was acknowledged ends: ${id} says ${JSON.stringify(final)}`);
-  }
-  for (const { death, shard, promotedMs, acknowledgedMs, signedMs, readinessSaid } of struck) {
-    const where = `shard ${shard}, master ${death}`;
-    if (promotedMs === never) violations.push(`a replica takes over: ${where}`);
-    if (acknowledgedMs > acknowledgedWithinMs)
-      violations.push(`requests are acknowledged again: ${where}, after ${acknowledgedMs} ms`);
-    if (signedMs > signedWithinMs) violations.push(`workers sign again: ${where}, after ${signedMs} ms`);
-    if (!readinessSaid) violations.push(`readyz says that a shard takes no writes: ${where}`);
-  }
-  return { violations, lost };
 };
 
 /** @returns How many promises were broken. */
