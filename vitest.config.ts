@@ -18,6 +18,7 @@ const longest = [
   'product/process',
   'oauth/rotation',
   'product/rolling-upgrade',
+  'product/cluster',
   'oauth/restart',
 ].map((name) => `/test/${name}.test.ts`);
 

@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ClusterResults } from '../test/faults/cluster.ts';
 import type { Measured } from '../test/faults/measure.ts';
 import type { RunResults } from '../test/faults/report.ts';
 import { writeOrCheck } from './generated-file.ts';
@@ -46,6 +47,18 @@ const describeMeasured = ({ cores, rows }: Measured): string =>
     ]),
   )}`;
 
+const describeCluster = ({ cores, acknowledged, refused, failovers, violations }: ClusterResults): string =>
+  `On ${cores} cores: ${acknowledged} acknowledged, ${refused} refused; **${violations} violations**.\n\n${table(
+    ['the master was', 'replica promoted after', 'acknowledged again', 'signed again', 'lost'],
+    failovers.map((one) => [
+      one.death,
+      `${one.promotedMs} ms`,
+      `+ ${one.acknowledgedMs} ms`,
+      `+ ${one.signedMs} ms`,
+      one.lost,
+    ]),
+  )}`;
+
 const fill = (document: string, name: string, block: string | undefined): string =>
   document.replace(
     new RegExp(`(<!-- faults:${name} -->\n)[^]*?(<!-- /faults -->)`),
@@ -54,17 +67,18 @@ const fill = (document: string, name: string, block: string | undefined): string
 
 const run = read<RunResults>('latest.json');
 const measured = read<Measured>('measured.json');
+const cluster = read<ClusterResults>('cluster.json');
 
 writeOrCheck(
   [
     {
       path: 'docs/reliability.md',
       make: (document) =>
-        fill(
-          fill(document, 'run', run && describeRun(run)),
-          'measured',
-          measured && describeMeasured(measured),
-        ),
+        [
+          ['run', run && describeRun(run)] as const,
+          ['measured', measured && describeMeasured(measured)] as const,
+          ['cluster', cluster && describeCluster(cluster)] as const,
+        ].reduce((filled, [name, block]) => fill(filled, name, block), document),
     },
   ],
   { check: process.argv.includes('--check'), remedy: '`npm run docs`' },

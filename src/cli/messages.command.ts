@@ -5,55 +5,33 @@
  * them anyway.
  */
 import type { Command } from 'commander';
-import { readOutbox, type TextMessage } from '../sscd/text-gateway.ts';
+import { readOutbox } from '../sscd/text-gateway.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { embeddedRedisUrl } from './embedded-redis.ts';
 import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
-import { noServiceIn, silent } from './service-redis.ts';
+import { silent, withServiceRedis } from './service-redis.ts';
 import { usableConfiguration } from './usable-configuration.ts';
-
-const read = async (
-  url: string,
-  prefix: string,
-  number: string,
-  now: number,
-): Promise<readonly TextMessage[] | undefined> => {
-  // Loaded here because few commands need a Redis client.
-  const { connectForCommands } = await import('../redis/connect.ts');
-  const redis = connectForCommands({ url });
-  // Without a listener ioredis prints; the failure is that of the command below.
-  redis.on('error', () => undefined);
-  try {
-    return await readOutbox(redis, prefix, number, now);
-  } catch {
-    return undefined;
-  } finally {
-    redis.disconnect();
-  }
-};
 
 const messages = async (context: CliContext, msisdn: string): Promise<Report> => {
   const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
   if (number === undefined) throw new UsageProblem('The number must be in E.164, such as +41700092501.');
-  const { redisUrl, dataDirectory, configurationPath } = environmentOf(context);
-  const { otp, queue } = await usableConfiguration(configurationPath);
+  const { otp, queue } = await usableConfiguration(environmentOf(context).configurationPath);
   if (otp.gateway.kind !== 'outbox') {
     throw new UsageProblem('This configuration sends messages by a webhook: they are not kept here.');
   }
-  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
-  if (url === undefined) return noServiceIn(dataDirectory);
-  const found = await read(url, queue.prefix, number, context.now());
-  if (found === undefined) return silent;
-  const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
-  const palette = paletteFor(context.stdout, context);
-  return {
-    outcome: 'ok',
-    document: { msisdn, messages: found },
-    text:
-      found.length === 0
-        ? `No message to ${printable(msisdn)} in the last ten minutes.\n`
-        : formatFields(fields, widthOf(context.stdout), palette),
-  };
+  return withServiceRedis(context, async (redis) => {
+    const found = await readOutbox(redis, queue.prefix, number, context.now()).catch(() => undefined);
+    if (found === undefined) return silent;
+    const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
+    const palette = paletteFor(context.stdout, context);
+    return {
+      outcome: 'ok',
+      document: { msisdn, messages: found },
+      text:
+        found.length === 0
+          ? `No message to ${printable(msisdn)} in the last ten minutes.\n`
+          : formatFields(fields, widthOf(context.stdout), palette),
+    };
+  });
 };
 
 export const addMessages = (program: Command, context: CliContext, done: (report: Report) => void): void => {

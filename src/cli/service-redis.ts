@@ -9,7 +9,7 @@ const unreachable = (problem: string): Report => ({ outcome: 'unreachable', docu
 
 export const silent = unreachable('Redis does not answer at the address in REDIS_URL.');
 
-export const noServiceIn = (dataDirectory: string): Report =>
+const noServiceIn = (dataDirectory: string): Report =>
   unreachable(
     `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
   );

@@ -128,8 +128,15 @@ const unavailable = z
     description: 'The service cannot do its work now, and why.',
     example: {
       status: 'unavailable',
-      reasons: ['Redis takes no writes'],
-      checks: [{ name: 'redis', ok: false, reason: 'Redis takes no writes', ms: 801 }],
+      reasons: ['Redis takes no writes for shard 1: it does not answer'],
+      checks: [
+        {
+          name: 'redis',
+          ok: false,
+          reason: 'Redis takes no writes for shard 1: it does not answer',
+          ms: 801,
+        },
+      ],
     },
   });
 

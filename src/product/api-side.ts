@@ -186,7 +186,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now: hostNow,
     log: oauthLog,
   });
-  const console = openConsole(core, {
+  const console = await openConsole(core, {
     transactions,
     publicUrl,
     addressOf,

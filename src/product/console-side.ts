@@ -6,7 +6,7 @@ import type { OwnFetch } from '../console-login/provider-calls.ts';
 import { createSubjects } from '../console-login/subjects.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';
-import { connectForCommands, disconnect } from '../redis/connect.ts';
+import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-provider.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
@@ -76,15 +76,16 @@ export const tenantsWithConsole = (
 
 /**
  * The console and what it is made of. It has a connection to Redis of its own: whatever somebody looks at there, a command of a
- * signature does not stand in line behind it.
+ * signature does not stand in line behind it. Resolves when that connection can be used.
  */
-export const openConsole = (core: Core, surroundings: ConsoleSurroundings): ConsoleSide => {
+export const openConsole = async (core: Core, surroundings: ConsoleSurroundings): Promise<ConsoleSide> => {
   const { transactions, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
   const { prefix, shards: count } = configuration.queue;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
+  await whenReady(redis);
   const shards = openShards({ redis, prefix, shards: count, onError });
   const log = createAuditLog(logger);
   const rooms = openOperatorsRooms({

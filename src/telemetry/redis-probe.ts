@@ -5,7 +5,6 @@
  * A PING proves none of this: a replica, a full Redis and a node of a cluster that has lost its neighbour answer it as
  * cheerfully as any. What is said about a failure is one of our own sentences, since Redis names users, addresses and keys.
  */
-
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { shardPrefix } from '../transactions/contract.ts';
@@ -71,10 +70,13 @@ const rightIn = (message: string, command: string): string | undefined => {
 /** What one of the places says: undefined when it takes writes. */
 type Finding = { readonly right: string } | { readonly cause: string } | undefined;
 
+const silence: Finding = { cause: 'it does not answer' };
+
 const findingOf = (message: string, command: string): Finding => {
   const right = rightIn(message, command);
   if (right !== undefined) return { right };
-  return { cause: causes.find(([pattern]) => pattern.test(message))?.[1] ?? 'it does not answer' };
+  const cause = causes.find(([pattern]) => pattern.test(message))?.[1];
+  return cause === undefined ? silence : { cause };
 };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -83,7 +85,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
  * A question that is not asked again before it is answered: a connection that waits for Redis keeps its questions. While
  * an answer is late, what the last one said against the place counts.
  */
-const createQuestion = (ask: () => Promise<Finding>): (() => Promise<Finding>) => {
+const createQuestion = (ask: () => Promise<Finding>, late: Finding): (() => Promise<Finding>) => {
   let open: Promise<void> | undefined;
   let found: Finding;
   return async () => {
@@ -92,7 +94,7 @@ const createQuestion = (ask: () => Promise<Finding>): (() => Promise<Finding>) =
       open = undefined;
     });
     const inTime = await settlesWithin(open, patienceMs);
-    return inTime ? found : (found ?? { cause: 'it does not answer' });
+    return inTime ? found : (found ?? late);
   };
 };
 
@@ -104,7 +106,7 @@ const writesAt = (redis: RedisClient, key: string) =>
     } catch (error) {
       return findingOf(messageOf(error), 'eval');
     }
-  });
+  }, silence);
 
 /** BullMQ's workers ask for the version, once, when they start. Whether Redis is there at all is found elsewhere. */
 const tellsVersion = (redis: RedisClient) =>
@@ -116,7 +118,7 @@ const tellsVersion = (redis: RedisClient) =>
       const right = rightIn(messageOf(error), 'info');
       return right === undefined ? undefined : { right };
     }
-  });
+  }, undefined);
 
 /** How many shards a sentence names. */
 const mostNamed = 5;

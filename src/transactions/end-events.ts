@@ -62,6 +62,8 @@ export const createEndEvents = (options: {
     connection: blocking,
     prefix: options.prefix,
     autorun: false,
+    // See shards.ts: asked once, and lost for ever when it fails.
+    skipVersionCheck: true,
   });
   events.on('error', onError);
   const backend = events.getBackend();

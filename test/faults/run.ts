@@ -4,6 +4,7 @@
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
  *   npm run faults -- --focus fence | recheck | silence          one weakness, in seconds
  *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after   the same on a build that was broken on purpose: must fail
+ *   npm run faults -- --cluster [--small]              masters of a Redis Cluster die and replicas take over
  *   npm run faults -- --measure                        what is not promised, in numbers
  *
  * The exit status is 1 when a promise was broken. Journal, evidence and logs stay in .cache/faults/<seed>.
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { habits } from './clients.ts';
+import { runCluster } from './cluster.ts';
 import { breed, type Focus, focuses, mutants } from './focus.ts';
 import { measure } from './measure.ts';
 import { createRandom } from './random.ts';
@@ -39,6 +41,7 @@ const { values: given } = parseArgs({
     shrink: { type: 'string' },
     focus: { type: 'string' },
     mutant: { type: 'string' },
+    cluster: { type: 'boolean', default: false },
     measure: { type: 'boolean', default: false },
     dist: { type: 'string', default: join(project, 'dist') },
   },
@@ -157,7 +160,13 @@ const shrinkPlan = async (options: TrialOptions, budget: number): Promise<void> 
   say(`the smallest schedule that failed, after ${tried} runs:\n${smallest.map(show).join('\n')}`);
 };
 
-await (given.measure
-  ? measure({ dist: given.dist, say, project, rounds: given.small ? 2 : 5 })
-  : runFaults());
+const runOnCluster = async (): Promise<void> => {
+  say(`seed ${seed}`);
+  const rounds = given.small ? 1 : 3;
+  const broken = await runCluster({ dist: given.dist, say, project, seed, rounds, keeps: !given.small });
+  if (broken > 0) process.exitCode = 1;
+};
+
+if (given.measure) await measure({ dist: given.dist, say, project, rounds: given.small ? 2 : 5 });
+else await (given.cluster ? runOnCluster() : runFaults());
 process.exit();

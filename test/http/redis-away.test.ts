@@ -80,7 +80,16 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
     ...Object.entries(requests).map(([operation, body]) => send(product, `/rest/service/${operation}`, body)),
     sign(product, { mode: 'asynch' }),
   ]);
-  const [ready, alive] = await Promise.all([health('/readyz'), health('/livez')]);
+  // What readyz found just before counts for a moment.
+  const noticed = vi.waitFor(
+    async () => {
+      const found = await health('/readyz');
+      expect(found).toBe(503);
+      return found;
+    },
+    { timeout: promptlyMs, interval: 50 },
+  );
+  const [ready, alive] = await Promise.all([noticed, health('/livez')]);
   for (const answer of await answers) expectFault(answer, 900, 'Unknown Error');
   // Only to a status request it could also be how the transaction has ended.
   expect((await answers).map(({ retryAfter }) => retryAfter)).toEqual([

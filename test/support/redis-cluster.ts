@@ -42,6 +42,8 @@ export interface RedisCluster {
    * @throws When neither its first master nor the replica of that says so.
    */
   masterOf(range: number): Promise<RedisClusterNode>;
+  /** Resolves when every node runs, each master has its replica, and all slots are served. */
+  whenWhole(): Promise<void>;
   /** Ends the nodes and removes their data. Safe to call again. */
   stop(): Promise<void>;
 }
@@ -82,6 +84,15 @@ export const shareOfBusiestNode = (shards: number, nodes: number, prefix?: strin
   return Math.max(...held) / shards;
 };
 
+/** A prefix whose shards live on as many different nodes as there are shards. */
+export const spreadPrefix = (name: string, shards: number, nodes: number): string => {
+  for (let number = 0; ; number += 1) {
+    const prefix = `${name}-${number}`;
+    const held = Array.from({ length: shards }, (_, shard) => nodeOfShard(shard, nodes, prefix));
+    if (new Set(held).size === shards) return prefix;
+  }
+};
+
 /** A port for clients and one for the nodes' own talk, all of them free at this moment. */
 const freePorts = async (count: number): Promise<readonly number[]> => {
   const probes = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
@@ -94,7 +105,7 @@ const freePorts = async (count: number): Promise<readonly number[]> => {
 const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
   const deadline = Date.now() + readyTimeoutMs;
   while (!(await holds().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error(`The Redis Cluster did not come up: ${what}`);
+    if (Date.now() > deadline) throw new Error(`The Redis Cluster is not as it should be: ${what}`);
     await delay(50);
   }
 };
@@ -146,6 +157,11 @@ const createNode = (command: string, settings: Readonly<Record<string, string>>)
     },
     command: ask,
   };
+};
+
+const roleOf = async (node: RedisClusterNode): Promise<readonly unknown[]> => {
+  const role = await node.command('ROLE');
+  return Array.isArray(role) ? role : [];
 };
 
 /** Each node learns its slots and an epoch of its own, and meets the first. */
@@ -261,13 +277,27 @@ export const startRedisCluster = async ({
     url: nodes.map(({ port }) => `redis://127.0.0.1:${port}`).join(','),
     pids: nodes.slice(0, masters).map(({ pid }) => pid),
     nodes,
-    masterOf: async (range) => {
-      for (const node of [nodes[range], nodes[masters + range]]) {
-        const role = await node?.command('ROLE').catch(() => undefined);
-        if (node !== undefined && Array.isArray(role) && role[0] === 'master') return node;
-      }
-      throw new Error(`Nobody holds the slots of range ${range}`);
-    },
+    masterOf: (range) =>
+      Promise.any(
+        [nodes[range], nodes[masters + range]].map(async (node) => {
+          if (node !== undefined && (await roleOf(node))[0] === 'master') return node;
+          throw new Error(`It does not hold the slots of range ${range}`);
+        }),
+      ),
+    whenWhole: () =>
+      until('the cluster is not whole', async () => {
+        const states = await Promise.all(
+          nodes.map(async (node) => ({
+            info: String(await node.command('CLUSTER', 'INFO')),
+            role: await roleOf(node),
+          })),
+        );
+        const replicas = states.filter(({ role }) => role[0] === 'slave' && role[3] === 'connected');
+        return (
+          replicas.length === nodes.length - masters &&
+          states.every(({ info }) => info.includes('cluster_state:ok'))
+        );
+      }),
     stop,
   };
 };
