@@ -163,7 +163,9 @@ const trustedProxy = z.strictObject({
   addresses: z
     .array(address)
     .min(1)
-    .describe('Addresses or CIDR ranges from which the header below is believed. From others it is ignored.'),
+    .describe(
+      'Addresses or CIDR ranges from which X-Forwarded-For and the header below are believed. From others the header is ignored.',
+    ),
   clientCertificateHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be the name of a header' })
@@ -234,7 +236,11 @@ const configurationObject = z.strictObject({
   queue: queue.describe('Where transactions live in Redis.'),
   http: http.describe('Limits of the HTTP server.'),
   tls: tls.optional().describe('Serve HTTPS directly. Without it: plain HTTP, for a proxy in front.'),
-  trustedProxy: trustedProxy.optional().describe('A proxy in front that has checked client certificates.'),
+  trustedProxy: trustedProxy
+    .optional()
+    .describe(
+      'The proxies in front, by which callers are known for limits and client certificates (docs/operations/proxies.md).',
+    ),
   appScheme: z
     .string()
     .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })

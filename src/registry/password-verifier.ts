@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { isPlausiblePassword, verifyPassword } from './passwords.ts';
 import { createTurnstile } from './turnstile.ts';
 
@@ -37,10 +38,19 @@ export interface PasswordVerifier {
   ): PasswordVerdict | Promise<PasswordVerdict>;
 }
 
+/** Requests are served by the same cores, and signing shares libuv's four threads. */
+const halfOfTheMachine = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
+
+/**
+ * Nobody has more than one password, or two while it changes, so what waits behind a few in one lane is guesses; a longer
+ * queue would only make the owner of the name wait longer behind them.
+ */
+const fewInALane = 2;
+
 export const createPasswordVerifier = ({
   maxRemembered = 10_000,
-  maxConcurrent = 2,
-  maxWaitingPerLane = 4,
+  maxConcurrent = halfOfTheMachine,
+  maxWaitingPerLane = fewInALane,
   maxWaiting = 128,
 }: {
   readonly maxRemembered?: number;

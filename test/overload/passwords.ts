@@ -5,6 +5,7 @@
  * the password tells the two apart. Then the process starts anew in the middle of the flood, and so has not seen the
  * good password yet.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ParaphProcess } from '../../bench/harness/paraph.ts';
 import type { Table } from '../../bench/harness/scenario.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
@@ -19,6 +20,8 @@ const otherIds = Array.from({ length: 11 }, (_, index) => `http://other-${index}
 const goodPerSecond = 20;
 const floodPerSecond = 200;
 const floodConnections = 190;
+/** How much longer is looked while the password is new: its turn may come after several of each name. */
+const unseenFactor = 3;
 /** In which the flood has filled whatever there is to fill. */
 const settleMs = 1000;
 
@@ -50,10 +53,18 @@ export const measurePasswordFlood = async (
   for (const id of ids) applicationProviders.push({ id, passwordHash: await hashPassword(goodPassword) });
   const [good, flood] = [await startLoader(), await startLoader()];
   try {
-    const askGood = async ({ url }: ParaphProcess): Promise<Seen> => {
+    const askGood = async ({ url }: ParaphProcess, ms = durationMs): Promise<Seen> => {
       const kinds = [signAs('good', goodId, goodPassword)];
-      const load = { url, kinds, durationMs, perSecond: goodPerSecond, connections: 200, wantsIds: false };
-      const seen = (await good.ask(load)).kinds.good;
+      const seen = (
+        await good.ask({
+          url,
+          kinds,
+          durationMs: ms,
+          perSecond: goodPerSecond,
+          connections: 500,
+          wantsIds: false,
+        })
+      ).kinds.good;
       if (seen === undefined) throw new Error('Nothing was sent');
       return seen;
     };
@@ -66,10 +77,10 @@ export const measurePasswordFlood = async (
         connections: floodConnections,
         wantsIds: false,
       });
-    const beside = async (api: ParaphProcess) => {
-      const flooding = floodFor(api, settleMs + durationMs);
-      await new Promise((resolve) => setTimeout(resolve, settleMs));
-      const seen = await askGood(api);
+    const beside = async (api: ParaphProcess, ms: number) => {
+      const flooding = floodFor(api, settleMs + ms);
+      await delay(settleMs);
+      const seen = await askGood(api, ms);
       return { seen, flood: await flooding };
     };
 
@@ -77,10 +88,10 @@ export const measurePasswordFlood = async (
     let api = await startApi({ applicationProviders });
     await askGood(api);
     const alone = await askGood(api);
-    const known = await beside(api);
+    const known = await beside(api, durationMs);
     await api.stop();
     api = await startApi({ applicationProviders });
-    const unknown = await beside(api);
+    const unknown = await beside(api, unseenFactor * durationMs);
     await api.stop();
 
     const share = (seen: Seen): number => shutOutOf(seen) / (shutOutOf(seen) + seen.served.count);

@@ -131,6 +131,39 @@ describe('an application provider', () => {
     expect(tried[0]?.split('$')[2]).toBe(passwordHash.split('$')[2]);
   });
 
+  it('steps aside while its password is computed, whoever it is, and comes back only when it was right', async () => {
+    const { authorize } = registry();
+    const call = async (apId: string, apPassword: string) => {
+      const steps: string[] = [];
+      const answer = await authorize(credentials(apId, { apPassword }), {
+        stepAside: () => void steps.push('aside'),
+        comeBack: async () => {
+          steps.push('back');
+          return { ok: true, value: undefined };
+        },
+      });
+      return [...steps, answer.ok ? 'in' : 'refused'];
+    };
+    for (const [apId, apPassword] of [
+      ['nobody', 'guess'],
+      ['closed', 'guess'],
+      ['certified', 'secret'],
+    ] as const) {
+      expect(await call(apId, apPassword)).toEqual(['aside', 'aside', 'refused']);
+    }
+    expect(await call('closed', 'secret')).toEqual(['aside', 'back', 'in']);
+    // Known by now: it waits for nobody.
+    expect(await call('closed', 'secret')).toEqual(['in']);
+    expect(await call('open', 'anything')).toEqual(['in']);
+  });
+
+  it('is told so when there is no room to come back to', async () => {
+    const { authorize } = registry();
+    const noRoom = { ok: false, fault: { code: 900, detail: 'no room' } } as const;
+    const place = { stepAside: () => undefined, comeBack: async () => noRoom };
+    expect(await authorize(credentials('closed', { apPassword: 'secret' }), place)).toEqual(noRoom);
+  });
+
   it('is any at all in a sandbox, but those that are registered must still prove it', async () => {
     const { authorize } = registry({ sandbox: true });
     expect(await authorize(credentials('mid://anybody'))).toEqual({
