@@ -6,7 +6,8 @@
  *
  * waiting  For a worker. The age counts from the submission, or from the time that it was scheduled for. Jobs that have run
  *          before (woken, replayed) do not say since when they wait, so theirs counts from when this process first saw them
- *          in front.
+ *          in front. The fair order (src/transactions/fair-order.ts) puts new ones before older ones of another application, so
+ *          the oldest is looked for among those that are taken next: every application that waits has one there.
  * active   In a worker's hands; counts from when it took the job.
  * delayed  Asleep, mostly because a person thinks; the age is how long the first is overdue.
  * failed   Kept for replay (of callbacks: dead); counts from the end.
@@ -35,6 +36,12 @@ local function delayOf(id)
 end
 local waiting = redis.call('LINDEX', KEYS[1], -1) or redis.call('LINDEX', KEYS[2], -1)
 if not waiting then waiting = redis.call('ZRANGE', KEYS[3], 0, 0)[1] end
+local oldest
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], -64, -1)) do
+  local added = tonumber(field(id, 'timestamp') or '')
+  local since = added and not field(id, 'ats') and added + tonumber(delayOf(id))
+  if since and (not oldest or since < oldest) then oldest, waiting = since, id end
+end
 local active = redis.call('LINDEX', KEYS[4], -1)
 return {
   redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3]),

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
+import { sortFairly } from '../../src/transactions/fair-order.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';
@@ -117,6 +118,22 @@ describe('ages', () => {
     expect(seen.valueOf(age, at('waiting'))).toBe(31);
     expect(seen.valueOf(jobs, at('waiting', '1'))).toBe(0);
     expect(seen.valueOf(age, at('waiting', '1'))).toBe(0);
+  });
+
+  it('are those of the oldest, although one of another application is taken before it', async () => {
+    const at = shardAt(1).callbacks;
+    const order = { queue: at.queue, member: 'apId' } as const;
+    await at.queue.addBulk(
+      Array.from({ length: 100 }, () => ({
+        name: 'callback',
+        data: { apId: 'http://crowd.example' },
+        opts: { timestamp: time - 50_000 },
+      })),
+    );
+    while ((await sortFairly(client, order)).left > 0);
+    await at.queue.add('callback', { apId: 'http://other.example' }, { timestamp: time, lifo: true });
+    const about = { queue: 'callbacks', shard: '1', state: 'waiting' };
+    expect((await look()).valueOf(age, about)).toBe(51);
   });
 
   it('of active jobs count from when they were taken', async () => {

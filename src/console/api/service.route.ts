@@ -27,11 +27,22 @@ export const createServiceRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment>
     answer({
       queues: await Promise.all(
         shards.flatMap((shard) =>
-          queuesOf(shard).map(async (queue) => ({
-            shard: shard.index,
-            name: queue.name,
-            ...(await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'completed')),
-          })),
+          queuesOf(shard).map(async (queue) => {
+            // To BullMQ a job that has its place in the fair order is a prioritized one.
+            const {
+              waiting = 0,
+              prioritized = 0,
+              ...others
+            } = await queue.getJobCounts(
+              'waiting',
+              'prioritized',
+              'active',
+              'delayed',
+              'failed',
+              'completed',
+            );
+            return { shard: shard.index, name: queue.name, waiting: waiting + prioritized, ...others };
+          }),
         ),
       ),
     }),
