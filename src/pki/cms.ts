@@ -24,7 +24,7 @@ import { randomBytesOf } from './random.ts';
  * a transaction keeps the signature alone, and {@link attachCertificates} completes it when it is handed out. The
  * field is optional and unsigned (RFC 5652 5.1), so what was signed is the same either way.
  *
- * Signed attributes are the live service's three: content type, message digest and a random nonce (PKCS #9
+ * Signed attributes are the live service's three: content type, message digest and a nonce (PKCS #9
  * randomNonce). Like there, no signing time: it would be a claim of this machine's clock that nobody vouches for, and
  * the transaction has its own times.
  *
