@@ -130,7 +130,7 @@ describe('the embedded product', () => {
         { timeout: 15_000, interval: 200 },
       );
     },
-    40_000,
+    180_000,
   );
 
   it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was', async () => {
@@ -148,7 +148,7 @@ describe('the embedded product', () => {
       timeout: 15_000,
       interval: 100,
     });
-  }, 40_000);
+  }, 180_000);
 
   it('keeps its keys: a signature of the first start verifies under the root of the second', async () => {
     const rootOf = async (url: string) => {
@@ -164,7 +164,7 @@ describe('the embedded product', () => {
     const second = await start();
     expect(await rootOf(second.url)).toBe(root);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
-  }, 40_000);
+  }, 180_000);
 
   const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
   const stop = async ({ child }: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
@@ -182,7 +182,7 @@ describe('the embedded product', () => {
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
     const second = await start();
     expect(await rootAt(second.url)).toBe(root);
-  }, 40_000);
+  }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
     const first = await start();
@@ -198,12 +198,12 @@ describe('the embedded product', () => {
     expect(await rootAt(second.url)).not.toBe(root);
     await stop(second);
     await start();
-  }, 60_000);
+  }, 240_000);
 
   it('takes a key that it was not told of for a used one when it lies in the file of an earlier release', async () => {
     writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
     await expect(start()).rejects.toThrow('has been used before');
-  }, 40_000);
+  }, 240_000);
 
   it('starts with a key that it had made when it was stopped before anything else', async () => {
     await masterKeyFrom({ filePath: join(data, 'master.key') });
@@ -211,7 +211,7 @@ describe('the embedded product', () => {
     await stop(first);
     rmSync(join(data, 'redis'), { recursive: true });
     await expect(start()).rejects.toThrow('has been used before');
-  }, 60_000);
+  }, 240_000);
 
   it('keeps its state in a directory that is named relative to where it was started, as by default', async () => {
     const relativePath = relative(process.cwd(), data);
@@ -221,7 +221,7 @@ describe('the embedded product', () => {
     await once(first.child, 'exit');
     const second = await start({ PARAPH_DATA: relativePath });
     await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), { timeout: 10_000 });
-  }, 40_000);
+  }, 180_000);
 
   it('says in one sentence why it cannot start', async () => {
     const first = await start();
@@ -233,7 +233,7 @@ describe('the embedded product', () => {
     );
     rmSync(other, { recursive: true, force: true });
     await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a service with a Redis of its own', () => {
@@ -270,7 +270,7 @@ describe('a service with a Redis of its own', () => {
     // Another key may begin.
     await startAndStop(withEmptyStore(key()));
     await startAndStop({ ...withEmptyStore(masterKey), PARAPH_NEW_AUTHORITY: '1' });
-  }, 90_000);
+  }, 240_000);
 
   it('makes none at all where it is told so, and needs no directory for anything', async () => {
     const environment = { ...withEmptyStore(key()), PARAPH_DATA: join(data, 'nothing', 'here') };
@@ -280,5 +280,5 @@ describe('a service with a Redis of its own', () => {
     await startAndStop(environment);
     await startAndStop({ ...environment, PARAPH_NEW_AUTHORITY: '0' });
     expect(existsSync(join(data, 'nothing'))).toBe(false);
-  }, 60_000);
+  }, 240_000);
 });
