@@ -1,7 +1,7 @@
 /** The capacity model in numbers that one can check by hand. */
 import { describe, expect, it } from 'vitest';
-import { nodeOfShard, shareOfBusiestNode } from '../support/redis-cluster.ts';
 import { type Cost, errorFactor, planFor, predict, sumOf, times } from '../../bench/model.ts';
+import { nodeOfShard, shareOfBusiestNode } from '../support/redis-cluster.ts';
 
 const cost: Cost = { api: 200, worker: 400, redis: 100, client: 50 };
 const roomy = { cores: Number.POSITIVE_INFINITY, apis: 10, workers: 10, busiestRedisShare: 1 };
