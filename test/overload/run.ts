@@ -1,5 +1,5 @@
 /**
- * `npm run overload [-- --small]`: ten times the capacity.
+ * `npm run overload [-- --small]`: ten times the capacity, and then a flood of wrong passwords (passwords.ts).
  *
  * The capacity is measured first: outcomes per second when 64 requests are always in hand. Then ten times as many
  * requests are offered, due or not answered. What is accepted must end, the rest must be refused at once and in the words
@@ -199,12 +199,12 @@ try {
   const measured = await measure();
   const { passwords } = measured;
   const overload = judge(measured);
-  const explained = { ...explainedOverload, ...passwords.explained };
+  const explained: Readonly<Record<string, string>> = { ...explainedOverload, ...passwords.explained };
   const ratios = { ...overload.ratios, ...passwords.ratios };
   const tables = [...overload.tables, passwords.table];
   const problems = [...overload.problems, ...passwords.problems];
   const lines = Object.entries(ratios).map(
-    ([name, value]) => `${name} ${value.toPrecision(3)}  ${explained[name as keyof typeof explained]}`,
+    ([name, value]) => `${name} ${value.toPrecision(3)}  ${explained[name]}`,
   );
   process.stdout.write(`${tables.map(textTable).join('\n\n')}\n\n${lines.join('\n')}\n\n`);
   process.stdout.write(
