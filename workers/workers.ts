@@ -133,19 +133,24 @@ export const startWorkers = (options: WorkersOptions): Workers => {
         ),
     );
     for (const worker of signatureWorkers) tellOfTransactions(worker, options);
-    keepers.push(
-      keepFair({
-        workers: signatureWorkers,
-        order: { queue: shard.signatures.queue, member: 'AP_ID' },
-        redis: blocking,
-        onError: (error) => log.trouble(error),
-      }),
-    );
     const receiptWorker = new Worker<ReceiptJobData, ReceiptJobResult>(
       shard.receipts.queue.name,
       (job, token) => receiptStep(job, tokenOf(token)),
       { ...workerOptions(shard), concurrency: options.concurrency },
       inRedisTime(now),
+    );
+    const common = { redis: blocking, onError: (error: Error) => log.trouble(error) };
+    keepers.push(
+      keepFair({
+        ...common,
+        workers: signatureWorkers,
+        order: { queue: shard.signatures.queue, member: 'AP_ID' },
+      }),
+      keepFair({
+        ...common,
+        workers: [receiptWorker],
+        order: { queue: shard.receipts.queue, member: 'apId' },
+      }),
     );
     return [...signatureWorkers, receiptWorker];
   });

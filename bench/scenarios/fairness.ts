@@ -87,6 +87,7 @@ export const fairness: Scenario = {
 
     const failed = ({ failures }: HttpLoadResult): number => failures;
     const results = [...rounds.http, ...rounds.bulk].flatMap((each) => [each.adding, each.waiting]);
+    const shares = results.map((result) => failed(result) / result.count);
     const firstFailure = results.find(({ failures }) => failures > 0)?.firstFailure;
     if (firstFailure !== undefined) say(`the other was answered ${firstFailure}`);
     const ratios = floods.flatMap(({ name, words }) =>
@@ -113,14 +114,16 @@ export const fairness: Scenario = {
     return {
       ratios: [
         ...ratios,
-        ratioOf(
-          {
-            name: 'fairnessRefused',
-            divides: 'requests of the other application that were not signed / all of them, in all floods',
-            goal: { atMost: 0 },
-          },
-          results.map((result) => failed(result) / result.count),
-        ),
+        {
+          name: 'fairnessRefused',
+          divides: 'requests of the other application that were not signed / all of them, in all floods',
+          goal: { atMost: 0 },
+          value:
+            results.reduce((sum, each) => sum + failed(each), 0) /
+            results.reduce((sum, { count }) => sum + count, 0),
+          least: Math.min(...shares),
+          most: Math.max(...shares),
+        },
       ],
       tables: [
         {

@@ -81,7 +81,7 @@ const queue = z
       .max(10_000_000)
       .default(10_000)
       .describe(
-        'How many transactions of each shard may wait for a worker. Beyond it new signature requests are refused.',
+        'How many transactions of one application may wait for a worker, for each shard. Beyond it its new signature requests are refused; beyond a hundred times as many in all those of all applications are.',
       ),
   })
   .prefault({});
@@ -132,7 +132,7 @@ const http = z
       .max(1_000_000)
       .default(2000)
       .describe(
-        'Signature requests that one process has in hand, without those that wait for a person. Beyond it new ones are refused; other requests are refused beyond twice as many of all kinds.',
+        'Signature requests that one process has in hand, without those that wait for a person. Beyond it new ones are refused; other requests are refused beyond twice as many of all kinds. One application has three quarters of it at most.',
       ),
     maxWaitingCallers: z
       .int()
@@ -140,7 +140,7 @@ const http = z
       .max(1_000_000)
       .default(10_000)
       .describe(
-        'Requests of one process that wait for a person. Beyond it new signature requests are refused.',
+        'Requests of one process that wait for a person. Beyond it new signature requests are refused. One application has three quarters of it at most.',
       ),
   })
   .prefault({});

@@ -124,6 +124,7 @@ export interface SignatureJobData {
 
 export const receiptJobDataSchema = z.object({
   msspTransId: z.string(),
+  apId: z.string().optional().describe('Whose it is; for the fair order among applications'),
   /** Equal requests have equal fingerprints: what tells a repeated request from a second receipt. */
   fingerprint: z.string(),
   msisdn: z.string(),

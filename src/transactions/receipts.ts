@@ -77,6 +77,7 @@ export const createReceipts = (options: {
       const { id: fingerprint } = fingerprintOf({ ...request, caller }, 1);
       const data: ReceiptJobData = {
         msspTransId,
+        apId: request.caller.apId,
         fingerprint,
         msisdn: msisdn.number,
         message: request.message,

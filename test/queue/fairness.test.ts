@@ -1,10 +1,10 @@
 /** One application adds thousands of requests, another adds one: when is it taken? */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { openShards, type Shard } from '../../src/transactions/shards.ts';
+import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest } from '../support/requests.ts';
+import { receiptRequest, signRequest } from '../support/requests.ts';
 import { openQueueForTest, startStage } from './stage.ts';
 
 const redis = testRedis();
@@ -31,7 +31,7 @@ beforeEach(async () => {
   shard = first;
 });
 afterEach(async () => {
-  await shard.signatures.queue.close();
+  await closeShards([shard]);
   await product.stop();
 });
 
@@ -67,9 +67,9 @@ const addByHttp = async (apId: string, count: number): Promise<readonly string[]
 };
 
 /** @returns The ids of the first `count` that were taken, in order. */
-const taken = async (count: number): Promise<readonly string[]> => {
+const taken = async (count: number, { queue } = shard.signatures): Promise<readonly string[]> => {
   const client = redis.client();
-  const key = shard.signatures.queue.toKey('events');
+  const key = queue.toKey('events');
   const ids: string[] = [];
   let from = '0-0';
   while (ids.length < count) {
@@ -105,4 +105,40 @@ describe.each(producers)('one request, behind thousands of another application b
     },
     60_000,
   );
+});
+
+describe('the receipt of one application', () => {
+  it('is among the first that are taken, behind thousands of another', async () => {
+    const signed: Record<string, string> = {};
+    await product.startWorkers();
+    for (const apId of [crowd, other]) {
+      const { body } = await product.post('/rest/service/sign', signRequest({ apId }));
+      signed[apId] = body.MSS_SignatureResp.MSSP_TransID;
+    }
+    await product.stopWorkers();
+    const { queue } = shard.receipts;
+    // As the service writes the first of them; what is said twice is of no use to anybody, but it has to be taken.
+    void product.post('/rest/service/receipt', receiptRequest(signed[crowd] ?? '', { apId: crowd }));
+    const [first] = await vi.waitFor(async () => {
+      const waiting = await queue.getWaiting();
+      expect(waiting).toHaveLength(1);
+      return waiting;
+    });
+    await queue.addBulk(
+      Array.from({ length: many }, () => ({
+        name: 'receipt',
+        data: first?.data,
+        opts: { jobId: `${newMsspTransId(0)}-receipt` },
+      })),
+    );
+    const receipt = product.post(
+      '/rest/service/receipt',
+      receiptRequest(signed[other] ?? '', { apId: other }),
+    );
+    await vi.waitFor(async () => expect(await queue.getWaitingCount()).toBe(many + 2));
+    await product.startWorkers();
+    const place = (await taken(600, shard.receipts)).indexOf(`${signed[other]}-receipt`);
+    expect(place).toBeGreaterThanOrEqual(0);
+    expect((await receipt).body).toHaveProperty('MSS_ReceiptResp');
+  }, 60_000);
 });
