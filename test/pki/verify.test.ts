@@ -47,6 +47,7 @@ describe('verifySignature', () => {
         commonName: 'MIDCHEO16P1O6E92:PN',
         certificate: Uint8Array.from(user ?? []),
       },
+      nonce: expect.any(Uint8Array),
     });
   });
 
