@@ -97,6 +97,8 @@ it('waits for a healthy Redis that forgets nothing, and uses that one', () => {
   expect(redis.healthcheck?.test?.[0]).toBe('CMD-SHELL');
   const settings = redis.command.join(' ');
   expect(settings).toContain('--appendonly yes');
+  // What docs/reliability.md promises, it promises for this setting.
+  expect(settings).toContain('--appendfsync always');
   expect(settings).toContain('--maxmemory-policy noeviction');
 });
 

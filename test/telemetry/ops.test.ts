@@ -15,7 +15,7 @@ interface Rule {
   readonly expr: string;
   readonly for?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string };
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook?: string };
 }
 interface Panel {
   readonly id: number;
@@ -144,6 +144,19 @@ describe('alert rules', () => {
 
   it('are each explained in the documentation', () => {
     for (const { alert } of rules) expect(monitoring).toContain(`\`${alert}\``);
+  });
+
+  it('name runbooks that there are', () => {
+    const named = rules.flatMap(({ annotations }) => annotations.runbook ?? []);
+    expect(named.length).toBeGreaterThan(0);
+    const headings = [...read('docs/operations/runbooks.md').matchAll(/^## (.+)$/gm)].map(
+      ([, heading = '']) =>
+        `docs/operations/runbooks.md#${heading
+          .toLowerCase()
+          .replaceAll(/[^\w -]/g, '')
+          .replaceAll(' ', '-')}`,
+    );
+    for (const runbook of named) expect(headings).toContain(runbook);
   });
 });
 

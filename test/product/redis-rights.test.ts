@@ -1,0 +1,245 @@
+/**
+ * Everything that a service does at Redis, done by the user of docs/operations/redis.md, whose rights are read from there.
+ * Redis itself notes what it refuses (`ACL LOG`).
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createSignatureQueue } from '../../src/queue/index.ts';
+import { startReceiver } from '../callbacks/stage.ts';
+import { piped, run } from '../cli/terminal.ts';
+import { createVisitor, manyPrompts } from '../demo/visitor.ts';
+import { type CibaClient, createCibaClient } from '../oauth/backchannel/ciba-client.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
+import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+
+const document = readFileSync(new URL('../../docs/operations/redis.md', import.meta.url), 'utf8');
+const rights = /^user paraph on (.*)$/m.exec(document)?.[1]?.replace('>password', '>secret') ?? '';
+
+const shared = testRedis();
+const folder = mkdtempSync(join(tmpdir(), 'paraph-rights-'));
+const servers: RunningRedis[] = [];
+const apId = 'http://shop.example';
+const silent = '+41790000001';
+
+const startServer = async (...more: string[]) => {
+  const server = await startRedisServer({ more });
+  servers.push(server);
+  const boss = server.client();
+  await boss.call('ACL', 'SETUSER', 'paraph', 'on', ...rights.split(' '));
+  return { boss, server, url: `redis://paraph:secret@127.0.0.1:${server.port}` };
+};
+
+const refusedBy = async (boss: Redis): Promise<readonly unknown[]> => {
+  const entries = (await boss.call('ACL', 'LOG')) as unknown[][];
+  return entries.map((entry) => JSON.stringify(entry).slice(0, 120));
+};
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('with the rights of the recipe', () => {
+  let boss: Redis;
+  let url = '';
+  let product: TestProduct;
+  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let till: CibaClient;
+  let env: Record<string, string> = {};
+
+  const sign = async (options: Parameters<typeof signRequest>[0]): Promise<string> =>
+    (await product.post('/rest/service/sign', signRequest({ apId, mode: 'asynch', ...options }))).body
+      .MSS_SignatureResp.MSSP_TransID;
+  const status = async (id: string): Promise<string> => {
+    const { body } = await product.post('/rest/service/status', statusRequest(id, apId));
+    return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value;
+  };
+  const ended = (id: string, as: string) =>
+    vi.waitFor(async () => expect(await status(id)).toBe(as), { timeout: 20_000, interval: 50 });
+  const paraph = async (...args: string[]) => {
+    const ran = await run(args, { env, stdin: piped('correct horse battery\n') });
+    expect(ran, args.join(' ')).toMatchObject({ exitCode: 0 });
+    return ran;
+  };
+
+  beforeAll(async () => {
+    const started = await startServer();
+    ({ boss, url } = started);
+    receiver = await startReceiver();
+    till = await createCibaClient('till');
+    const masterKey = randomBytes(32);
+    const configuration = {
+      sandbox: true,
+      queue: { prefix: 'paraph', shards: 2 },
+      subscribers: [
+        { msisdn: silent.slice(1), sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
+      ],
+      applicationProviders: [{ id: apId, callback: { url: `${receiver.url}/` } }],
+      operations: { callbackHosts: ['127.0.0.1'], metricsOpen: true },
+      oidc: {
+        limits: manyPrompts,
+        tenants: [{ id: 'default', name: 'Paraph', clients: [till.entry] }],
+      },
+    };
+    writeFileSync(join(folder, 'paraph.json'), JSON.stringify(configuration));
+    env = {
+      REDIS_URL: url,
+      PARAPH_CONFIG: join(folder, 'paraph.json'),
+      PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+      PARAPH_DATA: folder,
+    };
+    product = await startTestProduct(shared, {
+      redisUrl: url,
+      masterKey,
+      configuration,
+      listen: true,
+      operations: true,
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    await product.stop();
+    await receiver.close();
+  });
+
+  it('a signature is made, asked for, acknowledged, expired, replayed and told to its application', async () => {
+    const { body } = await product.post('/rest/service/sign', signRequest({ apId }));
+    expect(body.MSS_SignatureResp.Status.StatusCode.Value).toBe('500');
+    const id = body.MSS_SignatureResp.MSSP_TransID;
+    const receipt = await product.post('/rest/service/receipt', receiptRequest(id, { apId }));
+    expect(receipt.body).toHaveProperty('MSS_ReceiptResp');
+    const never = await sign({ msisdn: silent, timeoutSeconds: 2 });
+    await ended(never, '_208');
+    expect(await product.api.transactions.replay(never)).toBe('replayed');
+    await ended(never, '504');
+    await ended(never, '_208');
+    await vi.waitFor(() => expect(receiver.of(id).length).toBeGreaterThan(0), { timeout: 10_000 });
+    expect(await refusedBy(boss)).toEqual([]);
+  }, 60_000);
+
+  it('people log in, with a browser and without one', async () => {
+    const visitor = createVisitor(product.url);
+    expect((await visitor.login()).html).toContain('+41700092501');
+    const asked = await till.ask(product, { login_hint: '+41700092501' });
+    expect(asked.body).toHaveProperty('auth_req_id');
+    const { body } = await till.outcome(product, asked.body.auth_req_id);
+    expect(body).toHaveProperty('id_token');
+    expect(await refusedBy(boss)).toEqual([]);
+  }, 60_000);
+
+  it('the console, the queue board, readiness and metrics are served', async () => {
+    await paraph('users', 'add', 'anna', '--role', 'admin');
+    const fields = { name: 'anna', password: 'correct horse battery' };
+    const login = await fetch(`${product.url}/admin/login`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams(fields),
+    });
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const get = (path: string) => fetch(`${product.url}${path}`, { headers: { cookie } });
+    const { queues } = (await (await get('/admin/queues/api/queues')).json()) as {
+      queues: { name: string }[];
+    };
+    const [queue] = queues;
+    expect(queue).toBeDefined();
+    const lists = ['latest', 'completed', 'failed', 'delayed', 'active'].map(
+      (state) => `/admin/queues/api/queues?activeQueue=${queue?.name}&status=${state}&page=1&jobsPerPage=10`,
+    );
+    const pages = ['', '/transactions', '/replays', '/callbacks', '/users', '/audit', '/api/transactions'];
+    for (const path of [...pages.map((page) => `/admin${page}`), ...lists, '/metrics', '/readyz']) {
+      await vi.waitFor(async () => expect([path, (await get(path)).status]).toEqual([path, 200]), {
+        timeout: 20_000,
+      });
+    }
+    expect(await (await get('/metrics')).text()).toContain('paraph_queue_jobs{');
+    expect(await refusedBy(boss)).toEqual([]);
+  }, 60_000);
+
+  it('other services add jobs with paraph/queue', async () => {
+    const queue = createSignatureQueue({ redisUrl: url, apId, shards: 2 });
+    try {
+      const handle = await queue.enqueue({ msisdn: '+41700092501', text: 'Sign in to Example?' });
+      expect((await handle.result()).signature).toBeDefined();
+      const taken = await queue.enqueue({ msisdn: silent, text: 'Sign in to Example?' });
+      await taken.cancel();
+      expect(await queue.rootCertificates()).not.toEqual([]);
+    } finally {
+      await queue.close();
+    }
+    expect(await refusedBy(boss)).toEqual([]);
+  }, 60_000);
+
+  it('the command line does its work', async () => {
+    const id = await sign({ msisdn: silent, timeoutSeconds: 2 });
+    await ended(id, '_208');
+    await vi.waitFor(async () => expect((await paraph('ls', '--state', 'failed')).stdout).toContain(id), {
+      timeout: 20_000,
+      interval: 200,
+    });
+    await paraph('replay', id, '--reason', 'Has called us');
+    await ended(id, '_208');
+    const commands = [
+      'stats',
+      'users ls',
+      'keys list',
+      'callbacks ls',
+      'audit',
+      'messages +41700092501',
+      'index rebuild',
+    ];
+    for (const command of [`show ${id}`, ...commands]) await paraph(...command.split(' '));
+    expect(await refusedBy(boss)).toEqual([]);
+  }, 60_000);
+
+  it('nothing else can be read or broken', async () => {
+    const client = new Redis(url);
+    try {
+      for (const command of [
+        'FLUSHALL',
+        'FLUSHDB',
+        'CONFIG GET *',
+        'KEYS *',
+        'SHUTDOWN',
+        'SWAPDB 0 1',
+        'ACL LIST',
+      ]) {
+        const [name = '', ...args] = command.split(' ');
+        await expect(client.call(name, ...args), command).rejects.toThrow('NOPERM');
+      }
+      await expect(client.get('other:key')).rejects.toThrow('NOPERM');
+      await expect(client.subscribe('news')).rejects.toThrow('NOPERM');
+    } finally {
+      client.disconnect();
+    }
+  });
+});
+
+it('on a cluster, too, the rights suffice', async () => {
+  const { boss, url } = await startServer('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+  const product = await startTestProduct(shared, {
+    redisUrl: `${url},${url}`,
+    configuration: { queue: { prefix: 'paraph', shards: 2 } },
+    operations: true,
+  });
+  try {
+    const { body } = await product.post('/rest/service/sign', signRequest());
+    expect(body.MSS_SignatureResp?.Status.StatusCode.Value).toBe('500');
+    // The keys of the provider are made while somebody looks for them for the first time.
+    await vi.waitFor(
+      async () => {
+        const ready = await product.api.fetch(new Request('http://test/readyz'));
+        expect(ready.status).toBe(200);
+      },
+      { timeout: 20_000 },
+    );
+    expect(await refusedBy(boss)).toEqual([]);
+  } finally {
+    await product.stop();
+  }
+}, 40_000);
