@@ -7,9 +7,10 @@ import { acknowledgedChecks } from './checks/acknowledged.ts';
 import { historyChecks } from './checks/history.ts';
 import { outcomeChecks } from './checks/outcomes.ts';
 import { phoneChecks } from './checks/phones.ts';
+import { turnChecks } from './checks/turns.ts';
 import type { Evidence, Violation } from './evidence.ts';
 
-const checks = [...acknowledgedChecks, ...outcomeChecks, ...historyChecks, ...phoneChecks];
+const checks = [...acknowledgedChecks, ...outcomeChecks, ...historyChecks, ...phoneChecks, ...turnChecks];
 
 export const judge = (evidence: Evidence): readonly Violation[] =>
   checks.flatMap((check) => [...check(evidence)]);

@@ -35,6 +35,14 @@ export const focuses = {
     clients: 6,
     pauseMs: 300,
   },
+  /** One application adds thousands of requests at once; others go on asking. */
+  turns: {
+    durationMs: 6000,
+    plan: again(1, 0, { kind: 'flood', target: 0, forMs: 0, amount: 1200 }),
+    mix: { 'a robot signs, asynch': 1 },
+    clients: 4,
+    pauseMs: 100,
+  },
 } as const satisfies Readonly<Record<string, Focus>>;
 
 export type FocusName = keyof typeof focuses;
@@ -61,6 +69,13 @@ export const mutants = {
     file: 'workers/rest.js',
     find: /if \(attempt !== undefined && \(await home\.decision\(id, attempt\)\) !== undefined\)\s+await wake\(queue, id\);/,
     put: '',
+  },
+  /** Takes jobs in the order in which they were added. */
+  'no-turns': {
+    focus: 'turns',
+    file: 'workers/fairness.js',
+    find: /worker\.on\('active', begin\);/,
+    put: ';',
   },
 } as const satisfies Readonly<Record<string, Mutant>>;
 

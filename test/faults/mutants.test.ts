@@ -31,6 +31,7 @@ describe.sequential('the fault test', () => {
   it.each([
     ['fence', 'no-fence', 'history is a path of the machine'],
     ['recheck', 'no-recheck', 'an accepted answer ends the attempt at once'],
+    ['turns', 'no-turns', 'applications are served in turn'],
   ])(
     'passes with the %s in place and catches a build without it',
     async (focus, mutant, rule) => {

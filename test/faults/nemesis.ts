@@ -4,6 +4,7 @@
  * A fault that fails (a Redis that is just then away cannot be filled) is noted as not injected; it never ends the run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { addCrowd } from './operator.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
@@ -129,6 +130,9 @@ export const createNemesis = (stage: Stage) => {
             await redis.command('CONFIG', 'SET', 'maxmemory', '0');
           },
         };
+      case 'flood':
+        await addCrowd(stage.operatorUrl, amount);
+        return { target: 'everybody', end: () => undefined };
       case 'switch-primary':
         await stage.switchPrimary();
         return { target: redis.name, end: () => undefined };

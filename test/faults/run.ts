@@ -3,7 +3,7 @@
  *
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
  *   npm run faults -- --focus fence | recheck          one weakness, in seconds
- *   npm run faults -- --mutant no-fence | no-recheck   the same on a build that was broken on purpose: must fail
+ *   npm run faults -- --mutant no-fence | no-recheck | no-turns   the same on a build that was broken on purpose: must fail
  *   npm run faults -- --measure                        what is not promised, in numbers
  *
  * The exit status is 1 when a promise was broken. Journal, evidence and logs stay in .cache/faults/<seed>.
