@@ -8,9 +8,17 @@ import { historyChecks } from './checks/history.ts';
 import { outcomeChecks } from './checks/outcomes.ts';
 import { phoneChecks } from './checks/phones.ts';
 import { refusedChecks } from './checks/refused.ts';
+import { turnChecks } from './checks/turns.ts';
 import type { Evidence, Violation } from './evidence.ts';
 
-const checks = [...acknowledgedChecks, ...outcomeChecks, ...historyChecks, ...phoneChecks, ...refusedChecks];
+const checks = [
+  ...acknowledgedChecks,
+  ...outcomeChecks,
+  ...historyChecks,
+  ...phoneChecks,
+  ...refusedChecks,
+  ...turnChecks,
+];
 
 export const judge = (evidence: Evidence): readonly Violation[] =>
   checks.flatMap((check) => [...check(evidence)]);

@@ -92,7 +92,8 @@ const recoveryMs = 6000;
 export const marginMs = 8000;
 
 /** A network that is only a little slow is no excuse for anything. */
-const hinders = ({ kind, amount }: InjectedFault): boolean => !kind.startsWith('slow') || amount > 50;
+const hinders = ({ kind, amount }: InjectedFault): boolean =>
+  kind !== 'flood' && (!kind.startsWith('slow') || amount > 50);
 
 /**
  * The latest moment at which something that is due must have happened: the time that faults took is not counted. A fault

@@ -50,6 +50,14 @@ export const focuses = {
     clients: 6,
     pauseMs: 200,
   },
+  /** One application adds thousands of requests at once; others go on asking. */
+  turns: {
+    durationMs: 6000,
+    plan: again(1, 0, { kind: 'flood', target: 0, forMs: 0, amount: 1200 }),
+    mix: { 'a robot signs, asynch': 1 },
+    clients: 4,
+    pauseMs: 100,
+  },
 } as const satisfies Readonly<Record<string, Focus>>;
 
 export type FocusName = keyof typeof focuses;
@@ -90,6 +98,13 @@ export const mutants = {
     file: 'src/redis/not-after.js',
     find: /if time and time\[1\] \* 1000 \+ time\[2\] \/ 1000 > notAfter then/,
     put: 'if false then',
+  },
+  /** Takes jobs in the order in which they were added. */
+  'no-turns': {
+    focus: 'turns',
+    file: 'workers/fairness.js',
+    find: /worker\.on\('active', begin\);/,
+    put: ';',
   },
 } as const satisfies Readonly<Record<string, Mutant>>;
 

@@ -38,6 +38,7 @@ describe.sequential('the fault test', () => {
         'no-not-after': 'what was refused does not run',
       },
     ],
+    ['turns', { 'no-turns': 'applications are served in turn' }],
   ])(
     'passes with the %s in place and catches a build without it',
     async (focus, mutants) => {

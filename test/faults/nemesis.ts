@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { settlesWithin } from '../../src/redis/patience.ts';
+import { addCrowd } from './operator.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
@@ -146,6 +147,9 @@ export const createNemesis = (stage: Stage) => {
             await redis.command('CONFIG', 'SET', 'maxmemory', '0');
           },
         };
+      case 'flood':
+        await addCrowd(stage.operatorUrl, amount);
+        return { target: 'everybody', end: () => undefined };
       case 'switch-primary':
         await stage.switchPrimary();
         return { target: redis.name, end: () => undefined };

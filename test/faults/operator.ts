@@ -2,12 +2,16 @@
  * Whoever has access to the queues: brings answers from elsewhere, replays what failed, and reads what is stored. It uses
  * the queues as docs/queue-contract.md offers them.
  */
-import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
+import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { createAnswer, shardFor } from '../../src/transactions/answers.ts';
-import { signatureRecordSchema } from '../../src/transactions/contract.ts';
+import { signatureJobName, signatureRecordSchema } from '../../src/transactions/contract.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
 import type { AnswerResult } from '../../src/transactions/job-home.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
+import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
+import { crowdId, numberOf } from './people.ts';
+import { createRandom } from './random.ts';
 
 export interface StoredFields {
   readonly [field: string]: string;
@@ -38,6 +42,42 @@ export interface News {
 const problemOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const openStates = ['wait', 'active', 'delayed', 'prioritized'] as const;
+
+/** What begins the AP_TransID of the application that floods. */
+export const crowdMark = 'CROWD-';
+
+/** Adds so many requests of one application to each shard, as a bare producer does. */
+export const addCrowd = async (url: string, count: number): Promise<void> => {
+  // One that does not give up: half a flood is none.
+  const redis = connectForBlocking({ url });
+  redis.on('error', () => undefined);
+  const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
+  try {
+    await Promise.all(
+      shards.map(async ({ index, signatures }) => {
+        for (let added = 0; added < count; added += 250) {
+          const jobs = Array.from({ length: Math.min(250, count - added) }, (_, position) => {
+            const { AP_Info, ...request } = signRequest({
+              apId: crowdId,
+              mode: 'asynch',
+              msisdn: numberOf('robot', createRandom(`${added + position}`)),
+            }).MSS_SignatureReq;
+            const named = { ...AP_Info, AP_TransID: `${crowdMark}${index}-${added + position}` };
+            return {
+              name: signatureJobName,
+              data: { MSS_SignatureReq: { ...request, AP_Info: named } },
+              opts: { jobId: newMsspTransId(index) },
+            };
+          });
+          await signatures.queue.addBulk(jobs);
+        }
+      }),
+    );
+  } finally {
+    await closeShards(shards);
+    await disconnect(redis);
+  }
+};
 
 export const openOperator = (url: string): Operator => {
   const redis = connectForCommands({ url });

@@ -43,6 +43,8 @@ export const personOf = (msisdn: string): Person | undefined => {
 };
 
 export const applicationId = 'http://faults.test';
+/** The one that floods. */
+export const crowdId = 'http://crowd.test';
 
 const subscriber = (person: Person, devices: object) => ({
   msisdn: `+${people[person].first}`,
@@ -56,7 +58,7 @@ const simulated = (sign: string | object, receipt = 'accepts') => ({
 
 /** @param gatewayUrl Where this process sends texts: each has an address of its own, by which it is known. */
 export const configurationFor = (gatewayUrl: string) => ({
-  applicationProviders: [{ id: applicationId }],
+  applicationProviders: [{ id: applicationId }, { id: crowdId }],
   queue: { shards: 2, prefix: 'faults' },
   receipt: { timeoutSeconds: 3 },
   otp: { gateway: { kind: 'webhook', url: gatewayUrl } },

@@ -29,7 +29,8 @@ export const faultKinds = [
   'switch-primary',
 ] as const;
 
-export type FaultKind = (typeof faultKinds)[number];
+/** A flood comes in a run of its own alone: beside it the others would be about a machine that is short of everything. */
+export type FaultKind = (typeof faultKinds)[number] | 'flood';
 
 export interface PlannedFault {
   readonly atMs: number;
@@ -37,7 +38,7 @@ export interface PlannedFault {
   /** Which worker or API, where there are several. */
   readonly target: number;
   readonly forMs: number;
-  /** How slow, or how far the clock is off; milliseconds. */
+  /** How slow, or how far the clock is off; milliseconds. Of a flood: how many requests on each shard. */
   readonly amount: number;
 }
 
@@ -66,6 +67,7 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'clock-behind': [3000, 8000],
   'fill-redis': [500, 3000],
   'switch-primary': [0, 0],
+  flood: [0, 0],
 };
 
 const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>> = {
