@@ -26,7 +26,7 @@ const refreshEveryMs = 60_000;
 const quickMs = 20;
 const readings = 3;
 
-/** Looks at `redis` from its next `ready` on. @param wall The process's own clock, milliseconds since the epoch. */
+/** @param wall The process's own clock, milliseconds since the epoch. */
 export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now): RedisClock => {
   /** What is to be added to the monotonic clock. */
   const differences = new Map<Redis, number>();
@@ -66,16 +66,20 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
 
   const follow = (node: Redis): void => {
     let timer: NodeJS.Timeout | undefined;
-    node.on('ready', () => {
+    const begin = (): void => {
       void look(node);
       clearInterval(timer);
       timer = setInterval(look, refreshEveryMs, node).unref();
-    });
+    };
+    if (node.status === 'ready') begin();
+    node.on('ready', begin);
     node.on('close', () => clearInterval(timer));
     node.on('end', () => differences.delete(node));
   };
-  if (redis instanceof Cluster) redis.on('+node', follow);
-  else follow(redis);
+  if (redis instanceof Cluster) {
+    for (const node of redis.nodes()) follow(node);
+    redis.on('+node', follow);
+  } else follow(redis);
 
   return {
     asked,

@@ -1,67 +1,69 @@
-import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
 import { createRedisClock } from '../../src/redis/clock.ts';
-import { connectForCommands, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
-const clients: RedisClient[] = [];
-const servers: Server[] = [];
-
-const open = (url: string, hostNow: () => number = Date.now) => {
-  const client = connectForCommands({ url });
-  client.on('error', () => undefined);
-  clients.push(client);
-  return { client, clock: createRedisClock(client, hostNow) };
-};
-
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map(disconnect));
-  for (const server of servers.splice(0)) server.close();
-});
 
 describe('The clock of Redis', () => {
-  it('is known without asking, whatever the clock of the process is set to', async () => {
-    let wrongBy = 300_000;
-    const { client, clock } = open(redis.url, () => Date.now() + wrongBy);
-    await whenReady(client);
+  it('is known whatever the clock of the process says, and so is the difference', async () => {
+    const client = redis.client();
+    await client.ping();
+    const aheadMs = 300_000;
+    const clock = createRedisClock(client, () => Date.now() + aheadMs);
+    expect(clock.offsetMs()).toBeUndefined();
     await clock.asked;
-    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(200);
-    expect(clock.offsetMs()).toBeGreaterThan(299_800);
-    wrongBy = -300_000;
-    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(200);
-    expect(clock.offsetMs()).toBeLessThan(-299_800);
+    expect(Math.abs((clock.offsetMs() ?? 0) - aheadMs)).toBeLessThan(500);
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(500);
+    expect(clock.nowAt(client)).toBeCloseTo(clock.now(), -2);
   });
 
-  it('is that of the process while Redis has not answered yet, and asking fails for nobody', async () => {
-    const { clock } = open(`unix:${join(tmpdir(), `${redis.prefix}-nobody.sock`)}`, () => 1234);
-    await clock.refresh();
-    expect([clock.now(), clock.offsetMs()]).toEqual([1234, undefined]);
+  it('is that of the process until Redis has told it, also when Redis refuses to', async () => {
+    const client = redis.client();
+    await client.call('ACL', 'SETUSER', redis.prefix, 'on', 'nopass', '~*', '+@all', '-time');
+    const refused = client.duplicate({ username: redis.prefix, password: 'any' });
+    try {
+      const clock = createRedisClock(refused, () => 4711);
+      await clock.asked;
+      expect(clock.now()).toBe(4711);
+      expect(clock.nowAt(refused)).toBeUndefined();
+      expect(clock.offsetMs()).toBeUndefined();
+    } finally {
+      refused.disconnect();
+      await client.call('ACL', 'DELUSER', redis.prefix);
+    }
   });
 
-  it('is taken from the answer that came soonest', async () => {
-    const path = join(tmpdir(), `${redis.prefix}-slow.sock`);
-    let asked = 0;
-    const server = createServer((socket) => {
+  it('is asked again when somebody has a reason to doubt', async () => {
+    let seconds = 1000;
+    const path = join(tmpdir(), `${redis.prefix}.sock`);
+    const fake = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.on('data', (data) => {
-        const text = String(data);
-        if (!/^TIME\r$/im.test(text))
-          return socket.write('+OK\r\n'.repeat(text.match(/^\*\d+/gm)?.length ?? 0));
-        asked += 1;
-        const seconds = String(Math.floor(Date.now() / 1000));
-        const micros = String((Date.now() % 1000) * 1000);
-        const answer = `*2\r\n$${seconds.length}\r\n${seconds}\r\n$${micros.length}\r\n${micros}\r\n`;
-        return setTimeout(() => socket.write(answer), asked === 2 ? 0 : 500);
+        for (const [, command] of String(data).matchAll(/^\*\d+\r\n\$\d+\r\n(\w+)/gm)) {
+          const text = String(seconds);
+          const time = `*2\r\n$${text.length}\r\n${text}\r\n$1\r\n0\r\n`;
+          socket.write(command?.toLowerCase() === 'time' ? time : '+OK\r\n');
+        }
       });
-    });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-    const { client, clock } = open(`unix:${path}`);
-    await whenReady(client);
-    await clock.refresh();
-    expect(Math.abs(clock.offsetMs() ?? 1000)).toBeLessThan(150);
+    }).listen(path);
+    await once(fake, 'listening');
+    const client = new Redis({ path });
+    try {
+      const clock = createRedisClock(client);
+      await clock.asked;
+      expect(Math.abs(clock.now() - 1_000_000)).toBeLessThan(500);
+      seconds = 2000;
+      await clock.refresh();
+      await clock.refresh();
+      expect(Math.abs(clock.now() - 2_000_000)).toBeLessThan(500);
+    } finally {
+      client.disconnect();
+      fake.close();
+    }
   });
 });
