@@ -66,30 +66,4 @@ describe('The clock of Redis', () => {
       fake.close();
     }
   });
-
-  it('is taken from the answer that came soonest', async () => {
-    const path = join(tmpdir(), `${redis.prefix}-slow.sock`);
-    let asked = 0;
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
-      socket.on('data', (data) => {
-        const text = String(data);
-        if (!/^TIME\r$/im.test(text))
-          return socket.write('+OK\r\n'.repeat(text.match(/^\*\d+/gm)?.length ?? 0));
-        asked += 1;
-        const seconds = String(Math.floor(Date.now() / 1000));
-        const micros = String((Date.now() % 1000) * 1000);
-        const answer = `*2\r\n$${seconds.length}\r\n${seconds}\r\n$${micros.length}\r\n${micros}\r\n`;
-        return setTimeout(() => socket.write(answer), asked === 2 ? 0 : 500);
-      });
-    });
-    await once(server.listen(path), 'listening');
-    const client = new Redis({ path });
-    const clock = createRedisClock(client);
-    await clock.asked;
-    await clock.refresh();
-    expect(Math.abs(clock.offsetMs() ?? 1000)).toBeLessThan(150);
-    client.disconnect();
-    server.close();
-  });
 });
