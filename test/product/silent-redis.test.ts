@@ -2,6 +2,7 @@
  * The other end of every connection to Redis is gone without a word: bytes are swallowed, nothing is closed, and new
  * connections work. And: what a caller was told to have failed does not run afterwards.
  */
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSignatureQueue } from '../../src/queue/index.ts';
 import { type Lane, openLane } from '../faults/proxy.ts';
@@ -10,6 +11,9 @@ import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 
 const redis = testRedis();
+const thinking = '41790000001';
+/** One service, started again for each test. */
+const masterKey = randomBytes(32);
 const target = (): number | string =>
   redis.url.startsWith('unix:') ? redis.url.slice('unix:'.length) : Number(new URL(redis.url).port);
 
@@ -18,7 +22,13 @@ let product: TestProduct | undefined;
 
 const start = async (): Promise<{ lane: Lane; product: TestProduct }> => {
   lane = await openLane(target);
-  product = await startTestProduct(redis, { redisUrl: `redis://127.0.0.1:${lane.port}` });
+  product = await startTestProduct(redis, {
+    redisUrl: `redis://127.0.0.1:${lane.port}`,
+    masterKey,
+    configuration: {
+      subscribers: [{ msisdn: thinking, sim: { device: { kind: 'robot', thinkSeconds: 2 } } }],
+    },
+  });
   return { lane, product };
 };
 
@@ -37,8 +47,8 @@ afterEach(async () => {
   lane = undefined;
 }, 30_000);
 
-const accept = async (from: TestProduct): Promise<string | undefined> => {
-  const { body } = await from.post('/rest/service/sign', signRequest({ mode: 'asynch' }));
+const accept = async (from: TestProduct, more: { msisdn?: string } = {}): Promise<string | undefined> => {
+  const { body } = await from.post('/rest/service/sign', signRequest({ mode: 'asynch', ...more }));
   return body.MSS_SignatureResp?.MSSP_TransID;
 };
 
@@ -75,6 +85,20 @@ describe('connections to Redis that have gone silent', () => {
     const silent = product.logged.filter((line) => line.includes('Redis has been silent'));
     expect(silent).toHaveLength(1);
   }, 90_000);
+});
+
+describe('a transaction that a worker has in hand when its connections fall silent', () => {
+  it('is signed, and not given up as unanswered', async () => {
+    const { lane, product } = await start();
+    const id = (await accept(product, { msisdn: thinking })) ?? '';
+    const active = `{${redis.prefix.slice(-32)}-0}:signatures:active`;
+    await vi.waitFor(async () => expect(await client.lrange(active, 0, -1)).toContain(id), 10_000);
+    lane.deaden();
+    await vi.waitFor(async () => expect(await statusOf(product, id)).toBe('SIGNATURE'), {
+      timeout: 20_000,
+      interval: 50,
+    });
+  }, 60_000);
 });
 
 describe('requests whose callers were told fault 900', () => {
