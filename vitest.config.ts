@@ -2,7 +2,7 @@
  * How the tests run: every file in a process of its own, files in parallel, one private Redis for all of them.
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
- * one has green tests and no skipped ones. `npm test` says which case it is.
+ * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -14,7 +14,6 @@ const chromium = findChromium();
 
 /** They start and kill whole services. Begun last, each of them would be waited for alone. */
 const longest = [
-  'faults/mutants',
   'product/process',
   'oauth/rotation',
   'product/rolling-upgrade',
@@ -36,12 +35,16 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**'],
+    exclude: ['test/browser/**', 'test/faults/mutants.test.ts'],
     testTimeout: 15_000,
     // A process for each file spends more time on loading the same modules than on most files' tests. It also shows whoever
     // leaves something behind: the next file finds it.
     isolate: false,
   },
+};
+/** The test of the fault test takes minutes: it is run where it is asked for by name, and by `.ci/run`. */
+const mutants = {
+  test: { name: 'mutants', include: ['test/faults/mutants.test.ts'] },
 };
 const browser = {
   test: {
@@ -63,6 +66,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: chromium ? [unit, browser] : [unit],
+    projects: chromium ? [unit, browser, mutants] : [unit, mutants],
   },
 });

@@ -14,7 +14,8 @@ import('./setup.mjs').then((setup) =>
 
     const chromium = findChromium();
     // Whoever chose a project has chosen.
-    if (!process.argv.includes('--project')) {
+    const chosen = process.argv.includes('--project') ? [] : ['--project', 'unit', '--project', 'browser'];
+    if (chosen.length > 0) {
       setup.say(
         chromium
           ? `browser tests run with ${chromium}`
@@ -23,7 +24,7 @@ import('./setup.mjs').then((setup) =>
     }
     const { status } = await run(
       process.execPath,
-      [setup.tool('vitest/vitest.mjs'), 'run', ...process.argv.slice(2)],
+      [setup.tool('vitest/vitest.mjs'), 'run', ...chosen, ...process.argv.slice(2)],
       { cwd: setup.project },
     );
     process.exitCode = status;
