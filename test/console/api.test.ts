@@ -1,5 +1,6 @@
 /** The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts nobody twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shardFor } from '../../src/transactions/answers.ts';
 import { soon } from '../operators/replay-stage.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -135,7 +136,7 @@ describe('one transaction', () => {
 
   it('shows an end that is not believed as it is answered: an internal error', async () => {
     const id = await signed('Pay 78 to Alma?');
-    const job = stage.shards[0]?.signatures.queue.toKey(id) ?? '';
+    const job = shardFor(stage.shards, id)?.signatures.queue.toKey(id) ?? '';
     const redis = stage.product.core.blocking;
     const record = JSON.parse((await redis.hget(job, 'returnvalue')) ?? '');
     const outcome = { kind: 'signature', cms: 'AAAA' };
