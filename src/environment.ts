@@ -40,7 +40,7 @@ export const environmentSchema = z.object({
   }),
   PARAPH_DATA: z.string().default('.paraph').meta({
     description:
-      'Directory for what the embedded default keeps: Redis data and the master key. Also for the note that a master key was used, which makes a directory that exists worth keeping elsewhere, too.',
+      'Directory for what the embedded default keeps: Redis data and the master key. Keep it also when you set REDIS_URL: it records that the master key was used.',
     hint: 'a path',
   }),
   REDIS_URL: z.string().refine(isRedisAddress).optional().meta({

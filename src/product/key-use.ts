@@ -34,7 +34,11 @@ export const readKeyUse = async (
   }
   const path = join(dataDirectory, 'master.key.used');
   const name = createHmac('sha256', masterKey).update('paraph key in use').digest('base64url');
-  const noted = await readFile(path, 'utf8').catch(() => '');
+  const noted = await readFile(path, 'utf8').catch((error: unknown) => {
+    // A note that is there and cannot be read must not count as none.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  });
   const isUsed = noted.trim() === name;
   return {
     isUsed,

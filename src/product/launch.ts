@@ -99,12 +99,18 @@ export const launch = async (
     logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
   }
   if (parts.api) for (const warning of warningsAbout(configuration)) logger.warn(warning);
+  if (environment.newAuthority === true) {
+    logger.warn('PARAPH_NEW_AUTHORITY=1 is set: an empty Redis gets a new authority. It is meant for one start');
+  }
+  const hurry = new AbortController();
   let end: (code: number) => void = () => undefined;
   const ending = new Promise<number>((resolve) => {
     end = resolve;
   });
   const redis = await redisToUse(environment, (problem) => {
     trouble(new Error(problem));
+    // Without its Redis it can serve nobody, also when it is about to stop.
+    hurry.abort();
     end(1);
   });
   if (redis.restored) logger.warn('Redis was restored from dump.rdb');
@@ -146,7 +152,6 @@ export const launch = async (
     }
     throw error;
   }
-  const hurry = new AbortController();
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
   let first: number | undefined;
   let latest = 0;
@@ -165,8 +170,6 @@ export const launch = async (
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   const stopped = ending.then(async (code) => {
-    // Without its Redis it can serve nobody.
-    if (code !== 0) hurry.abort();
     await product.stop(hurry.signal);
     await redis.stop();
     return code;

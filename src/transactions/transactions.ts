@@ -39,7 +39,7 @@ export interface Transactions {
    * same id is returned and nobody is asked twice.
    *
    * @param wire The request as it is stored: normalised, without AP_PWD.
-   * @throws When Redis is unreachable; the request may then have been accepted or not. It is not accepted any more.
+   * @throws When Redis is unreachable. The request may have been accepted before that; it is not accepted afterwards.
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**

@@ -5,7 +5,7 @@ import type { Told } from '../journal.ts';
 import { isOutcome } from './told.ts';
 
 /** After the promotion. */
-const acknowledgedWithinMs = 10_000;
+const acknowledgedWithinMs = 5000;
 const signedWithinMs = 20_000;
 /** Replication to a replica on the same machine is a matter of milliseconds; a busy machine may take longer. */
 const unreplicatedMs = 1000;
