@@ -100,7 +100,9 @@ export const launch = async (
   }
   if (parts.api) for (const warning of warningsAbout(configuration)) logger.warn(warning);
   if (environment.newAuthority === true) {
-    logger.warn('PARAPH_NEW_AUTHORITY=1 is set: an empty Redis gets a new authority. It is meant for one start');
+    logger.warn(
+      'PARAPH_NEW_AUTHORITY=1 is set: an empty Redis gets a new authority. It is meant for one start',
+    );
   }
   const hurry = new AbortController();
   let end: (code: number) => void = () => undefined;
