@@ -16,7 +16,9 @@
  * room left: one that floods the process leaves a quarter of it to the others, two leave a seventh. Turns go round among the
  * applications, and while several ask, each works on a part at a time. Whose a request is, is known when it has been read: what
  * is refused for its application's sake has been read, what is refused before is refused to all. The AP_ID is believed before
- * its password is checked; whoever abuses a name gets in the way of that name alone.
+ * its password is checked; whoever abuses a registered name gets in the way of that name alone. Names that are not registered
+ * are free to invent, so a share for each would leave nothing to the others: all of them together have a fixed number of shares,
+ * and a name always falls to the same one.
  */
 import { fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
@@ -42,8 +44,9 @@ export interface Place {
   /** From here on the request only waits for a person. */
   readonly waits: () => void;
   /**
-   * Gives the place up while a password is computed. Whoever comes back asks for one again; until then nothing of the request
-   * counts here, so that people who do not know a password take no room from those who do.
+   * Gives the place up while a password is computed, or for good when the request is refused before it is known whose it is.
+   * Whoever comes back asks for one again; until then nothing of the request counts here, so that people who do not know a
+   * password take no room from those who do.
    */
   readonly stepAside: () => void;
   readonly leave: () => void;
@@ -70,7 +73,8 @@ export interface AdmissionOptions {
   readonly maxBacklog: number;
   readonly maxBacklogInAll: number;
   readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
-  readonly now: () => number;
+  /** Whether an AP_ID is one that not everybody can make up. Asked for each request. */
+  readonly isRegistered: (apId: string) => boolean;
   /** Called at most once a second, with the number of requests refused since, and why and whose the first of them was. */
   readonly onRefused: (count: number, shortage: Shortage, apId: string | undefined) => void;
 }
@@ -84,7 +88,9 @@ const partOfFree = 3;
 const atOnce = 128;
 /** Of one application, while another one asks: each place that is taken makes everybody's next answer a little later. */
 const atOnceOfOne = 32;
-/** Another one asks when it has asked within this time. */
+/** All names that are not registered have so many: enough that an honest one seldom meets a flood, few beside the registered. */
+const sharesOfUnregistered = 16;
+/** Another one asks when a request of its was let in within this time. */
 const askedMs = 10_000;
 /** When somebody has waited this long for a turn, the process is behind, and new signature requests are refused. */
 const behindMs = 1000;
@@ -93,11 +99,25 @@ const patienceMs = 3000;
 const lookEveryMs = 100;
 const reportEveryMs = 1000;
 
+/** The clock of the machine may be set while somebody waits; this one only goes on. */
+const now = (): number => performance.now();
+
+/** The top bits of FNV-1a. A longer name than can be registered is not worth the time. */
+const numberOf = (apId: string): number => {
+  let hash = 0x811c9dc5;
+  for (let at = Math.min(apId.length, 256) - 1; at >= 0; at -= 1)
+    hash = Math.imul(hash ^ apId.charCodeAt(at), 0x01000193);
+  return (hash >>> 16) % sharesOfUnregistered;
+};
+
 type Lane = 'sign' | 'other';
 
-/** What one application has here; there is none for an application that has nothing. */
+/** A registered AP_ID, a number for those that are not, undefined for requests without one. */
+type Owner = string | number | undefined;
+
+/** What one owner has here; there is none for an owner that has nothing. */
 interface Share {
-  readonly apId: string | undefined;
+  readonly owner: Owner;
   readonly inHand: Record<Lane, number>;
   readonly turns: Readonly<Record<Lane, Turn[]>>;
   working: number;
@@ -105,43 +125,52 @@ interface Share {
 }
 
 interface Turn {
+  readonly apId: string | undefined;
   readonly since: number;
   readonly take: (place: Place | undefined) => void;
 }
 
 export const createAdmission = (options: AdmissionOptions): Admission => {
-  const { maxInHand, maxWaitingCallers, maxBacklog, maxBacklogInAll, backlog, now, onRefused } = options;
+  const { maxInHand, maxWaitingCallers, maxBacklog, maxBacklogInAll, backlog, isRegistered, onRefused } =
+    options;
   const inHand = { sign: 0, other: 0 };
   let working = 0;
   let waitingCallers = 0;
-  const shares = new Map<string | undefined, Share>();
+  const shares = new Map<Owner, Share>();
   /** Those with turns, in the order in which they get the next one. */
   const rounds: Readonly<Record<Lane, Set<Share>>> = { sign: new Set(), other: new Set() };
   /** Who asked last, and who did before. */
-  let asked: { readonly apId: string | undefined; at: number } = { apId: undefined, at: 0 };
-  let askedBefore: typeof asked = { apId: undefined, at: 0 };
+  let asked: { readonly owner: Owner; readonly at: number } = {
+    owner: undefined,
+    at: Number.NEGATIVE_INFINITY,
+  };
+  let askedBefore = asked;
   let lastServed: Lane = 'sign';
   let watch: NodeJS.Timeout | undefined;
   let refusals = 0;
 
   const laneOf = (operation: Operation): Lane => (operation === 'sign' ? 'sign' : 'other');
 
+  const ownerOf = (apId: string | undefined): Owner =>
+    apId === undefined || isRegistered(apId) ? apId : numberOf(apId);
+
   const shareOf = (apId: string | undefined): Share => {
-    const present = shares.get(apId);
+    const owner = ownerOf(apId);
+    const present = shares.get(owner);
     if (present !== undefined) return present;
     const share: Share = {
-      apId,
+      owner,
       inHand: { sign: 0, other: 0 },
       turns: { sign: [], other: [] },
       working: 0,
       waitingCallers: 0,
     };
-    shares.set(apId, share);
+    shares.set(owner, share);
     return share;
   };
 
-  const forgetEmpty = ({ apId, inHand: own, waitingCallers: callers }: Share): void => {
-    if (own.sign + own.other + callers === 0) shares.delete(apId);
+  const forgetEmpty = ({ owner, inHand: own, waitingCallers: callers }: Share): void => {
+    if (own.sign + own.other + callers === 0) shares.delete(owner);
   };
 
   const shortageFor = (lane: Lane): Shortage | undefined => {
@@ -153,7 +182,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   };
 
   const shortageOf = (lane: Lane, apId: string | undefined): Shortage | undefined => {
-    const share = shares.get(apId);
+    const share = shares.get(ownerOf(apId));
     const own = share?.inHand[lane] ?? 0;
     const left = lane === 'sign' ? maxInHand - inHand.sign : 2 * maxInHand - inHand.sign - inHand.other;
     if (own >= partOfFree * left) return 'requests of one application in hand';
@@ -176,18 +205,16 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     }, reportEveryMs).unref();
   };
 
-  const noteAsked = (apId: string | undefined): void => {
-    if (asked.apId !== apId) {
-      askedBefore = asked;
-      asked = { apId, at: 0 };
-    }
-    asked.at = now();
+  /** Of who was let in alone: otherwise a stranger could keep each application at its part, with a request now and then. */
+  const noteAsked = ({ owner }: Share): void => {
+    if (asked.owner !== owner) askedBefore = asked;
+    asked = { owner, at: now() };
   };
 
   /** Whether it may work on one more now. */
-  const mayWork = ({ apId, working: own }: Share): boolean => {
+  const mayWork = ({ owner, working: own }: Share): boolean => {
     if (working >= atOnce) return false;
-    const other = asked.apId === apId ? askedBefore : asked;
+    const other = asked.owner === owner ? askedBefore : asked;
     return own < atOnceOfOne || now() - other.at >= askedMs;
   };
 
@@ -199,39 +226,36 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     serveNext();
   };
 
-  const finish = (lane: Lane, share: Share): void => {
-    if (lane === 'sign') backlog.added(share.apId);
+  const finish = (lane: Lane, share: Share, apId: string | undefined): void => {
+    noteAsked(share);
+    if (lane === 'sign') backlog.added(apId);
     vacate(lane, share);
   };
 
-  const begin = (lane: Lane, share: Share): Place => {
+  const begin = (lane: Lane, share: Share, apId: string | undefined): Place => {
     working += 1;
     share.working += 1;
     let stage: 'working' | 'waiting' | 'gone' = 'working';
+    const end = (endWork: typeof finish): void => {
+      if (stage === 'gone') return;
+      if (stage === 'working') endWork(lane, share, apId);
+      else {
+        waitingCallers -= 1;
+        share.waitingCallers -= 1;
+      }
+      stage = 'gone';
+      forgetEmpty(share);
+    };
     return {
       waits: () => {
         if (stage !== 'working') return;
         stage = 'waiting';
         waitingCallers += 1;
         share.waitingCallers += 1;
-        finish(lane, share);
+        finish(lane, share, apId);
       },
-      stepAside: () => {
-        if (stage === 'gone') return;
-        if (stage === 'working') vacate(lane, share);
-        stage = 'gone';
-        forgetEmpty(share);
-      },
-      leave: () => {
-        if (stage === 'gone') return;
-        if (stage === 'working') finish(lane, share);
-        else {
-          waitingCallers -= 1;
-          share.waitingCallers -= 1;
-        }
-        stage = 'gone';
-        forgetEmpty(share);
-      },
+      stepAside: () => end(vacate),
+      leave: () => end(finish),
     };
   };
 
@@ -248,8 +272,9 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     while (now() - (share.turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= patienceMs) {
       inHand[lane] -= 1;
       share.inHand[lane] -= 1;
-      noteRefusal('requests of one application in hand', share.apId);
-      takeTurn(lane, share)?.take(undefined);
+      const turn = takeTurn(lane, share);
+      noteRefusal('requests of one application in hand', turn?.apId);
+      turn?.take(undefined);
     }
     forgetEmpty(share);
   };
@@ -265,7 +290,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
         const turn = takeTurn(lane, share);
         if (turn === undefined) continue;
         lastServed = lane;
-        turn.take(begin(lane, share));
+        turn.take(begin(lane, share, turn.apId));
         return true;
       }
     }
@@ -294,16 +319,15 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   return {
     refuses,
     enter: (operation, apId) => {
-      noteAsked(apId);
       if (refuses(operation, apId)) return undefined;
       const lane = laneOf(operation);
       const share = shareOf(apId);
       inHand[lane] += 1;
       share.inHand[lane] += 1;
-      if (mayWork(share) && share.turns[lane].length === 0) return begin(lane, share);
+      if (mayWork(share) && share.turns[lane].length === 0) return begin(lane, share, apId);
       watch ??= setInterval(lookAtTurns, lookEveryMs);
       rounds[lane].add(share);
-      return new Promise((take) => share.turns[lane].push({ since: now(), take }));
+      return new Promise((take) => share.turns[lane].push({ apId, since: now(), take }));
     },
   };
 };

@@ -55,6 +55,12 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
   trace: { ...trace, fault: fault.code },
 });
 
+/** To a caller of whom nothing is known, since his request cannot be read. */
+export const refusedUnread = (why: Fault, turn: Turn): Answer => {
+  turn.stepAside();
+  return faultAnswer(why);
+};
+
 /** To a caller who was not let in. Who comes too often, or finds no room, may come again. */
 export const refusedCaller = (why: Fault, trace: Trace): Answer => ({
   ...faultAnswer(why, trace),

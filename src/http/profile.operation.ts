@@ -22,6 +22,7 @@ import {
   faultAnswer,
   type OperationHandler,
   refusedCaller,
+  refusedUnread,
   traceOf,
 } from './operation.ts';
 import { type ProfileView, presentProfile, type SscdView } from './present.ts';
@@ -99,7 +100,7 @@ export const createProfile = (deps: {
 
   return async (body, evidence, turn) => {
     const parsed = protocol.parseProfile(body);
-    if (!parsed.ok) return faultAnswer(parsed.fault);
+    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
     const request = parsed.value;
     const trace = traceOf(request.caller);
     const provider = await authorizeCaller(providers, request.caller, evidence, turn);

@@ -16,6 +16,7 @@ import {
   faultAnswer,
   type OperationHandler,
   refusedCaller,
+  refusedUnread,
   traceOf,
 } from './operation.ts';
 import { presentReceipt } from './present.ts';
@@ -31,7 +32,7 @@ export const createReceipt =
   async (body, evidence, turn) => {
     const { protocol, providers, subscribers, receipts, now } = deps;
     const parsed = protocol.parseReceipt(body);
-    if (!parsed.ok) return faultAnswer(parsed.fault);
+    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
     const request = parsed.value;
     const trace = traceOf(request.caller, request.msspTransId);
     const provider = await authorizeCaller(providers, request.caller, evidence, turn);

@@ -9,6 +9,7 @@ import { Hono } from 'hono';
 import { type Checked, type Fault, fault, ok } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
@@ -23,11 +24,14 @@ interface Bindings {
 const respond = (status: number, body: object, headers?: Readonly<Record<string, string>>): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
 
-/** Whose a request says it is, before anything about it is checked. */
+/**
+ * Whose a request says it is, before anything about it is checked. Nobody's, when it names a login: those come from inside,
+ * and what is counted in their name would refuse them.
+ */
 const claimedApId = (body: unknown, operation: Operation): string | undefined => {
   const member = (of: unknown, name: string): unknown => (Object(of) as Record<string, unknown>)[name];
   const apId = member(member(member(body, wrappers[operation]), 'AP_Info'), 'AP_ID');
-  return typeof apId === 'string' ? apId : undefined;
+  return typeof apId === 'string' && !isLogin(apId) ? apId : undefined;
 };
 
 export interface ServiceRoutesOptions {

@@ -19,6 +19,7 @@ import {
   faultAnswer,
   type OperationHandler,
   refusedCaller,
+  refusedUnread,
   traceOf,
 } from './operation.ts';
 import { presentAccepted, presentSigned } from './present.ts';
@@ -35,7 +36,7 @@ export const createSign =
   async (body, evidence, turn) => {
     const { protocol, providers, subscribers, transactions, app2app, now } = deps;
     const parsed = protocol.parseSign(body);
-    if (!parsed.ok) return faultAnswer(parsed.fault);
+    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
     const { request, wire } = parsed.value;
     const authorized = authorizeCaller(providers, request.caller, evidence, turn);
     const provider = authorized instanceof Promise ? await authorized : authorized;

@@ -17,6 +17,7 @@ import {
   faultAnswer,
   type OperationHandler,
   refusedCaller,
+  refusedUnread,
   traceOf,
 } from './operation.ts';
 import { asStatusFault, presentStatus } from './present.ts';
@@ -31,7 +32,7 @@ export const createStatus =
   async (body, evidence, turn) => {
     const { protocol, providers, transactions, now } = deps;
     const parsed = protocol.parseStatus(body);
-    if (!parsed.ok) return faultAnswer(parsed.fault);
+    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
     const { caller, msspTransId } = parsed.value;
     const trace = traceOf(caller, msspTransId);
     const provider = await authorizeCaller(providers, caller, evidence, turn);

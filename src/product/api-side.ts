@@ -132,7 +132,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     maxBacklog,
     maxBacklogInAll,
     backlog,
-    now: hostNow,
+    isRegistered: providers.isRegistered,
     onRefused: (count, shortage, apId) => {
       telemetry.refused(count, shortage);
       core.logger.warn(

@@ -55,6 +55,9 @@ export interface ApplicationProviders {
     place?: WorkingPlace,
   ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>>;
 
+  /** Whether an AP_ID is registered: in a sandbox, others can call too. */
+  isRegistered(apId: string): boolean;
+
   /**
    * What can still be checked of a request that is already in the queue, where it has neither password nor connection:
    * the provider must be known and may ask for this. Whoever can add jobs is trusted to be who it says; the call is not
@@ -120,6 +123,8 @@ export const createApplicationProviders = ({
       if (provider === undefined && sandbox) return unregistered(credentials.apId);
       return prove(provider, credentials, place);
     },
+
+    isRegistered: (apId) => byId.has(apId),
 
     checkStored: (request) => {
       const { apId } = request.caller;

@@ -1,11 +1,24 @@
 /** Who gets a place, who waits for a turn, and who is refused. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Admission, createAdmission, type Place } from '../../src/http/admission.ts';
+import type { OperationHandler } from '../../src/http/operation.ts';
+import { createServiceRoutes } from '../../src/http/service.route.ts';
+import { createStatus } from '../../src/http/status.operation.ts';
+import { createApplicationProviders } from '../../src/registry/application-providers.ts';
+import { loginApId } from '../../src/registry/login-ap-id.ts';
+import { createPasswordVerifier } from '../../src/registry/password-verifier.ts';
+import { createTransactions } from '../../src/transactions/transactions.ts';
+import { protocol } from '../protocol/samples.ts';
+import { signRequest } from '../support/requests.ts';
 
 const atOnce = 128;
 
 const some = 'http://some.example';
 const other = 'http://other.example';
+
+/** Nobody registered these. */
+const invented = (number: number): string => `urn:invented:${number}`;
+const isRegistered = (apId: string): boolean => !apId.startsWith('urn:invented:');
 
 let waitingForWorkers = 0;
 /** Of these `some` has added. */
@@ -29,7 +42,7 @@ const admissionOf = (limits: {
       sizeOf: (apId) => (apId === some ? waitingOfSome : 0),
       added: () => undefined,
     },
-    now: Date.now,
+    isRegistered,
     onRefused: (...report) => void reports.push(report),
   });
 
@@ -103,7 +116,7 @@ describe('a request that waits for its password', () => {
       maxBacklog: 1000,
       maxBacklogInAll: 1000,
       backlog: { size: () => 0, sizeOf: () => 0, added: () => void added.push(1) },
-      now: Date.now,
+      isRegistered,
       onRefused: () => undefined,
     });
     const first = placeOf(admission.enter('sign'));
@@ -117,6 +130,19 @@ describe('a request that waits for its password', () => {
     second.leave();
     expect(added).toHaveLength(1);
     placeOf(admission.enter('sign'));
+  });
+});
+
+describe('a caller who waits for a person', () => {
+  it('is counted no more once his place is given up, however that is', () => {
+    const admission = admissionOf({ maxWaitingCallers: 1 });
+    for (const giveUp of ['leave', 'stepAside'] as const) {
+      const place = placeOf(admission.enter('sign'));
+      place.waits();
+      expect(admission.refuses('sign'), giveUp).toBe(true);
+      place[giveUp]();
+      expect(admission.refuses('sign'), giveUp).toBe(false);
+    }
   });
 });
 
@@ -259,6 +285,144 @@ describe('an application that floods the process', () => {
     expect(enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise))).toHaveLength(
       96,
     );
+  });
+});
+
+/**
+ * Ten seconds in which a flood offers ten times as many requests as are worked off, and a good application one in each
+ * tenth of a second.
+ *
+ * @returns How many of its hundred were served.
+ */
+const serveBeside = async (good: string, floodName: (request: number) => string): Promise<number> => {
+  const admission = admissionOf({});
+  const working: Place[] = [];
+  let [served, flooded] = [0, 0];
+  const ask = (apId: string, onServed: () => void): void => {
+    void Promise.resolve(admission.enter('sign', apId)).then((place) => {
+      if (place === undefined) return;
+      working.push(place);
+      onServed();
+    });
+  };
+  for (let tick = 0; tick < 130; tick += 1) {
+    for (let request = 0; request < 200; request += 1) {
+      ask(floodName(flooded), () => undefined);
+      flooded += 1;
+    }
+    if (tick < 100)
+      ask(good, () => {
+        served += 1;
+      });
+    await vi.advanceTimersByTimeAsync(100);
+    for (const place of working.splice(0, 20)) place.leave();
+  }
+  return served;
+};
+
+describe('a flood of names that nobody registered', () => {
+  it('leaves an application that is registered its turns', async () => {
+    expect(await serveBeside(some, invented)).toBe(100);
+  });
+
+  it('that is one name leaves another such name its turns', async () => {
+    expect(await serveBeside(invented(1), () => invented(2))).toBe(100);
+  });
+
+  it('is refused name by name, but counted as a few', () => {
+    const admission = admissionOf({ maxInHand: 490 });
+    for (let request = 0; request < 1000; request += 1) void admission.enter('sign', invented(request));
+    expect(enterAll(admission, 5, some).filter((entered) => entered !== undefined)).toHaveLength(5);
+  });
+});
+
+const send = async (
+  admission: Admission,
+  operation: OperationHandler,
+  name: 'sign' | 'status',
+  body: object,
+): Promise<Response> => {
+  const { routes } = createServiceRoutes({
+    protocol,
+    operations: { sign: operation, status: operation, receipt: operation, profile: operation },
+    evidenceOf: () => ({ clientCertificateFingerprint: undefined }),
+    limits: { maxBytes: 65_536, timeoutMs: 60_000 },
+    admission,
+    now: Date.now,
+    log: { answered: () => undefined, trouble: () => undefined },
+  });
+  return routes.request(`/rest/service/${name}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+};
+
+describe('a stranger', () => {
+  it('who is not let in takes no places from the applications', () => {
+    const admission = admissionOf({});
+    placeOf(admission.enter('sign', other)).stepAside();
+    const crowd = enterAll(admission, atOnce, some);
+    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(atOnce);
+  });
+
+  it('whose request cannot be read takes no places from them either', async () => {
+    const admission = admissionOf({});
+    const status = createStatus({
+      protocol,
+      providers: createApplicationProviders({
+        providers: [],
+        sandbox: true,
+        rateLimiter: { take: async () => true },
+        passwords: createPasswordVerifier(),
+      }),
+      transactions: createTransactions({
+        shards: [],
+        endings: [],
+        protocol,
+        readEnd: async () => ({ kind: 'open' }),
+        retention: { signedMs: 1000, failedMs: 1000 },
+        now: Date.now,
+      }),
+      now: Date.now,
+    });
+    const answer = await send(admission, status, 'status', { MSS_StatusReq: { AP_Info: { AP_ID: other } } });
+    expect(await answer.json()).toMatchObject({ Fault: { Code: { SubCode: { Value: '_102' } } } });
+    const crowd = enterAll(admission, atOnce, some);
+    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(atOnce);
+  });
+
+  it('who names the logins of a tenant refuses them nothing', async () => {
+    const admission = admissionOf({ maxInHand: 4 });
+    const releases: (() => void)[] = [];
+    let answers: Promise<Response>[] = [];
+    await new Promise<void>((resolve) => {
+      const hold: OperationHandler = async () => {
+        await new Promise<void>((release) => {
+          releases.push(release);
+          if (releases.length === 3) resolve();
+        });
+        return { status: 200, body: {}, trace: {} };
+      };
+      answers = Array.from({ length: 3 }, () =>
+        send(admission, hold, 'sign', signRequest({ apId: loginApId('main') })),
+      );
+    });
+    expect(admission.refuses('sign', loginApId('main'))).toBe(false);
+    for (const release of releases) release();
+    await Promise.all(answers);
+  });
+});
+
+describe('a clock that is set', () => {
+  it('dismisses nobody who waits for a turn', async () => {
+    const admission = admissionOf({});
+    const [first] = enterAll(admission, atOnce).map(placeOf);
+    const waiting = admission.enter('sign');
+    vi.setSystemTime(Date.now() + 3_600_000);
+    await vi.advanceTimersByTimeAsync(200);
+    first?.leave();
+    expect(await waiting).toBeDefined();
   });
 });
 

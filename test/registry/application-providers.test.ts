@@ -164,6 +164,12 @@ describe('an application provider', () => {
     expect(await authorize(credentials('closed', { apPassword: 'secret' }), place)).toEqual(noRoom);
   });
 
+  it('is registered or not, in a sandbox too', () => {
+    const { isRegistered } = registry({ sandbox: true });
+    expect(isRegistered('closed')).toBe(true);
+    expect(isRegistered('mid://anybody')).toBe(false);
+  });
+
   it('is any at all in a sandbox, but those that are registered must still prove it', async () => {
     const { authorize } = registry({ sandbox: true });
     expect(await authorize(credentials('mid://anybody'))).toEqual({

@@ -110,7 +110,7 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
       maxBacklog: 100,
       maxBacklogInAll: 100,
       backlog: { size: () => 0, sizeOf: () => 0, added: () => undefined },
-      now,
+      isRegistered: providers.isRegistered,
       onRefused: telemetry.refused,
     }),
     now,
