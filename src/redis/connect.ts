@@ -154,6 +154,9 @@ const open = ({ url }: RedisTarget, purpose: Purpose): RedisClient => {
       ...(first.protocol === 'rediss:' && { tls: {} }),
     },
     clusterRetryStrategy: reconnectDelayMs,
+    // The library asks whether the cluster is whole, and while it is not, its `connect()` neither resolves nor rejects, also
+    // not once it is whole again. BullMQ's workers wait for that. Without the question a command says what is wrong.
+    enableReadyCheck: false,
     // A cluster client keeps commands in a queue that no timeout watches: somebody who waits is told at once instead.
     enableOfflineQueue: purpose === 'blocking',
   });
