@@ -282,6 +282,9 @@ const open = (
       ...tls,
     },
     clusterRetryStrategy: reconnectDelayMs,
+    // The library asks whether the cluster is whole, and while it is not, its `connect()` neither resolves nor rejects, also
+    // not once it is whole again. BullMQ's workers wait for that. Without the question a command says what is wrong.
+    enableReadyCheck: false,
     ...clusterOptions,
   });
   return prepareCluster(cluster, prepare);
