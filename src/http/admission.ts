@@ -78,7 +78,7 @@ const partOfFree = 3;
  */
 const atOnce = 128;
 /** Of one application, while another one asks: each place that is taken makes everybody's next answer a little later. */
-const atOnceOfOne = 32;
+const atOnceOfOne = 16;
 /** Another one asks when it has asked within this time. */
 const askedMs = 10_000;
 /** When somebody has waited this long for a turn, the process is behind, and new signature requests are refused. */
