@@ -78,6 +78,7 @@ export const fairness: Scenario = {
       await added;
       const waiting = await measure();
       await flood.drop();
+      await product.clear();
       return { alone, adding, waiting };
     };
     const rounds = await interleave(small ? 1 : 5, {

@@ -87,7 +87,7 @@ const partOfFree = 3;
  */
 const atOnce = 128;
 /** Of one application, while another one asks: each place that is taken makes everybody's next answer a little later. */
-const atOnceOfOne = 32;
+const atOnceOfOne = 16;
 /** All names that are not registered have so many: enough that an honest one seldom meets a flood, few beside the registered. */
 const sharesOfUnregistered = 16;
 /** Another one asks when a request of its was let in within this time. */

@@ -257,8 +257,8 @@ describe('an application that floods the process', () => {
 
   it('gets one turn while another gets one, however many it waits for', async () => {
     const admission = admissionOf({});
-    const crowds = ['a', 'b', 'c', 'd'].map((name) => `http://${name}.example`);
-    const working = crowds.flatMap((apId) => enterAll(admission, atOnce / 4, apId)).map(placeOf);
+    const crowds = [...'abcdefgh'].map((name) => `http://${name}.example`);
+    const working = crowds.flatMap((apId) => enterAll(admission, atOnce / 8, apId)).map(placeOf);
     const served: string[] = [];
     for (const apId of [some, some, some, other, other]) {
       void Promise.resolve(admission.enter('sign', apId)).then(() => served.push(apId));
@@ -272,7 +272,7 @@ describe('an application that floods the process', () => {
     const admission = admissionOf({});
     placeOf(admission.enter('sign', other)).leave();
     const crowd = enterAll(admission, atOnce, some);
-    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(32);
+    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(16);
     placeOf(admission.enter('sign', other)).leave();
     await vi.advanceTimersByTimeAsync(2900);
     const served: unknown[] = [];
@@ -283,7 +283,7 @@ describe('an application that floods the process', () => {
     await vi.advanceTimersByTimeAsync(7200);
     expect(served).toEqual([]);
     expect(enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise))).toHaveLength(
-      96,
+      112,
     );
   });
 });
