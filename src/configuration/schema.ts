@@ -162,9 +162,8 @@ const address = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], {
 const trustedProxy = z.strictObject({
   addresses: z
     .array(address)
-    .min(1)
     .describe(
-      'Addresses or CIDR ranges from which X-Forwarded-For and the header below are believed. From others the header is ignored.',
+      'Addresses or CIDR ranges from which X-Forwarded-For and the header below are believed. From others the certificate is ignored. An empty list says that there is no proxy: then headers of forwarding count for nothing, and each address is one caller.',
     ),
   clientCertificateHeader: z
     .string()

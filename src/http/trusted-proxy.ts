@@ -77,9 +77,10 @@ const isOneOf = (proxy: ProxyAddresses | undefined): ((remote: string | undefine
   proxy === undefined ? () => false : createAddressList(proxy.addresses);
 
 /**
- * Where a request comes from, for limits. Behind a trusted proxy that is the last entry of X-Forwarded-For, which the proxy
- * itself has appended; what stands before it is the client's own word. An entry that is no address counts for nothing: free
- * text would give whoever can write it a new name for each request.
+ * Where a request comes from, for limits. Behind trusted proxies that is the last entry of X-Forwarded-For that is none of
+ * them: each has appended whom it was asked by, and what stands before is the client's own word. An entry that is no address
+ * counts for nothing: free text would give whoever can write it a new name for each request. Where the configuration says
+ * that there is no proxy, these headers count for nothing either.
  *
  * An address that forwards without being trusted is a proxy that the configuration does not know, or a caller who pretends
  * to be one. As a proxy it is many callers, so it must not be counted as one; as a caller it may write what it likes, so its
@@ -93,14 +94,17 @@ export const createClientAddress = (
   proxy: ProxyAddresses | undefined,
 ): ((incoming: IncomingMessage | undefined) => Source) => {
   const isTrusted = isOneOf(proxy);
+  const isWithout = proxy?.addresses.length === 0;
   const sourceOf = (incoming: IncomingMessage): Source => {
     const remote = incoming.socket?.remoteAddress;
     if (remote === undefined) return { caller: '' };
     const address = callerOf(remote) ?? remote;
     const trusted = isTrusted(remote);
-    if (!trusted && !isForwarded(incoming)) return { caller: address };
-    const forwarded = String(incoming.headers['x-forwarded-for'] ?? '');
-    const said = callerOf(withoutPort((forwarded.split(',').at(-1) ?? '').trim()));
+    if (isWithout || (!trusted && !isForwarded(incoming))) return { caller: address };
+    const entries = String(incoming.headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((entry) => withoutPort(entry.trim()));
+    const said = callerOf((trusted ? entries.findLast((entry) => !isTrusted(entry)) : entries.at(-1)) ?? '');
     if (trusted && said !== undefined) return { caller: said };
     return { caller: said === undefined ? undefined : `${address} for ${said}`, sharedBy: address };
   };
@@ -135,6 +139,7 @@ export const createForwardingWatch = ({
   let toldAt = Number.NEGATIVE_INFINITY;
   return (incoming) => {
     const remote = incoming?.socket?.remoteAddress;
+    if (proxy?.addresses.length === 0) return;
     if (remote === undefined || !isForwarded(incoming) || settled.has(remote)) return;
     const trusted = isTrusted(remote);
     if (!trusted && now() - toldAt < tellEveryMs) return;

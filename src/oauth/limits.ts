@@ -5,7 +5,13 @@
  * Names of buckets hold a hash: numbers and addresses of people do not belong into key names.
  */
 import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
-import { limitsFrom, type NamedLimit, type RateLimiter, type Source } from '../registry/rate-limiter.ts';
+import {
+  limitsFrom,
+  type NamedLimit,
+  type RateLimiter,
+  type Source,
+  takeAll,
+} from '../registry/rate-limiter.ts';
 import { nameOfClient, type Tenant, type Tenants } from './tenant.ts';
 
 export interface Limits {
@@ -23,13 +29,13 @@ export interface Limits {
   /**
    * Counts a client that could not prove who it is.
    *
-   * @returns The buckets that are empty: nobody may fail there any more for a while.
+   * @returns The bucket that is empty: nobody may fail there any more for a while.
    */
   countFailure(
     address: Source,
     tenant: Pick<Tenant, 'id' | 'clients'>,
     clientId: string | undefined,
-  ): Promise<readonly string[]>;
+  ): Promise<string | undefined>;
   /** Seconds after which trying again makes sense. */
   readonly retryAfterSeconds: number;
 }
@@ -70,31 +76,36 @@ export const createLimits = ({
     return true;
   };
 
-  const takesFrom = (name: string, from: readonly NamedLimit[]): readonly (() => Promise<boolean>)[] =>
-    from.map(
-      ([key, allowance]) =>
-        () =>
-          take(name, hashed(key), allowance),
+  /** @returns The one of the buckets that is empty. */
+  const takeFrom = async (name: string, from: readonly NamedLimit[]): Promise<string | undefined> => {
+    const keys = from.map(([key]) => `oidc:${name}:${hashed(key)}`);
+    const empty = await takeAll(
+      limiter,
+      from.map(([, allowance], index) => [keys[index] ?? '', allowance]),
     );
+    return empty === undefined ? undefined : from[keys.indexOf(empty)]?.[0];
+  };
+
+  const mayFrom = async (name: string, from: readonly NamedLimit[]): Promise<boolean> =>
+    (await takeFrom(name, from)) === undefined;
 
   return {
     retryAfterSeconds,
     mayPush: (tenant, clientId, address) =>
       inTurn(
-        // A client has a limit of its own, so no more is needed where its address is shared.
         async () =>
-          address?.caller === undefined ||
-          take('push-address', hashed(address.caller), limits.pushedPerAddress),
+          address === undefined ||
+          mayFrom('push-address', limitsFrom(address, limits.pushedPerAddress, undefined)),
         () => take('push-client', hashedClient(tenant, clientId), limits.pushedPerClient),
       ),
     mayPrompt: (tenant, { clientId, msisdn, address }) =>
       inTurn(
-        ...takesFrom(
-          'prompt-address',
-          address === undefined
-            ? []
-            : limitsFrom(address, nameOfClient(tenant, clientId), limits.promptsPerAddress),
-        ),
+        async () =>
+          address === undefined ||
+          mayFrom(
+            'prompt-address',
+            limitsFrom(address, limits.promptsPerAddress, nameOfClient(tenant, clientId)),
+          ),
         () => take('prompt-number', hashed(msisdn), limits.promptsPerNumber),
         async () =>
           isTestNumber(msisdn) || take('prompt-number-long', hashed(msisdn), limits.promptsPerNumberLong),
@@ -102,22 +113,11 @@ export const createLimits = ({
       ),
     mayGuess: (msisdn) => take('guess-number', hashed(msisdn), limits.guessesPerNumber),
     mayBeginLogin: (tenant, clientId, address) =>
-      inTurn(
-        ...takesFrom(
-          'login-address',
-          limitsFrom(address, nameOfClient(tenant, clientId), limits.loginsPerAddress),
-        ),
+      mayFrom('login-address', limitsFrom(address, limits.loginsPerAddress, nameOfClient(tenant, clientId))),
+    countFailure: (address, tenant, clientId) =>
+      takeFrom(
+        'token-address',
+        limitsFrom(address, limits.refusedTokensPerAddress, nameOfClient(tenant, clientId)),
       ),
-    countFailure: async (address, tenant, clientId) => {
-      const empty: string[] = [];
-      for (const [key, allowance] of limitsFrom(
-        address,
-        nameOfClient(tenant, clientId),
-        limits.refusedTokensPerAddress,
-      )) {
-        if (!(await take('token-address', hashed(key), allowance))) empty.push(key);
-      }
-      return empty;
-    },
   };
 };

@@ -1,11 +1,11 @@
 /**
  * Who fails too often to prove which client he is is shut out for a while: guessing secrets must not be cheap.
  *
- * How often is counted for all processes together; that somebody is shut out each process remembers for itself. An address
- * that many share is never shut out as a whole: there whoever the proxy names is, and, for secrets alone, the client that was
- * tried ten times as often from it.
+ * How often is counted for all processes together; that somebody is shut out each process remembers for itself. Of an address
+ * that many share whoever the proxy names is shut out. For secrets alone, so is the client that was tried five times as often
+ * from it, and, after ten times as many tries of any clients, all that come from it.
  */
-import { type Source, sharedKeyOf } from '../registry/rate-limiter.ts';
+import { everybodyKeyOf, type Source, sharedKeyOf } from '../registry/rate-limiter.ts';
 import type { Limits } from './limits.ts';
 import { nameOfClient, type Tenant } from './tenant.ts';
 
@@ -38,17 +38,17 @@ export const createRefusals = ({
     note: (address, tenant, clientId) => {
       limits.countFailure(address, tenant, clientId).then(
         (empty) => {
-          for (const key of empty) {
-            const [oldest] = shutOutUntil.keys();
-            if (shutOutUntil.size >= mostRemembered && oldest !== undefined) shutOutUntil.delete(oldest);
-            shutOutUntil.set(key, now() + limits.retryAfterSeconds * 1000);
-          }
+          if (empty === undefined) return;
+          const [oldest] = shutOutUntil.keys();
+          if (shutOutUntil.size >= mostRemembered && oldest !== undefined) shutOutUntil.delete(oldest);
+          shutOutUntil.set(empty, now() + limits.retryAfterSeconds * 1000);
         },
         // Redis is away: then nobody is let in by a guess either.
         () => undefined,
       );
     },
     isShutOut: ({ caller }) => isOut(caller),
-    isBarred: (address, tenant, clientId) => isOut(sharedKeyOf(address, nameOfClient(tenant, clientId))),
+    isBarred: (address, tenant, clientId) =>
+      isOut(everybodyKeyOf(address)) || isOut(sharedKeyOf(address, nameOfClient(tenant, clientId))),
   };
 };

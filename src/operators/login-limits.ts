@@ -6,7 +6,8 @@
  *
  * A name has one allowance for each address and one for all of them, ten times as large unless configured otherwise. Whoever
  * guesses from one address keeps nobody else out, and one who guesses from many is held back all the same. An address that many
- * share is not counted as one caller: whoever its proxy names is, and a name has half of its allowance there.
+ * share is not counted as one caller: whoever its proxy names is, a name has half of its allowance there, and everybody
+ * together has ten times that of an address.
  */
 import {
   limitsFrom,
@@ -14,6 +15,7 @@ import {
   type RateLimit,
   type RateLimiter,
   type Source,
+  takeAll,
 } from '../registry/rate-limiter.ts';
 import type { Sealed } from './sealed.ts';
 import type { OperatorSettings } from './settings.ts';
@@ -25,9 +27,12 @@ export interface AllowedTry {
 }
 
 export interface LoginLimits {
-  /** Undefined when there have been too many. */
-  /** @param what Is tried, without a name. */
+  /**
+   * @param what Is tried, without a name.
+   * @returns Undefined when there have been too many.
+   */
   tryFrom(address: Source, what: 'link' | 'phone'): Promise<AllowedTry | undefined>;
+  /** @returns Undefined when there have been too many. */
   tryName(name: string, address: Source): Promise<AllowedTry | undefined>;
 }
 
@@ -51,9 +56,7 @@ export const createLoginLimits = ({
     `operators:${of}:${sealed.hashOf(of, parts.join('\n'))}`;
 
   const take = async (allowances: readonly NamedLimit[]): Promise<AllowedTry | undefined> => {
-    for (const [key, limit] of allowances) {
-      if (!(await limiter.take(key, limit))) return undefined;
-    }
+    if ((await takeAll(limiter, allowances)) !== undefined) return undefined;
     return {
       giveBack: async () => {
         for (const [key, limit] of allowances) await limiter.putBack(key, limit);
@@ -61,19 +64,21 @@ export const createLoginLimits = ({
     };
   };
 
+  const ofAddress = (address: Source, what: string | undefined): readonly NamedLimit[] =>
+    limitsFrom(address, perAddress, what).map(([key, limit]) => [keyOf('address', key), limit]);
+
   return {
-    tryFrom: (address, what) =>
-      take(limitsFrom(address, what, perAddress).map(([key, limit]) => [keyOf('address', key), limit])),
+    tryFrom: (address, what) => take(ofAddress(address, what)),
     // In this order, so that tries beyond the allowance of an address take nothing from that of the name.
-    tryName: (name, { caller, sharedBy }) =>
+    tryName: (name, address) =>
       take([
-        ...(caller === undefined
+        ...ofAddress(address, undefined),
+        ...(address.caller === undefined
           ? []
-          : ([
-              [keyOf('address', caller), perAddress],
-              [keyOf('name-address', name, caller), perNameAndAddress],
-            ] as const)),
-        ...(sharedBy === undefined ? [] : [[keyOf('name-shared', name, sharedBy), halfOf(perName)] as const]),
+          : [[keyOf('name-address', name, address.caller), perNameAndAddress] as const]),
+        ...(address.sharedBy === undefined
+          ? []
+          : [[keyOf('name-shared', name, address.sharedBy), halfOf(perName)] as const]),
         [keyOf('name', name), perName],
       ]),
   };

@@ -22,7 +22,7 @@ export interface RateLimiter {
    */
   take(key: string, limit: RateLimit): Promise<boolean>;
   /**
-   * Puts back a token that was taken for what turned out not to count. Taking first and putting back holds for any number of
+   * Puts back a token that was taken for what turned out not to count; a bucket that is full then is no key any more. Taking first and putting back holds for any number of
    * callers at once; looking first and taking later would let all of them through.
    */
   putBack(key: string, limit: RateLimit): Promise<void>;
@@ -37,19 +37,22 @@ export interface Source {
   readonly caller: string | undefined;
   /**
    * The address that many may share: of a proxy that is not trusted. Anybody may pretend to be behind such a proxy and then
-   * writes a part of `caller`, so calls are counted by this address and the name that they are about as well.
+   * writes a part of `caller`, so calls are counted by this address as well, in all and for the name that they are about.
    */
   readonly sharedBy?: string;
 }
 
-/** For turns: who shares an address that is shared has turns of his own as far as he is known, since nobody is refused for that. */
-export const originOf = ({ caller, sharedBy }: Source): string => caller ?? sharedBy ?? '';
+/**
+ * For turns. An address that is shared has one turn, whoever it names: names can be invented, a new one for each request, and at
+ * the bound whoever comes from elsewhere would be turned away instead of the flood.
+ */
+export const originOf = ({ caller, sharedBy }: Source): string => sharedBy ?? caller ?? '';
 
 /** A bucket and its size. */
 export type NamedLimit = readonly [key: string, limit: RateLimit];
 
-const tenfold = ({ requests, perSeconds }: RateLimit): RateLimit => ({
-  requests: requests * 10,
+const times = (factor: number, { requests, perSeconds }: RateLimit): RateLimit => ({
+  requests: requests * factor,
   perSeconds,
 });
 
@@ -57,18 +60,48 @@ const tenfold = ({ requests, perSeconds }: RateLimit): RateLimit => ({
 export const sharedKeyOf = ({ sharedBy }: Source, name: string): string | undefined =>
   sharedBy === undefined ? undefined : `${sharedBy} as ${name}`;
 
+/** The bucket of everybody at an address that is shared; undefined at others. */
+export const everybodyKeyOf = ({ sharedBy }: Source): string | undefined =>
+  sharedBy === undefined ? undefined : `${sharedBy} as anybody`;
+
 /**
  * The buckets of one caller. Where the address is shared, nobody is counted as its one caller: a caller that the proxy names
- * has the limit, and the name that is called about has ten times as much, in a bucket of this address alone.
+ * has the limit, the name that is called about five times as much, and everybody together ten times. So one name alone
+ * leaves something for the others, and a proxy that is only pretended gets no more than ten addresses would.
  *
- * @param name What the call is about, such as a client; not a free text of the caller's.
+ * @param name What the call is about, such as a client; not a free text of the caller's. Undefined where that has a limit of
+ *   its own.
  */
-export const limitsFrom = (source: Source, name: string, limit: RateLimit): readonly NamedLimit[] => {
-  const shared = sharedKeyOf(source, name);
+export const limitsFrom = (
+  source: Source,
+  limit: RateLimit,
+  name: string | undefined,
+): readonly NamedLimit[] => {
+  const everybody = everybodyKeyOf(source);
+  const shared = name === undefined ? undefined : sharedKeyOf(source, name);
   return [
+    ...(everybody === undefined ? [] : [[everybody, times(10, limit)] as const]),
+    ...(shared === undefined ? [] : [[shared, times(5, limit)] as const]),
     ...(source.caller === undefined ? [] : [[source.caller, limit] as const]),
-    ...(shared === undefined ? [] : [[shared, tenfold(limit)] as const]),
   ];
+};
+
+/**
+ * Takes a token of each bucket, or of none: who is over a limit of his own must not use up what others share with him, nor
+ * fill Redis with buckets of callers that he invents.
+ *
+ * @returns The key of the one that is empty; undefined when there was enough.
+ */
+export const takeAll = async (
+  limiter: RateLimiter,
+  buckets: readonly NamedLimit[],
+): Promise<string | undefined> => {
+  for (const [index, [key, limit]] of buckets.entries()) {
+    if (await limiter.take(key, limit)) continue;
+    for (const [taken, itsLimit] of buckets.slice(0, index)) await limiter.putBack(taken, itsLimit);
+    return key;
+  }
+  return undefined;
 };
 
 /** The little of a Redis client that this needs; an ioredis client fits. */
@@ -78,7 +111,7 @@ export interface ScriptRunner {
 
 /**
  * KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds in which it refills; ARGV[3] how many tokens to take, -1 to put one
- * back. 1 when that was done.
+ * back. 1 when that was done. A full bucket is an absent key.
  */
 const moveTokens = `
 local time = redis.call('TIME')
@@ -93,8 +126,12 @@ if tokens >= wanted then
   tokens = tokens - wanted
   moved = 1
 end
-redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
-redis.call('PEXPIRE', KEYS[1], math.ceil(refill / 1000))
+if tokens >= size then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
+  redis.call('PEXPIRE', KEYS[1], math.ceil(refill / 1000))
+end
 return moved
 `;
 

@@ -106,6 +106,48 @@ describe('the address that a proxy passes on', () => {
   });
 });
 
+describe('several proxies in a row', () => {
+  it.each([
+    ['192.0.2.7, 10.0.0.1', '192.0.2.7'],
+    ['198.51.100.1, 192.0.2.7, 10.0.0.1:443,[2001:db8:ffff::2]:80', '192.0.2.7'],
+    ['10.0.0.1, 192.0.2.7, ::ffff:10.0.0.1', '192.0.2.7'],
+    ['192.0.2.7, ::ffff:a00:1', '192.0.2.7'],
+  ])('name the last one who is none of them: %s', (forwarded, expected) => {
+    expect(sourceOf(incoming(proxy, forwarded))).toEqual({ caller: expected });
+  });
+
+  it.each(['10.0.0.1', '10.0.0.1, 2001:db8:ffff::2', '192.0.2.7, unknown, 10.0.0.1', ', 10.0.0.1'])(
+    'are many callers when they name nobody else: %s',
+    (forwarded) => {
+      expect(sourceOf(incoming(proxy, forwarded))).toEqual({ caller: undefined, sharedBy: proxy });
+    },
+  );
+});
+
+describe('a configuration that says that there is no proxy', () => {
+  const none = { addresses: [] };
+
+  it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'])(
+    'makes who sends %s a caller like any other',
+    (name) => {
+      const message = incoming('192.0.2.9');
+      message.headers[name] = '192.0.2.7';
+      expect(createClientAddress(none)(message)).toEqual({ caller: '192.0.2.9' });
+    },
+  );
+
+  it('has nothing to tell of', () => {
+    const told: string[] = [];
+    const look = createForwardingWatch({
+      proxy: none,
+      now: () => 0,
+      tell: (address) => void told.push(address),
+    });
+    look(incoming('192.0.2.9', '192.0.2.7'));
+    expect(told).toEqual([]);
+  });
+});
+
 describe('an address that forwards and is not trusted', () => {
   const watch = () => {
     const told: string[] = [];

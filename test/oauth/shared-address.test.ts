@@ -2,8 +2,10 @@
  * Behind a reverse proxy that nobody has configured, everybody comes from one address. No stranger shuts the others out
  * there, and nobody guesses more than he may because he pretends to be behind one.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLimits } from '../../src/oauth/limits.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
+import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 
@@ -38,6 +40,13 @@ beforeAll(async () => {
   });
 });
 afterAll(() => product.stop());
+
+/** All tests come from one address, and each has the whole allowance of it. */
+const bucketKeys = (): Promise<string[]> =>
+  redis.client().keys(`${product.configuration.queue.prefix}:rate:*`);
+beforeEach(async () => {
+  for (const key of await bucketKeys()) await redis.client().del(key);
+});
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -142,6 +151,78 @@ describe('wrong passwords of operators that come through a proxy that is not tru
     const statuses = await repeat(15, (turn) => logIn('nora', `wrong but long ${turn}`, invented(turn)));
     expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
     expect(await logIn('nora', password, {})).toBe(303);
+  });
+});
+
+const ways: readonly (readonly [name: string, from: (turn: number) => Headers])[] = [
+  ['Via alone', () => ({ via: 'x' })],
+  ['invented entries', (turn) => ({ 'x-forwarded-for': `10.3.${turn >> 8}.${turn & 255}` })],
+];
+
+describe('an address that pretends to be a proxy', () => {
+  it.each(ways)('tries the names of operators ten times as often as a caller may, by %s', async (_, from) => {
+    const names = (turn: number) => `nobody-${turn}`;
+    const statuses = await repeat(40, (turn) => logIn(names(turn), 'wrong but long', from(turn)));
+    expect(statuses).toEqual([...Array(30).fill(401), ...Array(10).fill(429)]);
+  });
+
+  it('writes no buckets into Redis with tries that are refused', async () => {
+    const [, from] = ways[1] ?? [];
+    const tryOnce = (turn: number) => logIn(`nobody-${turn}`, 'wrong but long', from?.(turn) ?? {});
+    await repeat(30, tryOnce);
+    const before = (await bucketKeys()).length;
+    expect(await repeat(20, (turn) => tryOnce(100 + turn))).toEqual(Array(20).fill(429));
+    expect((await bucketKeys()).length).toBe(before);
+  });
+
+  it.each(ways)('begins logins of all clients together ten times as often, by %s', async (_, from) => {
+    const statuses = await repeat(40, async (turn) => {
+      const id = clientIds[turn % clientIds.length] ?? '';
+      const query = new URLSearchParams({ client_id: id, response_type: 'code', redirect_uri: redirectUri });
+      const response = await fetch(`${product.url}/oidc/auth?${query}`, {
+        redirect: 'manual',
+        headers: from(turn),
+      });
+      return response.status;
+    });
+    expect(statuses.filter((status) => status !== 429)).toHaveLength(30);
+    expect(statuses.slice(30)).toEqual(Array(10).fill(429));
+  });
+
+  it('pushes ten times as often as a caller may', async () => {
+    const limits = createLimits({
+      limiter: createRateLimiter({ redis: redis.client(), prefix: `${redis.prefix}-push` }),
+      limits: { ...product.configuration.oidc.limits, pushedPerAddress: few },
+      tenants: product.api.oauth.tenants,
+      isTestNumber: () => false,
+    });
+    const { main } = product.api.oauth.tenants;
+    const address = { caller: undefined, sharedBy: '192.0.2.9' };
+    const pushed = await Promise.all(
+      clientIds
+        .slice(0, 11)
+        .flatMap((id) => Array.from({ length: 4 }, () => limits.mayPush(main, id, address))),
+    );
+    expect(pushed.filter((may) => may)).toHaveLength(30);
+  });
+});
+
+describe('wrong secrets of many clients from an address that pretends to be a proxy', () => {
+  it('are limited for all clients together, and bar nobody who comes another way', async () => {
+    const wrong = (turn: number) =>
+      ask('/oidc/par', clientIds[turn % clientIds.length] ?? '', `wrong-${turn}`, { via: 'x' });
+    await repeat(30, wrong);
+    let turn = 30;
+    // What failed is counted after the answer.
+    await vi.waitFor(
+      async () => {
+        turn += 1;
+        expect(await wrong(turn)).toBe(429);
+      },
+      { timeout: 10_000, interval: 1 },
+    );
+    expect(turn).toBeLessThan(60);
+    expect(await ask('/oidc/par', 'other', secret, {})).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
+import { createRateLimiter, takeAll } from '../../src/registry/rate-limiter.ts';
 import { testRedis } from '../support/redis.ts';
 
 const { client, prefix } = testRedis();
@@ -48,6 +48,34 @@ describe('the rate limiter', () => {
     await takeTimes(2, () => take('back', three));
     for (let each = 0; each < 5; each += 1) await putBack('back', three);
     expect(await takeTimes(4, () => take('back', three))).toEqual([true, true, true, false]);
+  });
+
+  it('leaves no key behind when all was put back, since a full bucket is an absent key', async () => {
+    const redis = client();
+    const { take, putBack } = createRateLimiter({ redis, prefix });
+    await take('whole', three);
+    await putBack('whole', three);
+    expect(await redis.exists(`${prefix}:rate:whole`)).toBe(0);
+  });
+
+  it('takes from all buckets or from none, and names the one that is empty', async () => {
+    const redis = client();
+    const limiter = createRateLimiter({ redis, prefix });
+    const from = (caller: string) =>
+      [
+        ['all-shared', { requests: 4, perSeconds: 86_400 }],
+        [`all-${caller}`, three],
+      ] as const;
+    expect(await takeTimes(4, async () => (await takeAll(limiter, from('one'))) === undefined)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(await takeAll(limiter, from('one'))).toBe('all-one');
+    expect(await takeAll(limiter, from('two'))).toBeUndefined();
+    expect(await takeAll(limiter, from('three'))).toBe('all-shared');
+    expect(await redis.exists(`${prefix}:rate:all-three`)).toBe(0);
   });
 
   it('never holds more than its size, however long nobody asked', async () => {

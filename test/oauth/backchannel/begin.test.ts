@@ -48,7 +48,7 @@ const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) 
       mayPrompt: async () => true,
       mayGuess: async () => true,
       mayBeginLogin: async () => true,
-      countFailure: async () => [],
+      countFailure: async () => undefined,
     },
     pings: {
       expect: async () => {

@@ -43,7 +43,7 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
       },
       mayGuess: async () => true,
       mayBeginLogin: async () => true,
-      countFailure: async () => [],
+      countFailure: async () => undefined,
     },
     codeKey: Buffer.alloc(32),
     now: () => clock.now,

@@ -161,7 +161,7 @@ describe('a service that cannot do its work', () => {
         mayPrompt: async () => true,
         mayGuess: async () => true,
         mayBeginLogin: async () => true,
-        countFailure: async () => [],
+        countFailure: async () => undefined,
         retryAfterSeconds: 10,
       },
       refusals: { note: () => undefined, isShutOut: () => false, isBarred: () => false },
