@@ -10,6 +10,9 @@ import { type FairOrder, sortFairly } from '../src/transactions/fair-order.ts';
 /** A job that arrives waits this long for its place at most, when the process is not short of CPU. */
 const everyMs = 10;
 
+/** What fails (a missing right, Redis away) would otherwise fail, and be logged, with each job that is taken. */
+const pauseMs = 1000;
+
 export const keepFair = (options: {
   readonly workers: readonly Worker[];
   readonly order: FairOrder;
@@ -19,6 +22,7 @@ export const keepFair = (options: {
   const { workers, order, redis, onError } = options;
   let going = false;
   let closed = false;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
   const sort = (): void => {
@@ -29,6 +33,7 @@ export const keepFair = (options: {
       },
       (error) => {
         going = false;
+        pausedUntil = performance.now() + pauseMs;
         onError(error instanceof Error ? error : new Error(String(error)));
       },
     );
@@ -37,7 +42,7 @@ export const keepFair = (options: {
   const begin = (): void => {
     if (going || closed) return;
     going = true;
-    timer = setTimeout(sort, everyMs);
+    timer = setTimeout(sort, Math.max(everyMs, pausedUntil - performance.now()));
   };
   for (const worker of workers) worker.on('active', begin);
 

@@ -61,7 +61,7 @@ export const createUpstreams = (
       const { places, breaker } = upstreamAt(origin);
       const waitMs = breaker.waitMs(apId);
       const free = waitMs === 0 ? places.take(apId) : undefined;
-      if (free === undefined) return { kind: 'wait', ms: waitMs + places.turnIn(apId) };
+      if (free === undefined) return { kind: 'wait', ms: Math.ceil(waitMs + places.turnIn(apId)) };
       const settle = breaker.begin(apId);
       const end = (verdict: Verdict): void => {
         free();

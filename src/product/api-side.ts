@@ -117,7 +117,6 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const standstill = watchStandstill({
     redis: commands,
     shards,
-    now,
     onStandstill: (shard, seconds) =>
       core.logger.error(
         { shard, seconds },

@@ -3,7 +3,8 @@
  *
  * Redis is what all processes of a service have in common, so what several of them must agree on is said in its time. A
  * process's own clock may be wrong, and may be set while it runs; so the difference is kept to the monotonic clock, which
- * only goes on. Redis is asked when a connection is ready, every minute, and when somebody has a reason to doubt.
+ * only goes on. Redis is asked when a connection is ready, every second until it answers, every minute from then on, and
+ * when somebody has a reason to doubt.
  */
 import { Cluster, type Redis, ReplyError } from 'ioredis';
 
@@ -21,6 +22,7 @@ export interface RedisClock {
 }
 
 const refreshEveryMs = 60_000;
+const retryAfterMs = 1000;
 
 /** Half the round trip is how wrong a reading may be: one that took longer is repeated. */
 const quickMs = 20;
@@ -30,12 +32,21 @@ const readings = 3;
 export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now): RedisClock => {
   /** What is to be added to the monotonic clock. */
   const differences = new Map<Redis, number>();
-  const looking = new Map<Redis, Promise<void>>();
+  /** Whether there was an answer. */
+  const looking = new Map<Redis, Promise<boolean>>();
   let last: number | undefined;
   let answered: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => {
     answered = resolve;
   });
+
+  /** What is known may be better than a slow reading: it stays unless it lies outside of what the reading allows. */
+  const learn = (node: Redis, difference: number, errorMs: number): void => {
+    const known = differences.get(node);
+    last = known !== undefined && Math.abs(known - difference) <= errorMs ? known : difference;
+    differences.set(node, last);
+    answered();
+  };
 
   const read = async (node: Redis): Promise<void> => {
     let best = Number.POSITIVE_INFINITY;
@@ -45,20 +56,24 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
       const roundTripMs = performance.now() - askedAt;
       if (roundTripMs >= best) continue;
       best = roundTripMs;
-      last = Number(seconds) * 1000 + Number(microseconds) / 1000 - askedAt - roundTripMs / 2;
-      differences.set(node, last);
-      answered();
+      const errorMs = roundTripMs / 2;
+      learn(node, Number(seconds) * 1000 + Number(microseconds) / 1000 - askedAt - errorMs, errorMs);
     }
   };
 
-  const look = (node: Redis): Promise<void> => {
+  const look = (node: Redis): Promise<boolean> => {
     const begun =
       looking.get(node) ??
       read(node)
-        .catch((error) => {
-          // What is known stays. A refusal (the user's rights) is an answer as well.
-          if (error instanceof ReplyError) answered();
-        })
+        .then(
+          () => true,
+          (error) => {
+            // What is known stays. A refusal (the user's rights) is an answer as well.
+            const isAnswer = error instanceof ReplyError;
+            if (isAnswer) answered();
+            return isAnswer;
+          },
+        )
         .finally(() => looking.delete(node));
     looking.set(node, begun);
     return begun;
@@ -66,14 +81,25 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
 
   const follow = (node: Redis): void => {
     let timer: NodeJS.Timeout | undefined;
+    let retry: NodeJS.Timeout | undefined;
+    // Adding jobs waits for the first answer.
+    const ask = async (): Promise<void> => {
+      const isAnswered = await look(node);
+      if (isAnswered || differences.has(node) || node.status !== 'ready') return;
+      clearTimeout(retry);
+      retry = setTimeout(ask, retryAfterMs).unref();
+    };
     const begin = (): void => {
-      void look(node);
+      void ask();
       clearInterval(timer);
       timer = setInterval(look, refreshEveryMs, node).unref();
     };
     if (node.status === 'ready') begin();
     node.on('ready', begin);
-    node.on('close', () => clearInterval(timer));
+    node.on('close', () => {
+      clearInterval(timer);
+      clearTimeout(retry);
+    });
     node.on('end', () => differences.delete(node));
   };
   if (redis instanceof Cluster) {

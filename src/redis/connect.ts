@@ -83,29 +83,41 @@ const silence = (): Error | undefined => {
   return error;
 };
 
+/** A timer that is later than this says that the process was busy, or stopped. It then waits once more, for so long. */
+const busyMs = 500;
+const graceMs = 1000;
+
 /**
  * Destroys the stream when nothing has come for so long since it was asked something. Before that, what has come while
  * this process was short of CPU, or stopped, is read.
  *
- * @returns What to call when something is written.
+ * @returns What to call when something has gone out.
  */
 const giveUpSilent = (client: Redis, afterMs: number): (() => void) => {
   const { stream } = client;
   let askedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let dueAt = 0;
+  let graced = false;
   const look = (): void => {
     timer = undefined;
     if (askedAt === undefined || stream.destroyed) return;
-    const leftMs = askedAt + afterMs - performance.now();
+    const time = performance.now();
+    const leftMs = askedAt + afterMs - time;
     if (leftMs > 0) watch(leftMs);
-    else stream.destroy(silence());
+    else if (time - dueAt > busyMs && !graced) {
+      graced = true;
+      watch(graceMs);
+    } else stream.destroy(silence());
   };
   const watch = (ms: number): void => {
+    dueAt = performance.now() + ms;
     timer = setTimeout(setImmediate, ms, look).unref();
   };
   // The library has heard of it before, so what has been answered has left the queue.
   stream.on('data', () => {
     askedAt = client.commandQueue.length === 0 ? undefined : performance.now();
+    graced = false;
   });
   return () => {
     askedAt ??= performance.now();
@@ -128,11 +140,11 @@ const prepareStream = (client: Redis, purpose: Purpose): Redis => {
     const corkedWrite = (...given: unknown[]): boolean => {
       if (!corked) {
         corked = true;
-        asked();
         stream.cork();
         setImmediate(() => {
           corked = false;
           stream.uncork();
+          asked();
         });
       }
       return write(...given);
@@ -253,8 +265,12 @@ const prepareCluster = (cluster: Cluster, prepare: (node: Redis) => void): Clust
     });
   });
   const duplicate = cluster.duplicate.bind(cluster);
-  cluster.duplicate = (...given) =>
-    prepareCluster(duplicate(...given), (node) => prepareStream(node, 'waiting'));
+  // Each time that slots are asked for costs a connection, and there are many duplicates. They ask when a connection has
+  // ended, or a node says that it is no longer the one.
+  cluster.duplicate = (nodes, options) =>
+    prepareCluster(duplicate(nodes, { ...options, slotsRefreshInterval: 0 }), (node) =>
+      prepareStream(node, 'waiting'),
+    );
   return cluster;
 };
 
@@ -326,7 +342,7 @@ const prepareForBlocking = (node: Redis): Redis => duplicatesWait(prepareStream(
 
 /** A connection for workers and event readers, which outlast any absence of Redis. */
 export const connectForBlocking = (target: RedisTarget): RedisClient =>
-  open(target, blockingOptions, prepareForBlocking, { slotsRefreshInterval: 5000 });
+  open(target, blockingOptions, prepareForBlocking, { slotsRefreshInterval: 30_000 });
 
 /**
  * A connection like one that a program has made itself, and with its options, for events: it waits for Redis, and is given

@@ -29,12 +29,13 @@ interface Front {
 export const watchStandstill = (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Pick<Shard, 'index' | 'signatures'>[];
-  readonly now: () => number;
+  /** Monotonic: a clock that is set would look like a standstill. */
+  readonly now?: () => number;
   /** Told when it has lasted for ten seconds, and then every minute. */
   readonly onStandstill: (shard: number, seconds: number) => void;
   readonly onError: (error: Error) => void;
 }): Standstill => {
-  const { redis, shards, now, onStandstill, onError } = options;
+  const { redis, shards, now = () => performance.now(), onStandstill, onError } = options;
   const fronts = new Map<number, Front>();
   let looking: Promise<void> | undefined;
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { createRedisClock } from '../../src/redis/clock.ts';
+import { clockOf, connectForCommands } from '../../src/redis/connect.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
@@ -38,21 +39,32 @@ describe('The clock of Redis', () => {
     }
   });
 
-  it('is asked again when somebody has a reason to doubt', async () => {
-    let seconds = 1000;
-    const path = join(tmpdir(), `${redis.prefix}.sock`);
+  let fakes = 0;
+  /** Answers TIME as it is told to, and everything else at once. */
+  const fakeRedis = async (answerTime: (answer: (seconds: number) => void) => void) => {
+    fakes += 1;
+    const path = join(tmpdir(), `${redis.prefix}-${fakes}.sock`);
     const fake = createServer((socket) => {
       socket.on('error', () => undefined);
+      const answer = (seconds: number): void => {
+        const text = String(seconds);
+        socket.write(`*2\r\n$${text.length}\r\n${text}\r\n$1\r\n0\r\n`);
+      };
       socket.on('data', (data) => {
         for (const [, command] of String(data).matchAll(/^\*\d+\r\n\$\d+\r\n(\w+)/gm)) {
-          const text = String(seconds);
-          const time = `*2\r\n$${text.length}\r\n${text}\r\n$1\r\n0\r\n`;
-          socket.write(command?.toLowerCase() === 'time' ? time : '+OK\r\n');
+          if (command?.toLowerCase() === 'time') answerTime(answer);
+          else socket.write('+OK\r\n');
         }
       });
     }).listen(path);
     await once(fake, 'listening');
-    const client = new Redis({ path });
+    return { path, close: () => fake.close() };
+  };
+
+  it('is asked again when somebody has a reason to doubt', async () => {
+    let seconds = 1000;
+    const fake = await fakeRedis((answer) => answer(seconds));
+    const client = new Redis({ path: fake.path });
     try {
       const clock = createRedisClock(client);
       await clock.asked;
@@ -66,4 +78,46 @@ describe('The clock of Redis', () => {
       fake.close();
     }
   });
+
+  it('is asked again soon when the first answer does not come in time', async () => {
+    let count = 0;
+    const fake = await fakeRedis((answer) => {
+      count += 1;
+      if (count === 1) setTimeout(answer, 1000, 1000);
+      else answer(2000);
+    });
+    const client = connectForCommands({ url: `unix:${fake.path}` });
+    client.on('error', () => undefined);
+    try {
+      const clock = clockOf(client);
+      await clock.asked;
+      expect(Math.abs(clock.now() - 2_000_000)).toBeLessThan(500);
+    } finally {
+      client.disconnect();
+      fake.close();
+    }
+  }, 20_000);
+
+  it('stays as it is known when a slower reading does not contradict it', async () => {
+    const startedAt = performance.now();
+    let lateMs = 0;
+    const fake = await fakeRedis((answer) => {
+      // The whole delay is on the way back: half of it is the error.
+      const exact = (1_000_000 + performance.now() - startedAt) / 1000;
+      setTimeout(answer, lateMs, exact);
+    });
+    const client = new Redis({ path: fake.path });
+    try {
+      const clock = createRedisClock(client);
+      await clock.asked;
+      await clock.refresh();
+      const known = clock.now() - performance.now();
+      lateMs = 400;
+      await clock.refresh();
+      expect(Math.abs(clock.now() - performance.now() - known)).toBeLessThan(50);
+    } finally {
+      client.disconnect();
+      fake.close();
+    }
+  }, 20_000);
 });

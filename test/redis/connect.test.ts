@@ -1,8 +1,15 @@
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Cluster } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { connectForCommands, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
+import {
+  connectForBlocking,
+  connectForCommands,
+  disconnect,
+  type RedisClient,
+  whenReady,
+} from '../../src/redis/connect.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
@@ -51,9 +58,15 @@ describe('A connection for commands', () => {
     await new Promise<void>((resolve) => slow.listen(path, resolve));
     const client = open(`unix:${path}`);
     await whenReady(client);
+    let closed = false;
+    client.on('close', () => {
+      closed = true;
+    });
     const answer = client.set('anything', 'late');
-    holdTheProcess(1000);
+    // Longer than Redis may be silent, too.
+    holdTheProcess(2300);
     await expect(answer).resolves.toBe('OK');
+    expect(closed).toBe(false);
   });
 
   it('gives up on a command that is not answered', async () => {
@@ -70,5 +83,18 @@ describe('A connection for commands', () => {
     const key = `${redis.prefix}:count`;
     const counts = await Promise.all(Array.from({ length: 500 }, () => client.incr(key)));
     expect(counts).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+  });
+});
+
+describe('A connection for blocking commands', () => {
+  it('of a cluster has duplicates that do not ask for the slots at intervals', () => {
+    const client = connectForBlocking({ url: 'redis://127.0.0.1:1,redis://127.0.0.1:1' });
+    client.on('error', () => undefined);
+    if (!(client instanceof Cluster)) throw new Error('a cluster was expected');
+    const duplicate = client.duplicate([], { lazyConnect: true });
+    client.disconnect();
+    duplicate.disconnect();
+    expect(duplicate.options.slotsRefreshInterval).toBe(0);
+    expect(duplicate.options.lazyConnect).toBe(true);
   });
 });
