@@ -6,7 +6,8 @@
  * order. So the count of ended runs is compared in the same step, and the order is noted in the job, as `replay:<count>`: whoever
  * orders the same again, because they died before they could write down that it was done, finds the note.
  *
- * The rest is BullMQ's own script, run behind that guard.
+ * The rest is BullMQ's own script, run behind that guard. On a connection for commands it is not done any more once its caller
+ * has been told that it failed (src/redis/not-after.ts knows the script by its name).
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
@@ -49,15 +50,17 @@ if not redis.call('ZSCORE', KEYS[3], ARGV[1]) then return -3 end
 redis.call('HSET', KEYS[1], field, ARGV[8])
 ${reprocessJob.content}`;
 
-export const createReplayOnce =
-  (redis: RedisClient, shards: readonly Shard[]): ReplayOnce =>
-  async (msspTransId, endedRuns, { by, order }) => {
+const scriptName = 'reprocessJob:once';
+
+export const createReplayOnce = (redis: RedisClient, shards: readonly Shard[]): ReplayOnce => {
+  redis.defineCommand(scriptName, { numberOfKeys: reprocessJob.keys, lua: guardedScript });
+  const run = Reflect.get(redis, scriptName) as (given: readonly unknown[]) => Promise<unknown>;
+
+  return async (msspTransId, endedRuns, { by, order }) => {
     const shard = shardFor(shards, msspTransId);
     if (shard === undefined) return 'unknown';
     const key = (name: string): string => shard.signatures.queue.toKey(name);
-    const result = await redis.eval(
-      guardedScript,
-      9,
+    const result = await run.call(redis, [
       key(msspTransId),
       key('events'),
       key('failed'),
@@ -75,7 +78,7 @@ export const createReplayOnce =
       '0',
       endedRuns,
       JSON.stringify({ by, order }),
-    );
+    ]);
     switch (result) {
       case 1:
       case 2:
@@ -86,3 +89,4 @@ export const createReplayOnce =
         return 'changed';
     }
   };
+};

@@ -14,7 +14,7 @@ import type { Cluster, Command, Redis } from 'ioredis';
 import type { RedisClock } from './clock.ts';
 import { settlesWithin } from './patience.ts';
 
-/** As BullMQ names them, before the colon and its version. */
+/** As BullMQ names them, before the colon and its version. Ours that build on one of them are named after it, too. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];
 
 /** BullMQ's scripts read their arguments by number, so one more at the end is none of theirs. */

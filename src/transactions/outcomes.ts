@@ -2,8 +2,8 @@
  * What the end of a job says about its transaction.
  *
  * Whoever can write to Redis can write a return value. It is believed when it carries the seal of a worker of ours, and
- * otherwise as far as its signature verifies, as one of an earlier release. What is not believed is an internal error to
- * everybody.
+ * otherwise as far as its signature verifies: an earlier release makes no seal, and drops that of a later one when it adds a
+ * receipt. What is not believed is an internal error to everybody.
  */
 import { Buffer } from 'node:buffer';
 import { attachCertificates } from '../pki/cms.ts';
@@ -66,18 +66,26 @@ export const createReadEnd = (options: {
   const { custody, seals, now, onError } = options;
   const trial = createTrial(custody);
 
-  const isTrue = async (
+  /** @returns What of the outcome is believed; undefined for nothing. */
+  const believedOf = async (
     end: SealedEnd & { readonly request: SignatureRequest },
     endedAt = now(),
-  ): Promise<boolean> => {
-    if (seals?.fits(end)) return true;
+  ): Promise<StoredOutcome | undefined> => {
     const { id, attempt, request, outcome } = end;
+    if (seals?.fits(end)) return outcome;
     // Nobody can verify a delivery. It stands for no signature, so it is believed where none was asked for.
-    if (outcome.kind === 'delivered') return isOfPassword(request);
-    const at = Math.min(endedAt, now());
-    // What workers of this release have ended bears their seal, for those who can tell.
-    const nonce = seals === undefined ? 'either' : 'earlier';
-    return (await trial({ id, attempt, request, signature: outcome, at, nonce })) === undefined;
+    const isBelieved =
+      outcome.kind === 'delivered'
+        ? isOfPassword(request)
+        : (await trial({
+            ...{ id, attempt, request, signature: outcome },
+            at: Math.min(endedAt, now()),
+            nonce: 'own-or-earlier',
+          })) === undefined;
+    if (!isBelieved) return undefined;
+    // No signature vouches for these. A program without the seals believes them as it believes the Redis they lie in.
+    const { validated: _, geofencing: __, subscriberNetwork: ___, ...proven } = outcome;
+    return seals === undefined ? outcome : proven;
   };
 
   return async (ending, of) => {
@@ -87,9 +95,8 @@ export const createReadEnd = (options: {
     const { data: record } = endRecordSchema.safeParse(ending.returnValue);
     const { id, request, endedAt } = of;
     const end = request !== undefined && record !== undefined && { id, request, ...record };
-    if (end && (await isTrue(end, endedAt))) {
-      return { kind: 'signed', signed: await signedView(end.outcome, custody) };
-    }
+    const believed = end ? await believedOf(end, endedAt) : undefined;
+    if (believed !== undefined) return { kind: 'signed', signed: await signedView(believed, custody) };
     onError(notBelieved(id));
     return { kind: 'failed', fault: fault(900) };
   };

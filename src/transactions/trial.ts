@@ -21,19 +21,16 @@ export interface Tried {
   /** When certificates must have been valid; milliseconds since the epoch. */
   readonly at: number;
   /**
-   * own      The nonce names this transaction and attempt.
-   * earlier  It is a random one, as releases before this one have made them.
-   * either   One or the other.
+   * own             The nonce names this transaction and attempt.
+   * own-or-earlier  Or it has not the length of such a one, or there is none: until workers asked for it, anything counted.
    */
-  readonly nonce: 'own' | 'earlier' | 'either';
+  readonly nonce: 'own' | 'own-or-earlier';
 }
 
 export type Trial = (tried: Tried) => Promise<Fault | undefined>;
 
 /** Without `serialNumberOf` it is not known who signed, only that somebody did whom the authority has certified. */
 export type TrialCustody = Pick<KeyCustody, 'chain' | 'trust'> & Partial<Pick<KeyCustody, 'serialNumberOf'>>;
-
-const earlierNonceBytes = 16;
 
 /** @returns What is wrong: 422 when the certificate was not valid any more, 900 for everything else. */
 export const createTrial =
@@ -58,9 +55,9 @@ export const createTrial =
     });
     if (!result.ok) return fault(result.reason === 'CERTIFICATE_EXPIRED' ? 422 : 900);
     const { nonce = new Uint8Array(), signer } = result;
-    const kind = nonce.length === earlierNonceBytes ? 'earlier' : 'own';
-    if (wanted !== 'either' && wanted !== kind) return fault(900);
-    if (kind === 'own' && Buffer.compare(nonce, nonceOf(id, attempt)) !== 0) return fault(900);
+    const own = nonceOf(id, attempt);
+    const isEarlier = wanted === 'own-or-earlier' && nonce.length !== own.length;
+    if (!isEarlier && Buffer.compare(nonce, own) !== 0) return fault(900);
     const expected = await custody.serialNumberOf?.(msisdn.number);
     return expected === undefined || signer.serialNumber === expected ? undefined : fault(900);
   };

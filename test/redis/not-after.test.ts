@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createReplayOnce } from '../../src/operators/replay-once.ts';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { timedScripts } from '../../src/redis/not-after.ts';
 import { testRedis } from '../support/redis.ts';
@@ -20,7 +21,7 @@ interface Script {
   readonly numberOfKeys: number;
 }
 const scriptOf = (client: typeof ours, name: string): Script => {
-  const found = Object.entries(client.scriptsSet).find(([key]) => key.startsWith(`${name}:`));
+  const found = Object.entries(client.scriptsSet).find(([key]) => key === name || key.startsWith(`${name}:`));
   if (found === undefined) throw new Error(`BullMQ has no ${name}`);
   return found[1] as Script;
 };
@@ -80,6 +81,20 @@ describe('BullMQ, whose scripts are given a time until which they count', () => 
       plain.eval(lua, numberOfKeys, ...keys, '', '', '', String(Date.now() - 1000)),
     ).rejects.toThrow(/^LATE /);
     expect(await plain.exists(...keys)).toBe(0);
+  });
+
+  it('does not replay for an order that arrives late', async () => {
+    createReplayOnce(ours, []);
+    const { lua, numberOfKeys } = scriptOf(ours, 'reprocessJob:once');
+    const keys = Array.from({ length: numberOfKeys }, (_, index) => `${redis.prefix}:replay-${index}`);
+    await plain.hset(keys[0] ?? '', { atm: '1' });
+    await plain.zadd(keys[2] ?? '', 1, 'id');
+    const order = ['id', 'LPUSH', 'failedReason', 'failed', '0', '0', '1', 'note'];
+    const send = (until: number) => plain.eval(lua, numberOfKeys, ...keys, ...order, String(until));
+    await expect(send(Date.now() - 1000)).rejects.toThrow(/^LATE /);
+    expect(await plain.hgetall(keys[0] ?? '')).toEqual({ atm: '1' });
+    expect(await send(Date.now() + 60_000)).toBe(1);
+    expect(await plain.lrange(keys[3] ?? '', 0, -1)).toEqual(['id']);
   });
 
   it('is given no time by connections that never give up', () => {

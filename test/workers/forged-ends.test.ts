@@ -174,39 +174,56 @@ describe('a return value that somebody has planted', () => {
     expect(await believedBy(second)).toMatchObject({ http: '_900', queue: 900 });
   });
 
-  it('is fault 900 when it says more than was signed', async () => {
+  it('says no more than was signed, when it bears no seal or one of something else', async () => {
     const id = await submit();
     await sign();
     const record: Json = JSON.parse((await redis.client().hget(fieldsOf(id), 'returnvalue')) ?? '');
     const { seal, ...unsealed } = record.outcome;
-    const more = { geofencing: { errorCode: '100', errorMessage: 'Nowhere' } };
+    const more = {
+      validated: true,
+      geofencing: { errorCode: '100', errorMessage: 'Nowhere' },
+      subscriberNetwork: '99999',
+    };
     for (const outcome of [
       { ...record.outcome, ...more },
       { ...unsealed, ...more },
       { ...unsealed, seal: 'x' },
     ]) {
       await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify({ ...record, outcome }));
-      expect(await statusOf(id)).toBe('_900');
+      const view = await byHand.product.api.transactions.find(id);
+      expect(view?.state).toMatchObject({
+        kind: 'signed',
+        signed: { validated: false, geofencing: undefined, subscriberNetwork: undefined },
+      });
     }
     const reordered = { ...record, outcome: { seal, ...unsealed } };
     await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(reordered));
     expect(await statusOf(id)).toBe('500');
   });
 
+  it('stays signed when a worker of an earlier release adds a receipt, and drops the seal', async () => {
+    const id = await submit();
+    await sign();
+    const record: Json = JSON.parse((await redis.client().hget(fieldsOf(id), 'returnvalue')) ?? '');
+    const { seal: _, ...outcome } = record.outcome;
+    const amended = { ...record, outcome, state: 'receipted', receipt: 'accepted' };
+    await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(amended));
+    expect(await believedBy(id)).toEqual({ http: '500', queue: 'signed', status: 'receipted' });
+  });
+
   it.each([
-    ['is', robot, '500'],
-    ['is not', '+41700092503', '_900'],
-  ])(
-    'of an earlier release, without a seal, counts when its signature %s that of the person',
-    async (_, signer, status) => {
-      const id = await submit();
-      await sign();
-      const earlier = await signatureBy(signer, undefined);
-      const record = recordWith({ ...earlier, profile: 'STK-LoA4', sscdId: 'sim' });
-      await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(record));
-      expect(await statusOf(id)).toBe(status);
-    },
-  );
+    ['by the person counts', robot, new Uint8Array(16), '500'],
+    ['by somebody else does not', '+41700092503', new Uint8Array(16), '_900'],
+    ['by the person with a short nonce counts', robot, new Uint8Array(8), '500'],
+    ['by the person for something else does not', robot, new Uint8Array(20), '_900'],
+  ])('of an earlier release, without a seal, with a signature %s', async (_, signer, nonce, status) => {
+    const id = await submit();
+    await sign();
+    const earlier = await signatureBy(signer, nonce);
+    const record = recordWith({ ...earlier, profile: 'STK-LoA4', sscdId: 'sim' });
+    await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(record));
+    expect(await statusOf(id)).toBe(status);
+  });
 
   it('is no password that was delivered where a signature was asked for', async () => {
     const id = await submit();
