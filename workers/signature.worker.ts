@@ -417,7 +417,7 @@ export const createSignatureStep = (options: SignatureStepOptions): SignatureSte
       job,
       token,
       step: async () => advanceJob(await take()),
-      deadline: signatureDeadline(job, data, request, now()),
+      deadline: await signatureDeadline(home, job, data, request, now()),
       note: async () => {
         const run = await goOn();
         if (!run.asked) await noteTrouble(run);

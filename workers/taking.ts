@@ -120,17 +120,21 @@ const submittedAt = (job: SignatureJob, now: number): number => {
 };
 
 /** When the attempt in hand is over, for a job whose data has been read. */
-export const signatureDeadline = (
+export const signatureDeadline = async (
+  home: Pick<JobHome, 'hasFailed'>,
   job: SignatureJob,
   data: SignatureJobData,
   request: SignatureRequest,
   now: number,
-): number => {
+): Promise<number> => {
   const lasts = request.timeoutSeconds * 1000;
   const { transaction } = data;
-  if (transaction !== undefined && data.endedRuns === job.attemptsMade) return transaction.deadline;
+  // Where Redis cannot say, it is the attempt that the data tells of: its step fails too, and is tried again.
+  const isOver = transaction?.state === 'failed' && (await home.hasFailed(idOf(job)).catch(() => false));
+  if (transaction !== undefined && data.endedRuns === job.attemptsMade && !isOver)
+    return transaction.deadline;
   // A replay that has not been recorded yet counts from when it was taken.
-  return (job.attemptsMade > 0 ? (job.processedOn ?? now) : submittedAt(job, now)) + lasts;
+  return (job.attemptsMade > 0 || isOver ? (job.processedOn ?? now) : submittedAt(job, now)) + lasts;
 };
 
 /** @throws When the lock is lost, or Redis is. */

@@ -6,6 +6,7 @@
  * before where the events stood.
  */
 import type { RedisClient } from '../redis/connect.ts';
+import { aheadCount } from '../transactions/fair-order.ts';
 import type { ShardKeys } from './keys.ts';
 import type { EventPosition } from './position.ts';
 
@@ -111,10 +112,17 @@ export async function* walk(
       yield await worthIt(ended);
     }
   }
+  let lastWaiting: readonly string[] = [];
   for (const list of ['wait', 'paused', 'active']) {
-    for await (const ids of listed(redis, keys.signatures(list))) yield ids.filter((id) => !isMarker(id));
+    for await (const ids of listed(redis, keys.signatures(list))) {
+      if (list === 'wait') lastWaiting = ids;
+      yield ids.filter((id) => !isMarker(id));
+    }
   }
   for (const set of ['delayed', 'prioritized']) yield* sleeping(redis, keys.signatures(set));
+  // The fair order moves jobs to and fro between the two without an event (transactions/fair-order.ts).
+  const ahead = await redis.lrange(keys.signatures('wait'), -aheadCount, -1);
+  yield ahead.filter((id) => !isMarker(id) && !lastWaiting.includes(id));
 }
 
 /** How many there are about to be walked through; for progress, so roughly. */

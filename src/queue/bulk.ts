@@ -14,7 +14,7 @@ import type { InputReader, SignatureInput } from './request.ts';
 
 /**
  * accepted     It is durable, under this id.
- * joined       An earlier request that is still open carries it, too.
+ * joined       An earlier request carries it, too: one that is still open, or that HTTP still joins.
  * refused      It is not in order; nothing was added.
  * unconfirmed  Redis broke off: it may have been added under this id. `find` says so later; adding it again may ask twice.
  */

@@ -6,6 +6,7 @@
  */
 import type { Redis } from 'ioredis';
 import {
+  clockOf,
   connectForBlocking,
   connectForCommands,
   disconnect,
@@ -32,9 +33,15 @@ export interface Connections {
   readonly blocking: RedisClient;
   /**
    * Awaited before commands of a call. A connection to a cluster refuses commands until it knows the nodes, so the first
-   * call waits for that, and at most as long as Redis may take for a command; then the command says what is wrong.
+   * call waits for that, and at most as long as Redis may take for a command; then the command says what is wrong. So it waits
+   * for the time of Redis.
    */
   connected(): Promise<void>;
+  /**
+   * Milliseconds since the epoch: by the clock of Redis, like those of the workers, or by the process's own for a connection that
+   * the caller has.
+   */
+  now(): number;
   close(): Promise<void>;
 }
 
@@ -50,17 +57,27 @@ export const openConnections = (
   const own = connection === undefined ? [commands, blocking] : [blocking];
   for (const client of own) client.on('error', onError);
   let connecting: Promise<unknown> | undefined;
+  const clock = connection === undefined ? clockOf(commands) : undefined;
+  let asked = clock === undefined;
+  void clock?.asked.then(() => {
+    asked = true;
+  });
+  const firstTime = async (): Promise<void> => {
+    if (commands.isCluster && commands.status !== 'ready') await whenReady(commands);
+    await clock?.asked;
+  };
   return {
     commands,
     blocking,
     connected: async () => {
-      if (!commands.isCluster || commands.status === 'ready') return;
+      if (asked && (!commands.isCluster || commands.status === 'ready')) return;
       // One for all callers: each would leave a listener.
-      connecting ??= whenReady(commands).finally(() => {
+      connecting ??= firstTime().finally(() => {
         connecting = undefined;
       });
       await settlesWithin(connecting, patienceMs);
     },
+    now: () => (clock === undefined ? Date.now() : Math.floor(clock.now())),
     close: async () => {
       await Promise.all(own.map(disconnect));
     },

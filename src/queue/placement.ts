@@ -20,7 +20,8 @@ export interface EnqueueOptions {
   /**
    * Which request that is still open a new one joins, instead of asking a person twice:
    *
-   * open         One that is equal in everything, `apTransId` and `instant` included: what HTTP does.
+   * open         One that is equal in everything, `apTransId` and `instant` included. One that came over HTTP is joined for as
+   *              long as HTTP joins it: for its TimeOut and a minute more, also when it has ended. Its end is the result then.
    * ap-trans-id  One with the same `apId` and `apTransId`, whatever else it says.
    */
   readonly deduplicate?: 'open' | 'ap-trans-id';

@@ -29,7 +29,7 @@ export type SignatureQueueOptions = ConnectionOptions & {
   readonly apId?: string;
   /** Where the service's `protocol` configuration differs from the default. Requests are written in the first authority. */
   readonly rules?: Partial<ProtocolRules>;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; by default the time of Redis, or of the process where `connection` is given. */
   readonly now?: () => number;
   /**
    * Trouble with Redis that no call rejects with: connections come back by themselves. What it throws becomes a warning of
@@ -39,7 +39,7 @@ export type SignatureQueueOptions = ConnectionOptions & {
 };
 
 export interface EnqueuedSignature extends SignatureHandle {
-  /** Whether an earlier request that is still open carries this one, too. */
+  /** Whether an earlier request carries this one, too: one that is still open, or that HTTP still joins. */
   readonly joined: boolean;
 }
 
@@ -81,7 +81,7 @@ const harmless =
   };
 
 export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQueue => {
-  const { prefix = 'paraph', shards: shardCount = 1, now = Date.now } = options;
+  const { prefix = 'paraph', shards: shardCount = 1 } = options;
   if (!Number.isInteger(shardCount) || shardCount < 1 || shardCount > maxShards) {
     throw new TypeError(`shards must be a whole number from 1 to ${maxShards}`);
   }
@@ -92,6 +92,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const onError = harmless(options.onError);
   const connections = openConnections(options, onError);
   const { commands, blocking } = connections;
+  const { now = connections.now } = options;
   const shards = openShards({ redis: commands, prefix, shards: shardCount, onError });
   const protocol = createProtocol(rules);
   const reader = createInputReader({ protocol, authority, apId: options.apId, now });
@@ -144,10 +145,10 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       checkOptions(enqueueOptions);
       const read = reader.read(request);
       if (!read.ok) throw new InvalidRequestError(read.objection);
+      await connections.connected();
       const { shard: index, jobId, jobOptions } = placeRequest(read.wire, enqueueOptions, shardCount, now());
       const shard = shardAt(index);
       const data: SignatureJobData = { MSS_SignatureReq: { ...read.wire } };
-      await connections.connected();
       const { id } = await shard.signatures.queue.add(signatureJobName, data, jobOptions);
       if (id === undefined) throw new Error('The queue gave no job id');
       return { ...handleOf(id, shard), joined: id !== jobId };

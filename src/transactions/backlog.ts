@@ -110,8 +110,13 @@ export const createBacklog = async ({
     countBefore = 0;
   };
 
-  const isFull = (): boolean =>
-    found.some(({ lanes }) => [...(lanes?.keys() ?? [])].some((lane) => foundIn(lane) >= limit));
+  /** There are thousands of lanes at worst, so each is counted once. */
+  const isFull = (): boolean => {
+    const sums = new Map<string, number>();
+    for (const { lanes } of found)
+      for (const [lane, waiting] of lanes ?? []) sums.set(lane, (sums.get(lane) ?? 0) + waiting);
+    return [...sums.values()].some((waiting) => waiting >= limit);
+  };
 
   const look = (): void => {
     if (looking !== undefined || closed) return;

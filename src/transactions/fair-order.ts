@@ -21,7 +21,7 @@ import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 
 /** More than workers take between two calls. */
-const aheadCount = 64;
+export const aheadCount = 64;
 /** Redis does nothing else meanwhile: with jobs of the usual size for 1 to 2 ms. Those of unusual size count by their bytes. */
 const batchCount = 200;
 const batchBytes = 1_000_000;

@@ -135,14 +135,22 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     fingerprint: { id: string; shard: number },
     wanted: string,
   ): Promise<{ readonly msspTransId: string }> => {
+    const { queue, home } = place(fingerprint.shard).shard.signatures;
     const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
-    const job = await place(fingerprint.shard).shard.signatures.queue.add(signatureJobName, data, {
-      jobId: wanted,
-      deduplication: { id: fingerprint.id, ...joinable(wire) },
-      timestamp: now(),
-    });
-    if (job.id === undefined) throw new Error('The queue gave no job id');
-    return { msspTransId: job.id };
+    const addOnce = async (): Promise<string> => {
+      const { id } = await queue.add(signatureJobName, data, {
+        jobId: wanted,
+        deduplication: { id: fingerprint.id, ...joinable(wire) },
+        timestamp: now(),
+      });
+      if (id === undefined) throw new Error('The queue gave no job id');
+      return id;
+    };
+    const msspTransId = await addOnce();
+    if (msspTransId === wanted || (await home.readEnd(msspTransId)) !== undefined) return { msspTransId };
+    // The key has outlived its job, which was removed, or kept for a shorter time than this process keeps one.
+    await queue.getBackend().removeDeduplicationKey(fingerprint.id, msspTransId);
+    return { msspTransId: await addOnce() };
   };
 
   return {

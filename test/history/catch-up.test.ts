@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createFollower, type Follower, type StepResult } from '../../src/history/follower.ts';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
+import { walk } from '../../src/history/walk.ts';
 import { testRedis } from '../support/redis.ts';
 import { dayMs, type Stage, startStage } from './stage.ts';
 
@@ -146,5 +147,23 @@ describe('a gap in the events', () => {
     expect(await untilIdle(followed, 5)).toBe('idle');
     expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
     expect(followed.looked()).toBe(1);
+  });
+});
+
+describe('a walk through the queue', () => {
+  it('finds what the fair order puts ahead meanwhile', async () => {
+    stage = await startStage(test);
+    const keys = shardKeys(stage.prefix, 0);
+    const [parked, waiting] = [keys.signatures('prioritized'), keys.signatures('wait')];
+    await stage.redis.zadd(parked, 1, 'parked');
+    const found: string[] = [];
+    let looks = 0;
+    for await (const ids of walk(stage.redis, keys, { signatures: 0 })) {
+      found.push(...ids);
+      looks += 1;
+      // Completed, failed and `wait` have been read.
+      if (looks === 3) await stage.redis.multi().zrem(parked, 'parked').lpush(waiting, 'parked').exec();
+    }
+    expect(found).toContain('parked');
   });
 });

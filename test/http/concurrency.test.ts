@@ -224,6 +224,19 @@ describe('the same request sent twice', () => {
     });
   });
 
+  it('is a transaction of its own when the one before it is gone, and joins that', async () => {
+    const request = signRequest({ mode: 'asynch' });
+    const idOf = async (): Promise<string> =>
+      (await send(product, '/rest/service/sign', request)).body.MSS_SignatureResp.MSSP_TransID;
+    const id = await idOf();
+    await ended(product, id);
+    await redis.client().del(`{${product.configuration.queue.prefix}-0}:signatures:${id}`);
+    const next = await idOf();
+    expect(next).not.toBe(id);
+    await ended(product, next);
+    expect(await idOf()).toBe(next);
+  });
+
   it.each([
     ['AP_Info.AP_TransID', 'OTHER-1'],
     ['AP_Info.Instant', '2024-07-02T08:06:55.134Z'],

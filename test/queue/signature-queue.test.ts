@@ -47,6 +47,15 @@ describe('a request', () => {
     expect(await handle.status()).toBe('signed');
   });
 
+  it('has its time when the clock of its producer is behind', async () => {
+    const behind = vi
+      .spyOn(Date, 'now')
+      .mockImplementation(() => performance.timeOrigin + performance.now() - 300_000);
+    const slow = openQueueForTest(redis, product);
+    const handle = await slow.enqueue({ ...order, timeoutSeconds: 60 }).finally(() => behind.mockRestore());
+    expect(await handle.result()).toMatchObject({ id: handle.id });
+  });
+
   it('is a transaction like any other for HTTP', async () => {
     const handle = await queue.enqueue(order);
     const { signature } = await handle.result();

@@ -6,6 +6,7 @@ import { fault } from '../../src/protocol/fault.ts';
 import { receiptJobId, type SignatureJobData } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { signatureDeadline } from '../../workers/taking.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -189,6 +190,30 @@ describe('a replay', () => {
     await asleep(id);
     expect((await dataOf(id)).transaction).toMatchObject({ state: 'pending', attempt: 2 });
     await product.api.transactions.answer(id, 2, cancelled);
+  });
+
+  it('has a deadline of its own from the beginning, also when its counts were reset', async () => {
+    const options = { mode: 'asynch', msisdn: '+41780000023', timeoutSeconds: 1 } as const;
+    const request = product.core.protocol.parseSign(signRequest(options));
+    if (!request.ok) throw new Error('The request is in order');
+    const id = await submit(options);
+    await failedWith(id, 208);
+    await product.stopWorkers();
+    await (await shard.signatures.queue.getJob(id))?.retry('failed', { resetAttemptsMade: true });
+    const job = await shard.signatures.queue.getJob(id);
+    if (job === undefined) throw new Error('The job is there');
+    const now = Date.now() + 60_000;
+    // It is taken now.
+    job.processedOn = now;
+    const deadline = await signatureDeadline(
+      shard.signatures.home,
+      job,
+      job.data,
+      request.value.request,
+      now,
+    );
+    await product.startWorkers();
+    expect(deadline).toBe(now + 1000);
   });
 
   it('is joined by an equal request, like the first attempt', async () => {
