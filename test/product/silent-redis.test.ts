@@ -80,12 +80,12 @@ describe('connections to Redis that have gone silent', () => {
   }, 90_000);
 });
 
-describe('a transaction that a worker has in hand when its connections fall silent', () => {
+describe('a transaction that a worker has begun when its connections fall silent', () => {
   it('is signed, and not given up as unanswered', async () => {
     const { lane, product } = await start();
     const id = (await accept(product, { msisdn: thinking })) ?? '';
-    const active = `{${redis.prefix.slice(-32)}-0}:signatures:active`;
-    await vi.waitFor(async () => expect(await client.lrange(active, 0, -1)).toContain(id), 10_000);
+    const job = `{${redis.prefix.slice(-32)}-0}:signatures:${id}`;
+    await vi.waitFor(async () => expect(Number(await client.hget(job, 'ats'))).toBeGreaterThan(0), 10_000);
     lane.deaden();
     await vi.waitFor(async () => expect(await statusOf(product, id)).toBe('SIGNATURE'), {
       timeout: 20_000,
