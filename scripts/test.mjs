@@ -8,6 +8,8 @@ import './node-version.mjs';
 import('./setup.mjs').then((setup) =>
   setup.runScript(async () => {
     await setup.ensurePackages();
+    // Some tests start the compiled program, or threads of it.
+    await setup.ensureBuilt();
     await setup.ensureRedis(process.env.PARAPH_TEST_REDIS);
     const { findChromium } = await import('./chromium.mjs');
     const { run } = await import('./run.mjs');
