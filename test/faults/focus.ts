@@ -19,10 +19,13 @@ const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
 
 export const focuses = {
-  /** What a worker writes of a job comes later than its lock lasts, when another has taken the job to its end. */
+  /**
+   * What a worker writes of a job comes later than its lock lasts, when another has taken the job to its end: so later than
+   * its TimeOut, too, and before the connection is given up as silent.
+   */
   fence: {
     durationMs: 14_000,
-    plan: again(2, 6600, { kind: 'hold-in-step', target: 0, forMs: 6500, amount: 0 }),
+    plan: again(2, 6600, { kind: 'hold-in-step', target: 0, forMs: 4800, amount: 0 }),
     mix: { 'a phone lies still': 1 },
     clients: 4,
     pauseMs: 300,
