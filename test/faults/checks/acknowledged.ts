@@ -30,9 +30,16 @@ const everythingEnds: Check = function* ({ stuck, crashes }) {
   }
 };
 
-/** When the attempt began whose end is due: what was added, or what was taken up again after the last end. */
+/**
+ * When the attempt began whose end is due: when it was added; a replay when a worker recorded it, since one whose worker is cut off
+ * before that begins anew with the next.
+ */
 const attemptStart = (evidence: Evidence, job: FinalJob, attempt: number): number | undefined => {
   if (attempt === 1) return job.timestamp;
+  const recorded = job.record?.history.find(
+    (entry) => entry.state === 'submitted' && entry.attempt === attempt,
+  );
+  if (recorded !== undefined) return recorded.at;
   const previous = endsOf(evidence, job.id)[attempt - 2];
   return (evidence.timeline.get(job.id) ?? []).find(
     ({ event, at }) => event === 'active' && previous !== undefined && at >= previous,
