@@ -1,0 +1,175 @@
+/**
+ * A chart as the engine sees it: which of its children are activities and which are charts, and what of it cannot be durable.
+ *
+ * What lives in memory alone is refused when the workflow is defined, with the place, and not when an instance comes there.
+ */
+import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, StateNode } from 'xstate';
+import { createActor } from 'xstate';
+
+export type ChildKind = 'activity' | 'chart';
+
+export interface Chart {
+  readonly name: string;
+  readonly version: number;
+  /** Computes the same transitions; its children are stand-ins that do nothing. */
+  readonly machine: AnyStateMachine;
+  kindOf(src: string): ChildKind;
+  /** The charts among its children, by name. */
+  readonly charts: ReadonlyArray<readonly [src: string, machine: AnyStateMachine]>;
+  /** What an effect does. */
+  implementationOf(action: string): (args: unknown, params: unknown) => unknown;
+  /** Whether an instance in this state rests as a failed job. */
+  isFailed(value: unknown): boolean;
+  /** What really runs as a child. @throws For a name that the chart does not know. */
+  logicOf(src: string): AnyActorLogic;
+  /** Whether an action only tells something: it comes after the commit, and may be lost with the process. */
+  isObserved(action: string): boolean;
+  /** Whether some active state has transitions for the event, whatever their guards say. */
+  handles(snapshot: AnyMachineSnapshot, eventType: string): boolean;
+}
+
+type Node = StateNode<never, never>;
+
+/** A chart that cannot be made durable, with the place in it. */
+export class ChartError extends Error {
+  override readonly name = 'ChartError';
+}
+
+const isChart = (logic: AnyActorLogic): logic is AnyStateMachine => '__xstatenode' in logic;
+
+/**
+ * `fromPromise` alone ends with what it was resolved with; the other logics keep their state in memory. They look alike from
+ * outside, so they are asked.
+ */
+const isPromise = (logic: AnyActorLogic): boolean => {
+  try {
+    const { _actorScope } = createActor(logic) as unknown as { _actorScope: never };
+    const before = logic.getInitialSnapshot(_actorScope, undefined);
+    const after = logic.transition(
+      before,
+      { type: 'xstate.promise.resolve', data: actorMarker },
+      _actorScope,
+    );
+    return after.status === 'done' && (after as { output?: unknown }).output === actorMarker;
+  } catch {
+    return false;
+  }
+};
+const actorMarker = 'resolved';
+
+/** A child that never starts: XState wants something to make an actor of. */
+const standIn = {
+  transition: (state: unknown) => state,
+  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+  getPersistedSnapshot: (state: unknown) => state,
+} as unknown as AnyActorLogic;
+
+const nodesOf = (node: Node): readonly Node[] => [
+  node,
+  ...Object.values(node.states as Record<string, Node>).flatMap(nodesOf),
+];
+
+interface InvokeDefinition {
+  readonly id: string;
+  readonly src: string;
+  readonly syncSnapshot?: boolean;
+}
+
+const actionsOf = (node: Node): readonly unknown[] => {
+  const { entry, exit, transitions, always } = node as unknown as {
+    entry: readonly unknown[];
+    exit: readonly unknown[];
+    transitions: ReadonlyMap<string, ReadonlyArray<{ readonly actions: readonly unknown[] }>>;
+    always?: ReadonlyArray<{ readonly actions: readonly unknown[] }>;
+  };
+  const initial = (node.initial as { readonly actions?: readonly unknown[] } | undefined)?.actions ?? [];
+  return [
+    ...entry,
+    ...exit,
+    ...initial,
+    ...[...transitions.values()].flat().flatMap(({ actions }) => actions),
+    ...(always ?? []).flatMap(({ actions }) => actions),
+  ];
+};
+
+export const createChart = (options: {
+  readonly name: string;
+  readonly version: number;
+  readonly machine: AnyStateMachine;
+  readonly observed: readonly string[];
+}): Chart => {
+  const { name, version, machine } = options;
+  const implementations = machine.implementations as unknown as {
+    readonly actors: Readonly<Record<string, AnyActorLogic>>;
+    readonly actions: Readonly<Record<string, unknown>>;
+  };
+  const observed = new Set(options.observed);
+  const refuse = (node: Node, what: string): never => {
+    throw new ChartError(`${name}, state ${node.id}: ${what}`);
+  };
+
+  for (const action of observed) {
+    if (!(action in implementations.actions))
+      throw new ChartError(`${name}: there is no action ${action} to observe`);
+  }
+  for (const node of nodesOf(machine.root as unknown as Node)) {
+    for (const { id, src, syncSnapshot } of node.invoke as unknown as readonly InvokeDefinition[]) {
+      const logic = implementations.actors[src];
+      if (logic === undefined) return refuse(node, `the invoked ${id} must be named in setup({ actors })`);
+      if (syncSnapshot)
+        refuse(node, `the snapshots of ${id} cannot be followed: it runs in a job of its own`);
+    }
+    for (const action of actionsOf(node)) {
+      if (typeof action === 'function') {
+        if (!('resolve' in action))
+          refuse(node, `the action ${action.name || '(anonymous)'} must be named in setup({ actions })`);
+        continue;
+      }
+      const type = typeof action === 'string' ? action : (action as { readonly type: string }).type;
+      if (!(type in implementations.actions)) refuse(node, `the action ${type} is not implemented`);
+    }
+  }
+
+  const kinds = new Map<string, ChildKind>();
+  for (const [src, logic] of Object.entries(implementations.actors)) {
+    if (isChart(logic)) kinds.set(src, 'chart');
+    else if (isPromise(logic)) kinds.set(src, 'activity');
+    else
+      throw new ChartError(
+        `${name}: the actor ${src} lives in memory alone; an activity or a chart is needed`,
+      );
+  }
+  const stands = Object.fromEntries([...kinds.keys()].map((src) => [src, standIn]));
+
+  return {
+    name,
+    version,
+    machine: machine.provide({ actors: stands } as never) as AnyStateMachine,
+    kindOf: (src) => {
+      const kind = kinds.get(src);
+      if (kind === undefined)
+        throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
+      return kind;
+    },
+    logicOf: (src) => {
+      const logic = implementations.actors[src];
+      if (logic === undefined)
+        throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
+      return logic;
+    },
+    charts: Object.entries(implementations.actors).flatMap(([src, logic]) =>
+      isChart(logic) ? [[src, logic] as const] : [],
+    ),
+    implementationOf: (action) =>
+      implementations.actions[action] as (args: unknown, params: unknown) => unknown,
+    isFailed: (value) =>
+      machine
+        .resolveState({ value, context: {} } as Parameters<typeof machine.resolveState>[0])
+        .tags.has('failed'),
+    isObserved: (action) => observed.has(action),
+    handles: (snapshot, eventType) =>
+      (snapshot._nodes as unknown as readonly Node[]).some((node) =>
+        (node as unknown as { transitions: ReadonlyMap<string, unknown> }).transitions.has(eventType),
+      ),
+  };
+};

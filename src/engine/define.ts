@@ -1,0 +1,135 @@
+/**
+ * What a program writes to make a workflow: an ordinary XState 5 chart, and which version of it this is.
+ *
+ * ```ts
+ * export const order = defineWorkflow({ name: 'order', version: 1, chart: orderMachine, events: orderEvents });
+ * ```
+ */
+import { type AnyStateMachine, fromPromise, type PromiseActorLogic } from 'xstate';
+import { z } from 'zod';
+import { type Chart, ChartError, createChart } from './chart.ts';
+
+/** How often an activity is tried, and how long each try may take. Durations in milliseconds. */
+export interface ActivityPolicy {
+  /** Tries in all; then the chart gets the error. Default 1. */
+  readonly attempts?: number;
+  /** Pause after the first failed try, doubled after each further one. Default 1000. */
+  readonly backoffMs?: number;
+  /** The longest pause. Default 60 000. */
+  readonly maxBackoffMs?: number;
+  /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
+  readonly timeoutMs?: number;
+}
+
+export interface ActivityArguments<Input> {
+  readonly input: Input;
+  /** Aborts when the chart leaves the state, and when the worker stops. */
+  readonly signal: AbortSignal;
+  /** Names this run of the activity for ever, however often it is tried: for idempotency, and to answer later. */
+  readonly token: string;
+  /** When this try began; milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Returned by an activity whose answer comes later: whoever holds its token gives it (`engine.answer`). */
+export const later: unique symbol = Symbol('later');
+export type Later = typeof later;
+
+export type ActivityFunction = (given: ActivityArguments<unknown>) => Promise<unknown>;
+
+interface Activity {
+  readonly run: ActivityFunction;
+  readonly policy: ActivityPolicy;
+}
+
+const activities = new WeakMap<object, Activity>();
+
+/**
+ * An activity for `setup({ actors })`: it runs at least once, outside of the chart, and its result is the `done` event.
+ *
+ * XState's own `fromPromise` is an activity as it stands, with one try and no limit of time.
+ */
+export const activity = <Input, Output>(
+  run: (given: ActivityArguments<Input>) => Promise<Output | Later>,
+  policy: ActivityPolicy = {},
+): PromiseActorLogic<Output, Input> => {
+  // Where XState itself runs the chart, in a test of the chart say, it is a promise like any other.
+  const logic = fromPromise<Output, Input>(async ({ input, signal }) => {
+    const result = await run({ input, signal, token: '', now: 0 });
+    if (result === later) throw new Error('Only the engine can wait for a later answer');
+    return result as Output;
+  });
+  activities.set(logic, { run: run as ActivityFunction, policy });
+  return logic;
+};
+
+export const activityOf = (logic: object): Activity | undefined => activities.get(logic);
+
+export interface Workflow {
+  readonly chart: Chart;
+  /** Of `start`. @throws ZodError */
+  readonly parseInput: (input: unknown) => unknown;
+  /** Of events from outside. */
+  readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
+  /** Why the job of an instance fails that rests in a state tagged `failed`; one line. */
+  readonly reasonOf: (context: unknown) => string;
+  /** Charts that it invokes or spawns, by their names in the chart; each is a workflow of its own. */
+  readonly children: Readonly<Record<string, Workflow>>;
+}
+
+const anyEvent = z.looseObject({ type: z.string().min(1) });
+/** Those names are XState's own: from outside they would end activities and fire timers. */
+const fromOutside = (schema: z.ZodType<{ readonly type: string }>) =>
+  schema.refine(({ type }) => !type.startsWith('xstate.'), {
+    path: ['type'],
+    error: 'must not begin with xstate.',
+  });
+
+/**
+ * @throws ChartError for a chart that cannot be made durable, with the place in it.
+ */
+export const defineWorkflow = (options: {
+  /** Letters, digits, dashes and underscores. */
+  readonly name: string;
+  /** Stored with each instance. Raise it with each change of the chart, and keep the old one in `earlier`. */
+  readonly version: number;
+  readonly chart: AnyStateMachine;
+  readonly input?: z.ZodType;
+  /** The events that may come from outside. Default: any. */
+  readonly events?: z.ZodType<{ readonly type: string }>;
+  /** Actions that only tell something (a log line, a metric). The others are effects, carried out at least once. */
+  readonly observe?: readonly string[];
+  /**
+   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When the job is retried, the chart
+   * gets the event REPLAY.
+   */
+  readonly reasonOf?: (context: never) => string;
+}): Workflow => {
+  const {
+    name,
+    version,
+    chart: machine,
+    input,
+    events = anyEvent,
+    observe = [],
+    reasonOf = () => 'failed',
+  } = options;
+  if (!/^[A-Za-z][\w-]*$/.test(name)) throw new ChartError('name: letters, digits, - and _, a letter first');
+  if (!Number.isInteger(version) || version < 1)
+    throw new ChartError(`${name}: version must be a whole number from 1`);
+  const chart = createChart({ name, version, machine, observed: observe });
+  const schema = fromOutside(events);
+  const children = Object.fromEntries(
+    chart.charts.map(([src, child]) => [
+      src,
+      defineWorkflow({ name: `${name}-${src}`, version, chart: child }),
+    ]),
+  );
+  return {
+    chart,
+    parseInput: (given) => (input === undefined ? given : input.parse(given)),
+    parseEvent: (event) => schema.safeParse(event),
+    reasonOf: (context) => reasonOf(context as never),
+    children,
+  };
+};

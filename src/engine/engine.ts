@@ -1,0 +1,154 @@
+/**
+ * Instances of workflows, from outside: start one, send it an event, answer an activity, see where it stands.
+ *
+ * Any process may do this; the turns are run by workers (worker.ts).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
+import type { RedisClient } from '../redis/connect.ts';
+import { readToken } from './activities.ts';
+import type { Workflow } from './define.ts';
+import { resume } from './interpret.ts';
+import { type InstanceRecord, recordSchema } from './record.ts';
+import { createInstanceStore, type Delivery, type InstanceStore } from './redis/instance-store.ts';
+import type { InstanceData } from './turn.ts';
+
+/**
+ * taken     The chart has made a transition with it, or will with the next turn.
+ * refused   The chart has no transition for it where it stands.
+ * finished  The instance has ended.
+ * unknown   There is no such instance.
+ * busy      A worker has been at its first turn for too long: ask again.
+ */
+export type SendResult = 'taken' | 'refused' | 'finished' | 'unknown' | 'busy';
+
+export interface Instance {
+  readonly id: string;
+  /** Undefined before the first turn. */
+  readonly record: InstanceRecord | undefined;
+  readonly ended: 'no' | 'completed' | 'failed';
+  readonly failedReason: string | undefined;
+}
+
+export interface Engine {
+  /**
+   * Makes an instance durable. One that exists under the id already stays as it is.
+   *
+   * @param id Letters, digits and `-_.`, not digits alone.
+   * @throws ZodError when the input is not what the workflow takes.
+   */
+  start(
+    workflow: Workflow,
+    id: string,
+    input?: unknown,
+    options?: { readonly delayMs?: number },
+  ): Promise<void>;
+  /**
+   * @param key Tells this event from every other one to this instance: sent again under the same key it is applied once.
+   * @throws ZodError when the workflow takes no such event from outside.
+   */
+  send(workflow: Workflow, id: string, key: string, event: { readonly type: string }): Promise<SendResult>;
+  /** Answers an activity that has said `later`. The first answer counts. */
+  answer(
+    token: string,
+    answer: { readonly output: unknown } | { readonly error: Error },
+  ): Promise<SendResult>;
+  find(id: string): Promise<Instance | undefined>;
+}
+
+const busyPatienceMs = 10_000;
+
+const isOver = (given: Delivery): boolean => given !== 'busy';
+
+/** Delivers, and waits while the first turn runs: it is over in a moment, or commits. */
+export const deliver = async (
+  store: InstanceStore,
+  id: string,
+  key: string,
+  event: { readonly type: string },
+): Promise<Delivery> => {
+  const until = performance.now() + busyPatienceMs;
+  for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
+    const given = await store.deliver(id, key, event);
+    // A sender that died here leaves an event and a job that sleeps: whoever sends again wakes it.
+    if (given === 'waiting') await store.wake(id);
+    if (isOver(given) || performance.now() > until) return given;
+    await delay(pauseMs);
+  }
+};
+
+const resultOf = (given: Delivery): SendResult => (given === 'waiting' ? 'taken' : given);
+
+export const createEngine = (options: {
+  readonly queue: Queue;
+  readonly redis: RedisClient;
+  readonly now: () => number;
+}): Engine => {
+  const { queue, redis, now } = options;
+  const store = createInstanceStore(queue, redis);
+
+  const recordIn = (data: unknown): InstanceRecord | undefined => {
+    const { instance } = Object(data) as InstanceData;
+    return instance === undefined ? undefined : recordSchema.parse(instance);
+  };
+
+  return {
+    start: async (workflow, id, input, { delayMs } = {}) => {
+      const data: InstanceData = { input: workflow.parseInput(input) };
+      await queue.add(workflow.chart.name, data, {
+        jobId: id,
+        ...(delayMs !== undefined && { delay: delayMs }),
+      });
+    },
+
+    send: async (workflow, id, key, event) => {
+      const parsed = workflow.parseEvent(event);
+      if (!parsed.success) throw parsed.error;
+      const stored = await store.read(id);
+      const record = recordIn(stored?.data);
+      // Where it stands now it would refuse: said at once. What comes in between is judged by the turn.
+      if (
+        record !== undefined &&
+        stored?.finishedOn === undefined &&
+        record.version === workflow.chart.version
+      ) {
+        const known = await store.verdict(id, key);
+        if (known === undefined && !resume(workflow.chart, id, record).apply(parsed.data, now()))
+          return 'refused';
+      }
+      return resultOf(await deliver(store, id, key, parsed.data));
+    },
+
+    answer: async (token, answer) => {
+      const named = readToken(token);
+      if (named === undefined) return 'unknown';
+      const { instance, child, run } = named;
+      const event =
+        'error' in answer
+          ? {
+              type: `xstate.error.actor.${child}`,
+              error: { name: answer.error.name, message: answer.error.message },
+            }
+          : { type: `xstate.done.actor.${child}`, output: answer.output };
+      const given = await deliver(store, instance, `end/${child}/${run}`, {
+        ...event,
+        ...{ actorId: child, child, run },
+      });
+      return resultOf(given);
+    },
+
+    find: async (id) => {
+      const stored = await store.read(id);
+      if (stored === undefined) return undefined;
+      const { finishedOn, returnValue, failedReason } = stored;
+      const failed = finishedOn !== undefined && failedReason !== undefined;
+      const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
+      return {
+        id,
+        record: ended === 'completed' ? recordSchema.parse(returnValue) : recordIn(stored.data),
+        ended,
+        failedReason: failed ? failedReason : undefined,
+      };
+    },
+  };
+};

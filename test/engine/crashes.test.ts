@@ -1,0 +1,193 @@
+/**
+ * Ordinary charts under kill -9: the worker process is killed again and again, before or after a command to Redis that the seed
+ * chooses, while many instances are under way. Whatever it was doing, each of them ends as XState itself ends the same chart, and
+ * everything that was to be done in the world was done.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Queue } from 'bullmq';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createActor, waitFor } from 'xstate';
+import { defineWorkflow } from '../../src/engine/define.ts';
+import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import { testRedis } from '../support/redis.ts';
+import { chartsIn } from './charts.ts';
+
+const redis = testRedis();
+
+type Charts = ReturnType<typeof chartsIn>;
+type Name = keyof Charts;
+
+/** What comes from outside: each event when the state is there. */
+const scripts: Readonly<
+  Record<Name, ReadonlyArray<{ readonly when: string; readonly event: { readonly type: string } }>>
+> = {
+  order: [],
+  loan: [{ when: 'deciding', event: { type: 'DECIDE', yes: true } as never }],
+  auction: [
+    { when: 'waiting', event: { type: 'BID', amount: 10 } as never },
+    { when: 'led', event: { type: 'BID', amount: 20 } as never },
+    { when: 'led', event: { type: 'PAUSE' } },
+    { when: 'paused', event: { type: 'RESUME' } },
+  ],
+  document: [],
+};
+
+const runLive = async (
+  name: Name,
+  order: string,
+): Promise<{ output: unknown; value: unknown; world: ReadonlySet<string> }> => {
+  const world = new Set<string>();
+  const chart = chartsIn({
+    did: async (what) => {
+      world.add(what);
+    },
+  })[name];
+  const actor = createActor(chart as Charts['order'], { input: { order } });
+  actor.start();
+  for (const { when, event } of scripts[name]) {
+    const reached = await waitFor(
+      actor,
+      ({ value, status }) => status === 'done' || JSON.stringify(value).includes(when),
+    );
+    if (reached.status === 'done') break;
+    actor.send(event as never);
+  }
+  if (name === 'document') {
+    await waitFor(actor, ({ context }) => (context as unknown as { invited: string[] }).invited.length === 2);
+    for (const child of ['first', 'second'])
+      (actor.getSnapshot().children as Record<string, { send(event: object): void }>)[child]?.send({
+        type: 'APPROVE',
+      });
+  }
+  const { output, value } = await waitFor(actor, ({ status }) => status === 'done', { timeout: 5000 });
+  return { output, value, world };
+};
+
+const workerFile = fileURLToPath(new URL('crash-worker.ts', import.meta.url));
+const processes = new Set<ChildProcess>();
+afterAll(async () => {
+  for (const child of processes) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  }
+});
+
+const startWorker = async (prefix: string, commands: number): Promise<ChildProcess> => {
+  const address = 'path' in redis.connection ? redis.connection.path : redis.url;
+  const child = spawn(process.execPath, ['--import', 'tsx', workerFile, address, prefix, String(commands)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  processes.add(child);
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  return child;
+};
+
+/** Sends what the script says, when it is time, until the instance has ended. */
+const drive = async (
+  engine: Engine,
+  workflows: Readonly<Record<Name, ReturnType<typeof defineWorkflow>>>,
+  name: Name,
+  id: string,
+): Promise<void> => {
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+  for (const [index, { when, event }] of scripts[name].entries()) {
+    for (;;) {
+      const instance = await engine.find(id);
+      if (instance?.ended !== 'no') return;
+      if (instance.record !== undefined && JSON.stringify(instance.record.value).includes(when)) {
+        const result = await engine.send(workflows[name], id, `s${index}`, event);
+        if (result === 'taken' || result === 'finished') break;
+      }
+      await pause();
+    }
+  }
+  if (name !== 'document') return;
+  for (;;) {
+    const parent = await engine.find(id);
+    if (parent?.ended !== 'no') return;
+    for (const [child, { run }] of Object.entries(parent.record?.children ?? {})) {
+      const childId = `${id}.${child}.${run}`;
+      const approval = await engine.find(childId);
+      if (approval?.ended === 'no' && approval.record?.value === 'waiting') {
+        await engine.send(workflows.document.children.approval as never, childId, 'approve', {
+          type: 'APPROVE',
+        });
+      }
+    }
+    await pause();
+  }
+};
+
+describe('ordinary charts under kill -9', () => {
+  it('end as XState ends them, and everything was done', { timeout: 60_000 }, async () => {
+    const seed = Number(process.env.PARAPH_SEED ?? 7);
+    let random = seed;
+    const next = (below: number): number => {
+      random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
+      return random % below;
+    };
+    const prefix = `{${redis.prefix}}`;
+    const connection = redis.client();
+    const queue = new Queue('workflows', { connection, prefix });
+    const engine = createEngine({ queue, redis: connection, now: Date.now });
+    const charts = chartsIn({ did: async () => undefined });
+    const workflows = Object.fromEntries(
+      Object.entries(charts).map(([name, chart]) => [name, defineWorkflow({ name, version: 1, chart })]),
+    ) as Readonly<Record<Name, ReturnType<typeof defineWorkflow>>>;
+    const names = Object.keys(charts) as Name[];
+    const instances = names.flatMap((name) =>
+      Array.from({ length: 6 }, (_, index) => ({
+        name,
+        order: `${name}-${index}${index % 2 === 1 ? 'x' : ''}`,
+      })),
+    );
+
+    let done = false;
+    const stopped = new AbortController();
+    const keepWorking = async (): Promise<number> => {
+      let killed = 0;
+      while (!done) {
+        const last = killed >= 10;
+        const child = await startWorker(prefix, last ? 0 : 60 + next(240));
+        if (child.exitCode === null && child.signalCode === null)
+          await Promise.race([once(child, 'exit'), once(stopped.signal, 'abort')]);
+        if (!done) killed += 1;
+      }
+      return killed;
+    };
+    const working = keepWorking();
+    await Promise.all(
+      instances.map(async ({ name, order }) => {
+        await engine.start(workflows[name], order, { order });
+        await drive(engine, workflows, name, order);
+        for (;;) {
+          const instance = await engine.find(order);
+          if (instance?.ended !== 'no') return;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      }),
+    );
+    done = true;
+    stopped.abort();
+    const killed = await working;
+    const world = await connection.hgetall(`${prefix}:world`);
+    for (const { name, order } of instances) {
+      const live = await runLive(name, order);
+      const instance = await engine.find(order);
+      expect(instance, order).toMatchObject({
+        ended: 'completed',
+        record: { status: 'done', value: live.value },
+      });
+      expect(instance?.record?.output, order).toEqual(live.output);
+      for (const what of live.world) expect(Number(world[what]), what).toBeGreaterThanOrEqual(1);
+      const own = Object.keys(world).filter((what) => what.startsWith(`${order}:`));
+      expect(new Set(own), order).toEqual(live.world);
+    }
+    expect(killed).toBeGreaterThanOrEqual(3);
+    await queue.close();
+  });
+});

@@ -1,0 +1,221 @@
+/**
+ * What the engine computes is what XState's own interpreter does: the same charts, the same events at the same times, compared after
+ * each of them. The engine's instance is stored as JSON and taken up again between any two.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type AnyStateMachine,
+  assign,
+  cancel,
+  createActor,
+  enqueueActions,
+  fromCallback,
+  fromPromise,
+  raise,
+  SimulatedClock,
+  sendTo,
+  setup,
+} from 'xstate';
+import { ChartError, createChart } from '../../src/engine/chart.ts';
+import { begin, type Life, resume } from '../../src/engine/interpret.ts';
+
+const counting = setup({
+  types: { context: {} as { n: number; trail: string[] } },
+  actions: {
+    count: assign({ n: ({ context }) => context.n + 1 }),
+    trail: assign({ trail: ({ context }, { at }: { at: string }) => [...context.trail, at] }),
+  },
+  guards: { many: ({ context }) => context.n > 3 },
+  delays: { growing: ({ context }) => 100 + context.n * 10 },
+}).createMachine({
+  id: 'counting',
+  context: { n: 0, trail: [] },
+  initial: 'off',
+  on: { RESET: { target: '.off', actions: assign({ n: 0 }) }, NOTHING: undefined as never },
+  states: {
+    off: {
+      entry: 'count',
+      exit: { type: 'trail', params: { at: 'left off' } },
+      on: { GO: 'on', LATER: { actions: raise({ type: 'GO' }, { delay: 250, id: 'later' }) } },
+      after: { growing: 'on' },
+    },
+    on: {
+      type: 'parallel',
+      on: { GO: 'off', BACK: 'off' },
+      states: {
+        left: {
+          initial: 'a',
+          states: {
+            a: { on: { STEP: 'b' }, after: { 90: 'b' } },
+            b: { always: { guard: 'many', target: 'c' }, on: { STEP: { target: 'a', actions: 'count' } } },
+            c: { type: 'final', entry: { type: 'trail', params: { at: 'c' } } },
+          },
+        },
+        right: {
+          initial: 'x',
+          states: {
+            x: {
+              on: { STEP: { target: 'deep', guard: ({ context }) => context.n % 2 === 0 } },
+              entry: raise({ type: 'TICK' }, { delay: 40, id: 'tick' }),
+              exit: cancel('tick'),
+            },
+            deep: {
+              initial: 'p',
+              states: { p: { on: { STEP: 'q' } }, q: {}, memory: { type: 'history', history: 'shallow' } },
+              on: { TICK: 'y' },
+            },
+            y: { on: { BACK: 'deep.memory' } },
+            z: { type: 'final' },
+          },
+          on: { TICK: { actions: 'count' }, FINISH: '.z' },
+        },
+      },
+      onDone: 'resting',
+    },
+    resting: {
+      entry: [raise({ type: 'BOUNCE' }), sendTo(({ self }) => self, { type: 'ECHO' })],
+      on: {
+        BOUNCE: { actions: { type: 'trail', params: { at: 'bounce' } } },
+        ECHO: {
+          actions: enqueueActions(({ enqueue, check }) => {
+            enqueue('count');
+            if (check('many')) enqueue.raise({ type: 'RESET' });
+          }),
+        },
+        END: 'ended',
+      },
+    },
+    ended: { type: 'final', output: ({ context }) => context.n },
+  },
+  output: ({ event }) => (event as unknown as { output: number }).output,
+});
+
+const events = [
+  'GO',
+  'LATER',
+  'STEP',
+  'TICK',
+  'BACK',
+  'RESET',
+  'FINISH',
+  'END',
+  'BOUNCE',
+  'ECHO',
+  'NOTHING',
+  'UNKNOWN',
+];
+
+const stored = (machine: ReturnType<typeof createChart>, life: Life): Life =>
+  resume(machine, 'I-1', JSON.parse(JSON.stringify(life.record())));
+
+describe('the interpreter', () => {
+  it('does what XState does, over any events and times, through any number of restarts', () => {
+    const chart = createChart({ name: 'counting', version: 1, machine: counting, observed: [] });
+    const step = fc.record({
+      event: fc.constantFrom(...events),
+      ms: fc.integer({ min: 0, max: 130 }),
+      restart: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+        const clock = new SimulatedClock();
+        const actor = createActor(counting, { clock }).start();
+        let time = 0;
+        let life = begin(chart, 'I-1', undefined, time);
+        for (const { event, ms, restart } of steps) {
+          // One millisecond at a time: XState counts delays from where its clock stands.
+          for (let passed = 0; passed < ms; passed += 1) {
+            time += 1;
+            clock.set(time);
+            for (;;) {
+              const timer = life.takeDue(time, time);
+              if (timer === undefined) break;
+              life.fire(timer, time);
+            }
+          }
+          if (restart) life = stored(chart, life);
+          const before = actor.getSnapshot();
+          actor.send({ type: event } as never);
+          const taken = life.apply({ type: event }, time);
+          const after = actor.getSnapshot();
+          const record = life.record();
+          expect([record.value, record.context, record.status, record.output]).toEqual([
+            after.value,
+            after.context,
+            after.status,
+            after.output,
+          ]);
+          if (before.status === 'active' && before !== after) expect(taken).toBe(true);
+        }
+        actor.stop();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a chart that cannot be made durable', () => {
+  const refused = (machine: AnyStateMachine) => () =>
+    createChart({ name: 'c', version: 1, machine, observed: [] });
+
+  it('is refused when it is defined, with the place', () => {
+    const actors = { listen: fromCallback(() => undefined) };
+    expect(refused(setup({ actors }).createMachine({ invoke: { src: 'listen' } }))).toThrow(
+      'the actor listen lives in memory alone',
+    );
+    const inline = fromPromise(async () => 1);
+    expect(
+      refused(
+        setup({}).createMachine({
+          id: 'm',
+          initial: 'a',
+          states: { a: { invoke: { src: inline } as never } },
+        }),
+      ),
+    ).toThrow('state m.a: the invoked 0.m.a must be named');
+    expect(refused(setup({}).createMachine({ id: 'm', entry: () => undefined }))).toThrow(
+      'state m: the action entry must be named',
+    );
+    expect(
+      refused(
+        setup({ actions: { tell: () => undefined } }).createMachine({ id: 'm', entry: 'tel' as never }),
+      ),
+    ).toThrow('state m: the action tel is not implemented');
+    expect(() =>
+      createChart({ name: 'c', version: 1, machine: setup({}).createMachine({}), observed: ['tell'] }),
+    ).toThrow(ChartError);
+  });
+});
+
+describe('the result of an activity', () => {
+  const chart = (guard: boolean) =>
+    createChart({
+      name: 'c',
+      version: 1,
+      observed: [],
+      machine: setup({ actors: { ask: fromPromise(async () => 1) } }).createMachine({
+        initial: 'asking',
+        states: {
+          asking: {
+            invoke: { id: 'q', src: 'ask', ...(guard && { onDone: { guard: () => false, target: 'done' } }) },
+          },
+          done: {},
+        },
+      }),
+    });
+
+  it('is a bug of the chart when it has transitions for it and none takes it', () => {
+    const life = begin(chart(true), 'I-1', undefined, 0);
+    expect(() => life.apply({ type: 'xstate.done.actor.q', output: 1 }, 1)).toThrow(
+      'no transition takes xstate.done.actor.q',
+    );
+  });
+
+  it('is wanted by nobody where the chart has none, and the activity is not run again', () => {
+    const life = begin(chart(false), 'I-1', undefined, 0);
+    expect(life.openActivities(0)).toHaveLength(1);
+    expect(life.apply({ type: 'xstate.done.actor.q', output: 1 }, 1)).toBe(false);
+    expect(stored(chart(false), life).openActivities(1)).toEqual([]);
+  });
+});

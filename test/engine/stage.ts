@@ -1,0 +1,74 @@
+/** An engine on the Redis of this test run, with as many workers as a test wants. */
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterEach } from 'vitest';
+import type { Workflow } from '../../src/engine/define.ts';
+import { createEngine, type Engine, type Instance } from '../../src/engine/engine.ts';
+import type { Observation } from '../../src/engine/interpret.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../../src/engine/worker.ts';
+import type { TestRedis } from '../support/redis.ts';
+
+export interface Stage {
+  readonly engine: Engine;
+  readonly queue: Queue;
+  readonly troubles: readonly Error[];
+  readonly observed: readonly Observation[];
+  work(
+    workflows: readonly Workflow[],
+    options?: { now?: () => number; concurrency?: number },
+  ): Promise<WorkflowWorker>;
+  /** Polls until the instance is as wanted. */
+  until(id: string, wanted: (instance: Instance) => boolean): Promise<Instance>;
+  ended(id: string): Promise<Instance>;
+}
+
+export const createStage = (given: TestRedis): (() => Stage) => {
+  const closers: Array<() => Promise<unknown>> = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  let stages = 0;
+  return () => {
+    const connection = new Redis(given.connection);
+    const prefix = `{${given.prefix}-${stages++}}`;
+    const queue = new Queue('workflows', { connection, prefix });
+    closers.push(async () => {
+      await queue.close();
+      connection.disconnect();
+    });
+    const engine = createEngine({ queue, redis: connection, now: Date.now });
+    const troubles: Error[] = [];
+    const observed: Observation[] = [];
+    const until: Stage['until'] = async (id, wanted) => {
+      const limit = performance.now() + 12_000;
+      for (;;) {
+        const instance = await engine.find(id);
+        if (instance !== undefined && wanted(instance)) return instance;
+        if (performance.now() > limit) throw new Error(`still ${JSON.stringify(instance)}`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    return {
+      engine,
+      queue,
+      troubles,
+      observed,
+      work: async (workflows, { now = Date.now, concurrency = 10 } = {}) => {
+        const worker = startWorkflowWorker({
+          queue,
+          connection,
+          workflows,
+          concurrency,
+          now,
+          observe: (_, observation) => observed.push(observation),
+          onTrouble: (error) => troubles.push(error),
+        });
+        await worker.ready();
+        closers.push(() => worker.close());
+        return worker;
+      },
+      until,
+      ended: (id) => until(id, ({ ended }) => ended !== 'no'),
+    };
+  };
+};
