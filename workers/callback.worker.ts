@@ -11,11 +11,11 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, type Telemetry, UnrecoverableError, Worker } from 'bullmq';
 import { z } from 'zod';
+import { graceOf, inRedisTime } from '../src/engine/redis/redis-time.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { settlesWithin } from '../src/redis/patience.ts';
 import { callbackQueueName, type Shard } from '../src/transactions/shards.ts';
 import { createPlaces } from './places.ts';
-import { graceOf, inRedisTime } from './redis-time.ts';
 
 export const callbackJobName = 'callback';
 /** The name under which a job asks for {@link backoffMs}. */

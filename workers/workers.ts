@@ -7,6 +7,7 @@
  */
 import { type Queue, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
 import type { SignatureRecord } from '../machines/record.ts';
+import { graceOf, inRedisTime } from '../src/engine/redis/redis-time.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
@@ -24,7 +25,6 @@ import { tellOfTransactions } from './ends.ts';
 import { keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
-import { graceOf, inRedisTime } from './redis-time.ts';
 import { createSignatureStep } from './signature.worker.ts';
 import { failUnreadable } from './unreadable.ts';
 import { createUpstreams } from './upstreams.ts';

@@ -1,46 +1,66 @@
 /**
- * Runs activities: each at least once, until it answers, is given up, or fails once more than its policy allows.
+ * Runs activities beside the turns of their instances: each at least once, until it answers or is given up.
  *
- * An activity belongs to a run of a child in its chart. When the chart leaves the state, its signal aborts and its answer counts
- * no more; so does the answer of a try that was aborted because it took too long.
+ * What answers at once is taken by the turn that started it. What takes longer goes on while its job sleeps and holds no place of
+ * the worker; its answer comes to the instance like an event from elsewhere. Its process holds it and says so again and again: when
+ * it has died, the hold runs out, the job wakes and another try is made; when the chart has left the state meanwhile, in whatever
+ * process, the hold is gone and the try is given up.
+ *
+ * An activity belongs to a run of a child in its chart. When the chart leaves the state, its signal aborts and its answer counts no
+ * more; so does the answer of a try that was aborted because it took too long.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
-import { type ActivityFunction, type ActivityPolicy, activityOf, later } from './define.ts';
+import { type Activity, type ActivityFunction, activityOf, later } from './define.ts';
 
-export type Finished =
-  | { readonly kind: 'done'; readonly output: unknown }
-  | { readonly kind: 'later' }
-  | { readonly kind: 'failed'; readonly error: ActivityError; readonly policy: ActivityPolicy };
-
-/** What a chart sees of an error: plain, because it may be stored. */
+/** What a chart sees of an error: plain, because it is stored. */
 export interface ActivityError {
   readonly name: string;
   readonly message: string;
 }
 
-interface Start {
+/**
+ * later     Who holds the token answers.
+ * released  The process stops: somebody else tries.
+ */
+export type Finished =
+  | { readonly kind: 'done'; readonly output: unknown }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'failed'; readonly error: ActivityError }
+  | { readonly kind: 'released' };
+
+export interface Ended {
   readonly child: string;
   readonly run: number;
-  readonly logic: AnyActorLogic;
+  readonly result: Finished;
+}
+
+export interface Start {
+  readonly child: string;
+  readonly run: number;
+  readonly activity: Activity;
   readonly input: unknown;
   readonly now: number;
 }
 
-export interface RunningActivities {
-  /** Does nothing for one that runs already. */
-  start(options: Start): void;
+/** The activities of one instance, in the hands of one turn. */
+export interface TurnActivities {
+  /** @returns In how many milliseconds to come again, where there is no place now; 0 when it runs. */
+  start(start: Start): number;
   /** Gives up those that are not named (`child/run`). */
   keepOnly(names: readonly string[]): void;
-  /** The next one that ends, or undefined after `ms`. */
-  next(
-    ms: number,
-  ): Promise<{ readonly child: string; readonly run: number; readonly result: Finished } | undefined>;
-  /** Gives up all. */
-  stop(): void;
+  /** The next one that ends; undefined when none does within `ms`. */
+  next(ms: number): Promise<Ended | undefined>;
+  /** Those that run. */
+  running(): readonly Pick<Ended, 'child' | 'run'>[];
+  /** The turn is over: whoever ends from now on is handed to `bring`. */
+  leave(): void;
 }
 
-export interface ActivityRuns {
-  of(instance: string): RunningActivities;
+export interface Activities {
+  of(instance: string): TurnActivities;
+  /** Gives those that run so long to end, aborts the others and leaves them to another process. */
+  close(graceMs: number): Promise<void>;
 }
 
 export const tokenOf = (instance: string, child: string, run: number): string =>
@@ -60,6 +80,15 @@ export const readToken = (
   }
 };
 
+/** Under which the end of a child's run is sent, once. */
+export const endKey = (child: string, run: number): string => `end/${child}/${run}`;
+
+export const doneEvent = (child: string, output: unknown) => ({
+  type: `xstate.done.actor.${child}`,
+  output,
+  actorId: child,
+});
+
 const errorOf = (error: unknown): ActivityError =>
   error instanceof Error
     ? { name: error.name, message: error.message }
@@ -78,71 +107,157 @@ const runPromise =
     return ended;
   };
 
-export const createActivityRuns = (): ActivityRuns => ({
-  of: (instance) => {
-    const running = new Map<string, AbortController>();
-    const ended: Array<{ child: string; run: number; result: Finished }> = [];
-    let tell: (() => void) | undefined;
+const plainActivities = new WeakMap<AnyActorLogic, Activity>();
 
-    const giveUp = (name: string): void => {
-      running.get(name)?.abort();
-      running.delete(name);
+/** What runs for an actor of `setup({ actors })`. */
+export const activityFor = (logic: AnyActorLogic): Activity => {
+  const known = activityOf(logic) ?? plainActivities.get(logic);
+  if (known !== undefined) return known;
+  const plain = { run: runPromise(logic), policy: {} };
+  plainActivities.set(logic, plain);
+  return plain;
+};
+
+interface Try {
+  readonly child: string;
+  readonly run: number;
+  readonly abort: AbortController;
+}
+
+interface Own {
+  readonly tries: Map<string, Try>;
+  /** Undefined while no turn runs. */
+  turn: { readonly ended: Ended[]; tell: (() => void) | undefined } | undefined;
+}
+
+/**
+ * @param bring Brings the end of what went on while its job slept. Never rejects.
+ * @param renew Holds tries for `holdMs` from now on. @returns Whether each is still wanted.
+ */
+export const createActivities = (
+  bring: (instance: string, ended: Ended) => Promise<void>,
+  renew: (instance: string, names: readonly string[]) => Promise<readonly boolean[]>,
+  holdMs: number,
+): Activities => {
+  const instances = new Map<string, Own>();
+  const bringing = new Set<Promise<void>>();
+
+  const giveUp = (own: Own, name: string): void => {
+    own.tries.get(name)?.abort.abort();
+    own.tries.delete(name);
+  };
+
+  /** Where this fails, the try goes on: its answer is refused where another one was quicker. */
+  const renewAll = (): void => {
+    for (const [instance, own] of instances) {
+      const names = [...own.tries.keys()];
+      if (own.turn !== undefined || names.length === 0) continue;
+      renew(instance, names).then(
+        (wanted) => {
+          for (const [index, name] of names.entries()) {
+            if (wanted[index] === false && own.turn === undefined) giveUp(own, name);
+          }
+          forgetIdle(instance, own);
+        },
+        () => undefined,
+      );
+    }
+  };
+  const renewing = setInterval(renewAll, holdMs / 3).unref();
+
+  const forgetIdle = (instance: string, own: Own): void => {
+    if (own.turn === undefined && own.tries.size === 0) instances.delete(instance);
+  };
+
+  const tell = (instance: string, own: Own, ended: Ended): void => {
+    if (own.turn !== undefined) {
+      own.turn.ended.push(ended);
+      own.turn.tell?.();
+      return;
+    }
+    forgetIdle(instance, own);
+    const done = bring(instance, ended).finally(() => bringing.delete(done));
+    bringing.add(done);
+  };
+
+  const begin = (instance: string, own: Own, { child, run, activity, input, now }: Start): number => {
+    const { gate, timeoutMs } = activity.policy;
+    const turn = gate?.turn(input);
+    if (turn?.kind === 'wait') return Math.max(turn.ms, 1);
+    const name = `${child}/${run}`;
+    const abort = new AbortController();
+    own.tries.set(name, { child, run, abort });
+    const end = (result: Finished): void => {
+      clearTimeout(timer);
+      if (turn?.kind === 'place') turn.end(result.kind === 'failed' ? 'failed' : 'answered');
+      if (own.tries.get(name)?.abort !== abort) return;
+      own.tries.delete(name);
+      tell(instance, own, { child, run, result });
     };
+    // A try that answers at once needs no timer.
+    let timer: NodeJS.Timeout | undefined;
+    const given = { input, signal: abort.signal, token: tokenOf(instance, child, run), now };
+    (async () => activity.run(given))().then(
+      (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
+      (error: unknown) => end({ kind: 'failed', error: errorOf(error) }),
+    );
+    if (timeoutMs === undefined) return 0;
+    queueMicrotask(() => {
+      if (own.tries.get(name)?.abort !== abort) return;
+      timer = setTimeout(() => {
+        end({ kind: 'failed', error: { name: 'TimeoutError', message: 'The activity took too long' } });
+        abort.abort();
+      }, timeoutMs);
+    });
+    return 0;
+  };
 
-    return {
-      start: ({ child, run, logic, input, now }) => {
-        const name = `${child}/${run}`;
-        if (running.has(name)) return;
-        const own = activityOf(logic);
-        const policy = own?.policy ?? {};
-        const controller = new AbortController();
-        running.set(name, controller);
-        const end = (result: Finished): void => {
-          clearTimeout(timer);
-          if (running.get(name) !== controller) return;
-          running.delete(name);
-          ended.push({ child, run, result });
-          tell?.();
-        };
-        const timer =
-          policy.timeoutMs === undefined
-            ? undefined
-            : setTimeout(() => {
-                end({
-                  kind: 'failed',
-                  error: { name: 'TimeoutError', message: 'The activity took too long' },
-                  policy,
-                });
-                controller.abort();
-              }, policy.timeoutMs);
-        const call = own?.run ?? runPromise(logic);
-        const { signal } = controller;
-        (async () => call({ input, signal, token: tokenOf(instance, child, run), now }))().then(
-          (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
-          (error: unknown) => end({ kind: 'failed', error: errorOf(error), policy }),
-        );
-      },
-      keepOnly: (names) => {
-        for (const name of running.keys()) if (!names.includes(name)) giveUp(name);
-      },
-      next: async (ms) => {
-        // What answers at once has answered by then, and needs no timer.
-        for (let turn = 0; turn < 8 && ended.length === 0; turn += 1) await undefined;
-        if (ended.length === 0 && running.size > 0) {
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, ms);
-            tell = () => {
-              clearTimeout(timer);
-              resolve();
-            };
-          });
-          tell = undefined;
+  return {
+    of: (instance) => {
+      const own: Own = instances.get(instance) ?? { tries: new Map(), turn: undefined };
+      instances.set(instance, own);
+      const turn: NonNullable<Own['turn']> = { ended: [], tell: undefined };
+      own.turn = turn;
+      return {
+        start: (start) => (own.tries.has(`${start.child}/${start.run}`) ? 0 : begin(instance, own, start)),
+        keepOnly: (names) => {
+          for (const name of own.tries.keys()) if (!names.includes(name)) giveUp(own, name);
+        },
+        next: async (ms) => {
+          // What answers at once has answered by then.
+          for (let count = 0; count < 8 && turn.ended.length === 0; count += 1) await undefined;
+          if (turn.ended.length === 0 && own.tries.size > 0) {
+            await new Promise<void>((resolve) => {
+              const timer = setTimeout(resolve, ms);
+              turn.tell = () => {
+                clearTimeout(timer);
+                resolve();
+              };
+            });
+            turn.tell = undefined;
+          }
+          return turn.ended.shift();
+        },
+        running: () => [...own.tries.values()],
+        leave: () => {
+          if (own.turn !== turn) return;
+          own.turn = undefined;
+          for (const ended of turn.ended) tell(instance, own, ended);
+          forgetIdle(instance, own);
+        },
+      };
+    },
+    close: async (graceMs) => {
+      clearInterval(renewing);
+      const until = performance.now() + graceMs;
+      while (instances.size > 0 && performance.now() < until) await delay(5);
+      for (const [instance, own] of instances) {
+        for (const [name, { child, run }] of own.tries) {
+          giveUp(own, name);
+          tell(instance, own, { child, run, result: { kind: 'released' } });
         }
-        return ended.shift();
-      },
-      stop: () => {
-        for (const name of running.keys()) giveUp(name);
-      },
-    };
-  },
-});
+      }
+      await Promise.all(bringing);
+    },
+  };
+};

@@ -19,6 +19,21 @@ export interface ActivityPolicy {
   readonly maxBackoffMs?: number;
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
+  /** Who may try when. One that may not now comes back, which is no failure. */
+  readonly gate?: Gate;
+}
+
+/**
+ * place  The try begins; {@link end} is called once, when it has ended.
+ * wait   There is no place now: come again.
+ */
+export type GateTurn =
+  | { readonly kind: 'place'; end(verdict: 'answered' | 'failed'): void }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+/** Of one process, in memory: places, a circuit breaker. */
+export interface Gate {
+  turn(input: unknown): GateTurn;
 }
 
 export interface ActivityArguments<Input> {
@@ -37,7 +52,7 @@ export type Later = typeof later;
 
 export type ActivityFunction = (given: ActivityArguments<unknown>) => Promise<unknown>;
 
-interface Activity {
+export interface Activity {
   readonly run: ActivityFunction;
   readonly policy: ActivityPolicy;
 }
@@ -47,7 +62,7 @@ const activities = new WeakMap<object, Activity>();
 /**
  * An activity for `setup({ actors })`: it runs at least once, outside of the chart, and its result is the `done` event.
  *
- * XState's own `fromPromise` is an activity as it stands, with one try and no limit of time.
+ * XState's own `fromPromise` is an activity as it stands, with one try.
  */
 export const activity = <Input, Output>(
   run: (given: ActivityArguments<Input>) => Promise<Output | Later>,
@@ -67,7 +82,7 @@ export const activityOf = (logic: object): Activity | undefined => activities.ge
 
 export interface Workflow {
   readonly chart: Chart;
-  /** Of `start`. @throws ZodError */
+  /** Of `start`, and of what lies in the job. @throws ZodError */
   readonly parseInput: (input: unknown) => unknown;
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
@@ -94,6 +109,7 @@ export const defineWorkflow = (options: {
   /** Stored with each instance. Raise it with each change of the chart, and keep the old one in `earlier`. */
   readonly version: number;
   readonly chart: AnyStateMachine;
+  /** Of the input. What does not fit is not started, or ends its job as failed where another program has added it. */
   readonly input?: z.ZodType;
   /** The events that may come from outside. Default: any. */
   readonly events?: z.ZodType<{ readonly type: string }>;
@@ -101,7 +117,7 @@ export const defineWorkflow = (options: {
   readonly observe?: readonly string[];
   /**
    * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When the job is retried, the chart
-   * gets the event REPLAY.
+   * gets the event REPLAY, with its input once more.
    */
   readonly reasonOf?: (context: never) => string;
 }): Workflow => {

@@ -5,13 +5,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
+import type { AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
-import { readToken } from './activities.ts';
+import { doneEvent, endKey, readToken } from './activities.ts';
 import type { Workflow } from './define.ts';
 import { resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import { createInstanceStore, type Delivery, type InstanceStore } from './redis/instance-store.ts';
-import type { InstanceData } from './turn.ts';
 
 /**
  * taken     The chart has made a transition with it, or will with the next turn.
@@ -34,7 +34,7 @@ export interface Engine {
   /**
    * Makes an instance durable. One that exists under the id already stays as it is.
    *
-   * @param id Letters, digits and `-_.`, not digits alone.
+   * @param id Letters, digits, `-` and `_`, not digits alone.
    * @throws ZodError when the input is not what the workflow takes.
    */
   start(
@@ -65,7 +65,7 @@ export const deliver = async (
   store: InstanceStore,
   id: string,
   key: string,
-  event: { readonly type: string },
+  event: AnyEventObject,
 ): Promise<Delivery> => {
   const until = performance.now() + busyPatienceMs;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
@@ -85,18 +85,18 @@ export const createEngine = (options: {
   readonly now: () => number;
 }): Engine => {
   const { queue, redis, now } = options;
-  const store = createInstanceStore(queue, redis);
+  const store = createInstanceStore(queue, redis, now);
 
-  const recordIn = (data: unknown): InstanceRecord | undefined => {
-    const { instance } = Object(data) as InstanceData;
-    return instance === undefined ? undefined : recordSchema.parse(instance);
-  };
+  const recordIn = (record: unknown): InstanceRecord | undefined =>
+    record === undefined ? undefined : recordSchema.parse(record);
 
   return {
     start: async (workflow, id, input, { delayMs } = {}) => {
-      const data: InstanceData = { input: workflow.parseInput(input) };
-      await queue.add(workflow.chart.name, data, {
+      if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id))
+        throw new TypeError('id: letters, digits, - and _, not digits alone');
+      await queue.add(workflow.chart.name, workflow.parseInput(input), {
         jobId: id,
+        timestamp: now(),
         ...(delayMs !== undefined && { delay: delayMs }),
       });
     },
@@ -105,7 +105,7 @@ export const createEngine = (options: {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
       const stored = await store.read(id);
-      const record = recordIn(stored?.data);
+      const record = recordIn(stored?.record);
       // Where it stands now it would refuse: said at once. What comes in between is judged by the turn.
       if (
         record !== undefined &&
@@ -128,13 +128,10 @@ export const createEngine = (options: {
           ? {
               type: `xstate.error.actor.${child}`,
               error: { name: answer.error.name, message: answer.error.message },
+              actorId: child,
             }
-          : { type: `xstate.done.actor.${child}`, output: answer.output };
-      const given = await deliver(store, instance, `end/${child}/${run}`, {
-        ...event,
-        ...{ actorId: child, child, run },
-      });
-      return resultOf(given);
+          : doneEvent(child, answer.output);
+      return resultOf(await deliver(store, instance, endKey(child, run), { ...event, ...{ child, run } }));
     },
 
     find: async (id) => {
@@ -145,7 +142,7 @@ export const createEngine = (options: {
       const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
       return {
         id,
-        record: ended === 'completed' ? recordSchema.parse(returnValue) : recordIn(stored.data),
+        record: ended === 'completed' ? recordSchema.parse(returnValue) : recordIn(stored.record),
         ended,
         failedReason: failed ? failedReason : undefined,
       };

@@ -187,9 +187,23 @@ const historyOf = (snapshot: AnyMachineSnapshot): InstanceRecord['history'] => {
     : Object.fromEntries(entries.map(([id, nodes]) => [id, nodes.map((node) => node.id)]));
 };
 
-/** The instance that a child of this one is: the same whenever it is computed. */
+/** What an instance that another has started is to it. */
+export interface Parent {
+  readonly id: string;
+  readonly child: string;
+  readonly run: number;
+}
+
+/** The instance that a child of this one is: the same whenever it is computed. BullMQ allows no colon in it. */
 export const childInstanceId = (parent: string, child: string, run: number): string =>
-  `${parent}.${child}.${run}`;
+  `${parent}.${encodeURIComponent(child).replaceAll('.', '%2E')}.${run}`;
+
+/** @returns Undefined for an instance that was started from outside, whose id has no dot. */
+export const parentOf = (id: string): Parent | undefined => {
+  const [, parent, child, run] = /^(.+)\.([^.]+)\.(\d+)$/s.exec(id) ?? [];
+  if (parent === undefined || child === undefined) return undefined;
+  return { id: parent, child: decodeURIComponent(child), run: Number(run) };
+};
 
 /** The child of which an event tells the end. */
 const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
@@ -213,10 +227,12 @@ export interface Life {
   takeDue(now: number, notAfter: number): Timer | undefined;
   /** Applies the event of a timer, or sends it on. */
   fire(timer: Timer, now: number): void;
-  /** When a timer is due next, or a further try of an activity that was not open at `now`; Infinity when none is. */
+  /** When a timer is due next, or a try of an activity that was not open at `now`; Infinity when none is. */
   nextTime(now: number): number;
   child(id: string): Child | undefined;
-  updateChild(id: string, changes: Partial<Child>): void;
+  setChild(id: string, child: Child): void;
+  /** Those that have not ended. */
+  activities(): ReadonlyArray<readonly [id: string, child: Child]>;
   /** Activities that are to run now. */
   openActivities(now: number): ReadonlyArray<readonly [id: string, child: Child]>;
   /** What is to be carried out, in order. */
@@ -235,7 +251,8 @@ const createLife = (
   begunAt: number,
 ): Life => {
   const { machine } = chart;
-  const { workflow, version, parent, runs } = record;
+  const { workflow, version } = record;
+  const parent = parentOf(id);
   const children: Record<string, Child> = { ...record.children };
   let timers: readonly Timer[] = record.timers ?? [];
   let effects: Effect[] = [...(record.effects ?? [])];
@@ -288,7 +305,7 @@ const createLife = (
           kind: 'start',
           type: src,
           to: childInstanceId(id, name, run),
-          params: { child: name, run, input },
+          params: input,
         });
       }
     }
@@ -381,6 +398,11 @@ const createLife = (
     return false;
   };
 
+  const activities: Life['activities'] = () =>
+    snapshot.status !== 'active'
+      ? []
+      : Object.entries(children).filter(([, { src, ended }]) => !ended && chart.kindOf(src) === 'activity');
+
   if (begin === undefined) snapshot = revive(chart, record, refs as Record<string, AnyActorRef>);
   else settle(begin, begunAt);
 
@@ -413,22 +435,18 @@ const createLife = (
     nextTime: (now) => {
       let first = Number.POSITIVE_INFINITY;
       for (const { at } of timers) first = Math.min(first, at);
-      for (const { retryAt, ended } of Object.values(children))
-        if (!ended && retryAt !== undefined && retryAt > now) first = Math.min(first, retryAt);
+      for (const { notBefore, ended, waits } of Object.values(children))
+        if (!ended && !waits && notBefore !== undefined && notBefore > now)
+          first = Math.min(first, notBefore);
       return first;
     },
     child: (name) => children[name],
-    updateChild: (name, changes) => {
-      const known = children[name];
-      if (known !== undefined) children[name] = { ...known, ...changes };
+    setChild: (name, child) => {
+      children[name] = child;
     },
+    activities,
     openActivities: (now) =>
-      snapshot.status !== 'active'
-        ? []
-        : Object.entries(children).filter(
-            ([, { src, ended, waits, retryAt = 0 }]) =>
-              !ended && !waits && retryAt <= now && chart.kindOf(src) === 'activity',
-          ),
+      activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now),
     effects: () => effects,
     clearEffects: () => {
       effects = [];
@@ -454,8 +472,6 @@ const createLife = (
         ...(isActive && Object.keys(children).length > 0 && { children: { ...children } }),
         ...(isActive && timers.length > 0 && { timers: [...timers] }),
         ...(effects.length > 0 && { effects: [...effects] }),
-        ...(runs !== undefined && { runs }),
-        ...(parent !== undefined && { parent }),
       };
     },
   };
@@ -466,22 +482,9 @@ const createLife = (
  *
  * @throws When an expression of the chart throws: a bug of the chart.
  */
-export const begin = (
-  chart: Chart,
-  id: string,
-  input: unknown,
-  now: number,
-  parent?: InstanceRecord['parent'],
-): Life => {
+export const begin = (chart: Chart, id: string, input: unknown, now: number): Life => {
   const { name: workflow, version } = chart;
-  const empty: InstanceRecord = {
-    workflow,
-    version,
-    status: 'active',
-    value: '',
-    next: 1,
-    ...(parent !== undefined && { parent }),
-  };
+  const empty: InstanceRecord = { workflow, version, status: 'active', value: '', next: 1 };
   const first = (scope: AnyActorScope): AnyMachineSnapshot => {
     const initial = chart.machine.getInitialSnapshot(scope, input);
     if (initial.status === 'error') throw initial.error;

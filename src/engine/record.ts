@@ -1,5 +1,5 @@
 /**
- * What an instance of a workflow is between two turns: plain JSON, kept in its job.
+ * What an instance of a workflow is between two turns: plain JSON, kept as the progress of its job.
  *
  * It holds what decides the future and nothing that can be computed. Times are milliseconds since the epoch.
  */
@@ -16,9 +16,12 @@ const childSchema = z.object({
   systemId: z.string().optional(),
   /** Of an activity: who holds its token answers. */
   waits: z.literal(true).optional(),
-  /** Of an activity that failed and is tried again. */
+  /** Of an activity: tries that have failed. */
   failures: z.number().int().optional(),
-  retryAt: z.number().optional(),
+  /** Of an activity: not tried before, because a try has failed or there was no place. */
+  notBefore: z.number().optional(),
+  /** Of an activity: a try goes on in some process while the job sleeps, for as long as that process holds it (instance-store.ts). */
+  held: z.literal(true).optional(),
   /** Its end was heard of. */
   ended: z.literal(true).optional(),
 });
@@ -59,10 +62,8 @@ export const recordSchema = z.object({
   effects: z.array(effectSchema).optional(),
   /** The next number of a child or an effect. */
   next: z.number().int(),
-  /** BullMQ's count of ended runs when the instance came to rest as failed: a higher one means a replay. */
-  runs: z.number().int().optional(),
-  /** The instance that started this one, and as which of its children. */
-  parent: z.object({ id: z.string(), child: z.string(), run: z.number().int() }).optional(),
+  /** What BullMQ had counted when the instance came to rest as failed: whether the job is run again tells a replay. */
+  rest: z.object({ ended: z.number().int(), started: z.number().int() }).optional(),
 });
 
 export type Timer = z.infer<typeof timerSchema>;

@@ -8,50 +8,45 @@
  * T3  A turn whose activities all answer at once, and that leaves no effect open, commits once: with the end of its job.
  * T4  An event is taken or refused in the same step in which what follows from it is stored.
  * T5  An instance of another version of its chart is left to a worker that has that version.
+ * T6  A turn waits for nobody: what takes its time goes on while the job sleeps.
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
-import type { ActivityRuns, Finished } from './activities.ts';
+import { type Activities, activityFor, doneEvent, type Ended, endKey, type Finished } from './activities.ts';
 import type { Workflow } from './define.ts';
-import { begin, type Observation, resume } from './interpret.ts';
-import { type Effect, type InstanceRecord, recordSchema } from './record.ts';
+import { begin, type Life, type Observation, resume } from './interpret.ts';
+import { type Child, type Effect, type InstanceRecord, recordSchema } from './record.ts';
 import type { Inbox, InstanceStore, Verdict } from './redis/instance-store.ts';
 
-export interface InstanceData {
-  readonly input?: unknown;
-  readonly parent?: InstanceRecord['parent'];
-  readonly instance?: unknown;
-}
-
-export type InstanceJob = Job<InstanceData, InstanceRecord>;
+export type InstanceJob = Job<unknown, InstanceRecord>;
 
 export interface TurnOptions {
   readonly store: InstanceStore;
   /** By name and version. */
   readonly find: (name: string, version: number | undefined) => Workflow | undefined;
-  readonly activities: ActivityRuns;
+  readonly activities: Activities;
   /** Starts, stops and tells other instances. Each may be told twice, under the same key. */
   readonly neighbours: Neighbours;
   readonly observe: (id: string, observation: Observation) => void;
+  /** For how long a try is held that goes on while its job sleeps. */
+  readonly holdMs: number;
+  /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
-  /** Aborts when the worker stops: activities that take their time are run again elsewhere. */
-  readonly stopping: AbortSignal;
 }
 
 export interface Neighbours {
-  start(workflow: Workflow, id: string, data: InstanceData): Promise<void>;
+  start(workflow: Workflow, id: string, input: unknown): Promise<void>;
   /** @throws When it cannot be said now whether it has arrived. */
   tell(id: string, key: string, event: AnyEventObject): Promise<void>;
 }
 
-/** What has not been answered by then is not at once: the instance is committed, and can be sent events. */
+/** What has not been answered by then is not at once. */
 const atOnceMs = 20;
-const lookForEventsMs = 250;
 /** An instance that waits for an event alone sleeps until it is woken. */
 const longestSleepMs = 10 * 365 * 86_400_000;
 const otherVersionMs = 500;
-const effectBackoffMs = (started: number): number => Math.min(200 * 2 ** Math.min(started, 9), 60_000);
+const troubleBackoffMs = (started: number): number => Math.min(200 * 2 ** Math.min(started, 9), 60_000);
 
 export class LockLostError extends Error {
   override readonly name = 'LockLostError';
@@ -62,66 +57,136 @@ interface Internal {
   readonly type: string;
   readonly child?: string;
   readonly run?: number;
+  readonly result?: Finished;
 }
+/** `child/run` of the activities of which a try is held. */
+const heldIn = (life: Life): readonly string[] => {
+  return life.activities().flatMap(([child, { run, held }]) => (held ? [`${child}/${run}`] : []));
+};
+
+/** The end of a try that is not that of its activity. */
+export const tryEvent = 'xstate.try';
+
+/** The job ends as failed. @param reason One line. */
+const fail = (reason: string): UnrecoverableError => {
+  const error = new UnrecoverableError(reason);
+  // BullMQ stores the stack with the job, and this one says nothing.
+  error.stack = '';
+  return error;
+};
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export const createTurn = (options: TurnOptions) => {
-  const { store, find, activities, neighbours, observe, now, onTrouble, stopping } = options;
+  const { store, find, activities, neighbours, observe, holdMs, now, onTrouble } = options;
 
   return async (job: InstanceJob, token: string): Promise<InstanceRecord> => {
     const id = job.id ?? '';
-    const data = job.data;
-    const stored = data.instance === undefined ? undefined : recordSchema.parse(data.instance);
-    const workflow = find(stored?.workflow ?? job.name, stored?.version);
-    if (workflow === undefined) {
-      await job.moveToDelayed(now() + otherVersionMs, token);
+    const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
+    const isNew = progress.workflow === undefined;
+    const sleepUntil = async (time: number): Promise<never> => {
+      await store.sleep(id, token, time);
       throw new DelayedError();
-    }
+    };
+
+    const read = isNew ? undefined : recordSchema.safeParse(progress);
+    if (read?.success === false) throw fail('The record of the instance cannot be read');
+    const stored = read?.data;
+    const workflow = find(stored?.workflow ?? job.name, stored?.version);
+    if (workflow === undefined) return sleepUntil(now() + otherVersionMs);
     const { chart } = workflow;
-    const life =
-      stored === undefined ? begin(chart, id, data.input, now(), data.parent) : resume(chart, id, stored);
-    let committed = stored !== undefined;
+
+    const takeUp = (): Life => {
+      if (stored !== undefined) return resume(chart, id, stored);
+      try {
+        return begin(chart, id, workflow.parseInput(job.data), now());
+      } catch (error) {
+        onTrouble(asError(error));
+        throw fail('The instance cannot begin');
+      }
+    };
+    const life = takeUp();
+    let committed = !isNew;
     /** Something has changed since the last commit. */
-    let dirty = !committed;
-    let runs = stored?.runs;
+    let dirty = isNew;
+    let rest = stored?.rest;
     /** Of the inbox, as this turn has read it, and how many of it were applied. */
-    let inbox: Inbox = { entries: [], length: 0 };
+    let inbox: Inbox = { entries: [], length: 0, holds: new Map() };
     let taken = 0;
     let verdicts: Verdict[] = [];
+    /** Tries that are held in the store. */
+    let held: readonly string[] = heldIn(life);
+    const own = activities.of(id);
 
-    const apply = (event: AnyEventObject): boolean => {
+    const apply = (event: AnyEventObject, at = now()): boolean => {
       dirty = true;
-      return life.apply(event, now());
+      return life.apply({ at, ...event }, at);
     };
 
     const tellObservers = (): void => {
       for (const observation of life.takeObserved()) observe(id, observation);
     };
+    const record = (): InstanceRecord => ({ ...life.record(), ...(rest !== undefined && { rest }) });
     const commit = async (): Promise<void> => {
-      const next: InstanceData = {
-        ...data,
-        instance: { ...life.record(), ...(runs !== undefined && { runs }) },
-      };
-      if (!(await store.commit(id, token, next, inbox.length, verdicts)))
+      const holding = heldIn(life);
+      const released = held.filter((name) => !holding.includes(name));
+      const holds = { until: now() + holdMs, held: holding.filter((name) => !held.includes(name)), released };
+      if (!(await store.commit(id, token, record(), inbox.length, verdicts, holds)))
         throw new LockLostError('The lock is lost');
       committed = true;
       dirty = false;
-      inbox = { entries: [], length: 0 };
+      held = holding;
+      inbox = { ...inbox, entries: [], length: 0 };
       taken = 0;
       verdicts = [];
       tellObservers();
     };
     /** It only grows while the lock is ours: what was applied is at its beginning. */
     const readInbox = async (): Promise<void> => {
-      inbox = await store.readInbox(id);
+      inbox = await store.readInbox(id, held);
+    };
+    const heldUntil = (child: string, { run, held: isHeld }: Child): number =>
+      isHeld ? (inbox.holds.get(`${child}/${run}`) ?? 0) : 0;
+
+    const finish = ({ child, run, result }: Ended): boolean => {
+      const known = life.child(child);
+      if (known === undefined || known.run !== run || known.ended) return false;
+      dirty = true;
+      const { notBefore: _, held: __, ...idle } = known;
+      switch (result.kind) {
+        case 'done':
+          apply(doneEvent(child, result.output));
+          return true;
+        case 'later':
+          life.setChild(child, { ...idle, waits: true });
+          return true;
+        case 'released':
+          life.setChild(child, idle);
+          return true;
+        case 'failed': {
+          const {
+            attempts = 1,
+            backoffMs = 1000,
+            maxBackoffMs = 60_000,
+          } = activityFor(chart.logicOf(known.src)).policy;
+          const failures = (known.failures ?? 0) + 1;
+          if (failures >= attempts) {
+            apply({ type: `xstate.error.actor.${child}`, error: result.error, actorId: child });
+          } else {
+            const pauseMs = Math.min(backoffMs * 2 ** (failures - 1), maxBackoffMs);
+            life.setChild(child, { ...idle, failures, notBefore: now() + pauseMs });
+          }
+          return true;
+        }
+      }
     };
 
-    /** What another instance, or the holder of a token, has sent about a run of a child counts for that run alone. */
-    const applyEntry = ({ child, run, ...event }: Internal): boolean => {
-      if (child !== undefined) {
-        const known = life.child(child);
-        if (known === undefined || known.run !== run || known.ended) return false;
-      }
-      return apply(event);
+    /** What another instance, a try, or the holder of a token has sent about a run of a child counts for that run alone. */
+    const applyEntry = ({ child, run, result, ...event }: Internal, at: number): boolean => {
+      if (child === undefined || run === undefined) return apply(event, at);
+      if (event.type === tryEvent) return result !== undefined && finish({ child, run, result });
+      const known = life.child(child);
+      return known !== undefined && known.run === run && !known.ended && apply(event, at);
     };
 
     /** T1 */
@@ -133,7 +198,7 @@ export const createTurn = (options: TurnOptions) => {
           dirty = true;
           life.fire(timer, now());
         } else if (entry !== undefined) {
-          verdicts.push([entry.key, applyEntry(entry.event) ? 'taken' : 'refused']);
+          verdicts.push([entry.key, applyEntry(entry.event, entry.at) ? 'taken' : 'refused']);
           taken += 1;
           dirty = true;
         } else return;
@@ -147,10 +212,9 @@ export const createTurn = (options: TurnOptions) => {
           await chart.implementationOf(type)({ context, event, effect: { id: `${id}/${number}` } }, params);
           return;
         case 'start': {
-          const { child, run, input } = params as { child: string; run: number; input: unknown };
           const started = workflow.children[type];
           if (started === undefined) throw new Error(`${chart.name}: there is no chart ${type}`);
-          await neighbours.start(started, to, { input, parent: { id, child, run } });
+          await neighbours.start(started, to, params);
           return;
         }
         case 'send':
@@ -161,7 +225,7 @@ export const createTurn = (options: TurnOptions) => {
           return;
         case 'reply': {
           const { child, run } = params as { child: string; run: number };
-          await neighbours.tell(to, `end/${child}/${run}`, { type: '', ...event, child, run });
+          await neighbours.tell(to, endKey(child, run), { type: '', ...event, child, run });
           return;
         }
       }
@@ -176,70 +240,40 @@ export const createTurn = (options: TurnOptions) => {
       dirty = true;
     };
 
-    const finish = ({ child, run, result }: { child: string; run: number; result: Finished }): void => {
-      const known = life.child(child);
-      if (known === undefined || known.run !== run || known.ended) return;
-      dirty = true;
-      switch (result.kind) {
-        case 'done':
-          apply({ type: `xstate.done.actor.${child}`, output: result.output, actorId: child });
-          return;
-        case 'later':
-          life.updateChild(child, { waits: true });
-          return;
-        case 'failed': {
-          const { policy, error } = result;
-          const failures = (known.failures ?? 0) + 1;
-          if (failures >= (policy.attempts ?? 1)) {
-            apply({ type: `xstate.error.actor.${child}`, error, actorId: child });
-            return;
-          }
-          const pauseMs = Math.min(
-            (policy.backoffMs ?? 1000) * 2 ** (failures - 1),
-            policy.maxBackoffMs ?? 60_000,
-          );
-          life.updateChild(child, { failures, retryAt: now() + pauseMs });
-        }
-      }
-    };
-
-    const running = activities.of(id);
-    /** When open activities were last looked for. */
-    let looked = 0;
-    /** @returns Whether there was an activity to run. */
+    /** @returns Whether something has happened that may be due at once. */
     const runActivities = async (): Promise<boolean> => {
+      own.keepOnly(life.activities().map(([child, { run }]) => `${child}/${run}`));
       const time = now();
-      looked = time;
-      const open = life.openActivities(time);
-      running.keepOnly(open.map(([child, { run }]) => `${child}/${run}`));
-      if (open.length === 0) return false;
-      for (const [child, { src, run, input }] of open) {
-        running.start({ child, run, logic: chart.logicOf(src), input, now: time });
+      for (const [child, known] of life.openActivities(time)) {
+        const { src, run, input } = known;
+        if (heldUntil(child, known) > time) continue;
+        const waitMs = own.start({ child, run, activity: activityFor(chart.logicOf(src)), input, now: time });
+        if (waitMs === 0) continue;
+        life.setChild(child, { ...known, notBefore: time + waitMs });
+        dirty = true;
       }
-      const waitMs = Math.max(0, Math.min(dirty ? atOnceMs : lookForEventsMs, life.nextTime(time) - time));
-      const finished = await running.next(waitMs);
-      if (finished !== undefined) {
-        finish(finished);
-        return true;
-      }
-      // Nobody waits for an activity that takes its time: from here on the instance can be sent events.
-      if (dirty) await commit();
-      await carryOutAll();
-      if (stopping.aborted) return await leave();
-      await readInbox();
+      const ended = await own.next(atOnceMs);
+      if (ended === undefined) return false;
+      finish(ended);
       return true;
     };
 
-    const leave = async (): Promise<never> => {
-      if (dirty) await commit();
-      await job.moveToDelayed(now(), token);
-      throw new DelayedError();
-    };
-
+    /** T6 */
     const sleep = async (): Promise<never> => {
+      const time = now();
+      const names = own.running().map(({ child, run }) => `${child}/${run}`);
+      let until = Math.min(life.nextTime(time), time + longestSleepMs);
+      for (const [child, known] of life.openActivities(time)) {
+        const isOurs = names.includes(`${child}/${known.run}`);
+        if (isOurs && !known.held) {
+          life.setChild(child, { ...known, held: true });
+          dirty = true;
+        }
+        until = Math.min(until, isOurs ? time + holdMs : heldUntil(child, known));
+      }
       if (dirty) await commit();
-      const until = Math.min(life.nextTime(looked), now() + longestSleepMs);
-      await job.moveToDelayed(Math.max(until, now()), token);
+      await store.sleep(id, token, until);
+      own.leave();
       // What came before it slept had nothing to wake.
       if (await store.hasMore(id, 0)) await store.wake(id);
       throw new DelayedError();
@@ -256,15 +290,23 @@ export const createTurn = (options: TurnOptions) => {
         }
       }
       tellObservers();
-      if (life.status === 'active') throw new UnrecoverableError(workflow.reasonOf(life.context));
-      if (life.status === 'error') throw new UnrecoverableError(String(life.error));
+      if (life.status === 'active') throw fail(workflow.reasonOf(life.context));
+      if (life.status === 'error') throw fail(String(life.error));
       return life.record();
     };
 
+    /** Whether the job has been run again since it ended as failed. Some tools reset BullMQ's counts. */
+    const isReplay = (): boolean =>
+      rest !== undefined &&
+      life.isFailed() &&
+      (job.attemptsMade > rest.ended || job.attemptsStarted <= rest.started);
+
     try {
-      if (stored !== undefined || (job.progress as { inbox?: unknown }).inbox !== undefined)
-        await readInbox();
-      if (runs !== undefined && runs < job.attemptsMade && life.isFailed()) apply({ type: 'REPLAY' });
+      if (!isNew || progress.inbox !== undefined) await readInbox();
+      if (isReplay()) {
+        rest = undefined;
+        apply({ type: 'REPLAY', input: workflow.parseInput(job.data) });
+      }
       for (;;) {
         catchUp();
         if (await runActivities()) continue;
@@ -274,8 +316,8 @@ export const createTurn = (options: TurnOptions) => {
         }
         if (life.status === 'active') {
           if (!life.isFailed()) return await sleep();
-          if (runs !== job.attemptsMade) {
-            runs = job.attemptsMade;
+          if (rest === undefined) {
+            rest = { ended: job.attemptsMade, started: job.attemptsStarted };
             await commit();
           }
         }
@@ -284,16 +326,14 @@ export const createTurn = (options: TurnOptions) => {
       }
     } catch (error) {
       if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
-      onTrouble(error instanceof Error ? error : new Error(String(error)));
+      onTrouble(asError(error));
       // The job is not ours to fail: it is run again from what is stored, here or elsewhere.
-      await job
-        .moveToDelayed(now() + effectBackoffMs(job.attemptsStarted), token)
-        .catch((failure: unknown) =>
-          onTrouble(failure instanceof Error ? failure : new Error(String(failure))),
-        );
+      await store
+        .sleep(id, token, now() + troubleBackoffMs(job.attemptsStarted))
+        .catch((failure: unknown) => onTrouble(asError(failure)));
       throw new DelayedError();
     } finally {
-      running.stop();
+      own.leave();
     }
   };
 };

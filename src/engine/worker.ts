@@ -1,16 +1,18 @@
 /**
  * Runs the turns of the instances in one queue.
  */
+import { randomUUID } from 'node:crypto';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { createActivityRuns } from './activities.ts';
+import { createActivities, doneEvent, type Ended, endKey } from './activities.ts';
 import type { Workflow } from './define.ts';
 import { deliver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import type { InstanceRecord } from './record.ts';
 import { createInstanceStore } from './redis/instance-store.ts';
-import { createTurn, type InstanceData, type InstanceJob } from './turn.ts';
+import { inRedisTime } from './redis/redis-time.ts';
+import { createTurn, type InstanceJob, tryEvent } from './turn.ts';
 
 export interface WorkflowWorker {
   ready(): Promise<void>;
@@ -19,6 +21,9 @@ export interface WorkflowWorker {
 }
 
 const closePatienceMs = 8000;
+const usualGraceMs = 1000;
+/** A process that dies loses its tries; so long after it renewed them last they are made again. */
+const usualHoldMs = 10_000;
 
 /** All versions of each workflow, the charts that they start among them. */
 const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly Workflow[]> => {
@@ -48,23 +53,42 @@ export const startWorkflowWorker = (options: {
   readonly observe?: (id: string, observation: Observation) => void;
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
+  /** What activities that run get at the end; the others are left to another process. Default 1000. */
+  readonly graceMs?: number;
+  /** How long after the death of a process a try of an activity is lost. Default 10 000. */
+  readonly holdMs?: number;
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onTrouble } = options;
+  const { holdMs = usualHoldMs } = options;
   const known = catalogue(workflows);
-  const store = createInstanceStore(queue, connection);
-  const stopping = new AbortController();
+  const store = createInstanceStore(queue, connection, now);
+  const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
+    try {
+      // Of two tries the first that answers counts, whoever brings it; of those that fail, each.
+      if (result.kind === 'done') {
+        await deliver(store, id, endKey(child, run), { ...doneEvent(child, result.output), child, run });
+      } else {
+        const key = `try/${child}/${run}/${randomUUID()}`;
+        await deliver(store, id, key, { type: tryEvent, child, run, result });
+      }
+    } catch (error) {
+      // Nobody renews its hold any more, and another try is made.
+      onTrouble(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  const activities = createActivities(bring, (id, names) => store.renew(id, names, now() + holdMs), holdMs);
   const turn = createTurn({
-    stopping: stopping.signal,
     store,
     find: (name, version) => {
       const versions = known.get(name) ?? [];
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
     },
-    activities: createActivityRuns(),
+    activities,
+    holdMs,
     neighbours: {
-      start: async (workflow, id, data) => {
-        await queue.add(workflow.chart.name, data, { jobId: id });
+      start: async (workflow, id, input) => {
+        await queue.add(workflow.chart.name, input, { jobId: id, timestamp: now() });
       },
       tell: async (id, key, event) => {
         const given = await deliver(store, id, key, event);
@@ -75,7 +99,7 @@ export const startWorkflowWorker = (options: {
     now,
     onTrouble,
   });
-  const worker = new Worker<InstanceData, InstanceRecord>(
+  const worker = new Worker<unknown, InstanceRecord>(
     queue.name,
     (job, token) => {
       if (token === undefined) throw new Error('BullMQ gave no lock token');
@@ -91,6 +115,7 @@ export const startWorkflowWorker = (options: {
       runRetryDelay: 500,
       ...options.worker,
     },
+    inRedisTime(now),
   );
   worker.on('error', onTrouble);
   return {
@@ -98,7 +123,7 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
-      stopping.abort();
+      await activities.close(options.graceMs ?? usualGraceMs);
       if (await settlesWithin(worker.close(), closePatienceMs)) return;
       (await worker.getBackend().blockingClient)?.disconnect();
     },

@@ -8,6 +8,8 @@ import { assign, fromPromise, sendParent, setup } from 'xstate';
 export interface World {
   /** Something was done in the world outside: at least once for each name. */
   did(name: string): Promise<void>;
+  /** How long an auction stays open after a bid. */
+  readonly quietMs: number;
 }
 
 type Call = { readonly order: string };
@@ -158,7 +160,7 @@ export const chartsIn = (world: World) => {
       input: {} as Call,
       events: {} as { type: 'BID'; amount: number } | { type: 'PAUSE' } | { type: 'RESUME' },
     },
-    delays: { quiet: 400 },
+    delays: { quiet: world.quietMs },
     actions: {
       take: assign({
         best: ({ event }) => (event.type === 'BID' ? event.amount : 0),

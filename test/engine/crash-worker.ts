@@ -15,6 +15,8 @@ const connection = address.startsWith('/')
   : new Redis(address, { maxRetriesPerRequest: null });
 const ledger = connection.duplicate();
 const charts = chartsIn({
+  // Whoever bids finds the auction open, however often its workers are killed meanwhile.
+  quietMs: 4000,
   did: async (name) => {
     await ledger.hincrby(`${prefix}:world`, name, 1);
   },
@@ -41,6 +43,7 @@ startWorkflowWorker({
   concurrency: 20,
   now: Date.now,
   onTrouble: (error) => process.stderr.write(`${error.stack}\n`),
+  holdMs: 600,
   worker: { lockDuration: 400, stalledInterval: 200 },
 });
 process.stdout.write('started\n');

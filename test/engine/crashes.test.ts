@@ -40,6 +40,7 @@ const runLive = async (
 ): Promise<{ output: unknown; value: unknown; world: ReadonlySet<string> }> => {
   const world = new Set<string>();
   const chart = chartsIn({
+    quietMs: 50,
     did: async (what) => {
       world.add(what);
     },
@@ -134,7 +135,7 @@ describe('ordinary charts under kill -9', () => {
     const connection = redis.client();
     const queue = new Queue('workflows', { connection, prefix });
     const engine = createEngine({ queue, redis: connection, now: Date.now });
-    const charts = chartsIn({ did: async () => undefined });
+    const charts = chartsIn({ quietMs: 0, did: async () => undefined });
     const workflows = Object.fromEntries(
       Object.entries(charts).map(([name, chart]) => [name, defineWorkflow({ name, version: 1, chart })]),
     ) as Readonly<Record<Name, ReturnType<typeof defineWorkflow>>>;

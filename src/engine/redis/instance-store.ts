@@ -3,13 +3,14 @@
  *
  * | field of the job's hash | what it holds | written by |
  * |---|---|---|
- * | `data` | BullMQ's: `{ input, instance }`; `instance` is the record (record.ts) | the commit, under the lock |
+ * | `data` | BullMQ's: the input, as whoever added the job has written it | `queue.add` |
+ * | `progress` | BullMQ's: the record (record.ts); before the first commit `{"inbox":true}` where events have come | the commit, under the lock; deliver |
  * | `inbox` | events that no turn has taken yet, a line each: key, time in ms by Redis's clock, JSON, with tabs between | deliver; the commit cuts it |
  * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused` | deliver; the commit |
+ * | `hold:<child>/<run>` | until when a try of an activity is held by a process, ms by Redis's clock | the commit; renewed by the process |
  * | `open` | `1` from the first commit on, `0` once the end is certain | the commit; the seal |
- * | `progress` | BullMQ's: `{"inbox":true}` for an instance that got events before its first turn | deliver |
  *
- * J1  Only the holder of the job's lock writes `data`. A worker that was paused for longer than its lock lasts writes nothing.
+ * J1  Only the holder of the job's lock writes the record. A worker that was paused for longer than its lock lasts writes nothing.
  * J2  A line of the inbox leaves it in the same step as what has become of it arrives.
  * J3  An instance ends only when its inbox is empty, in one step with the promise that nothing comes in any more. One that nobody could
  *     send to (its first turn ends it) needs no such step.
@@ -37,6 +38,15 @@ export interface Inbox {
   readonly entries: readonly InboxEntry[];
   /** Bytes that these entries take. */
   readonly length: number;
+  /** Until when tries are held that go on elsewhere, by `child/run`. */
+  readonly holds: ReadonlyMap<string, number>;
+}
+
+/** What a commit makes of the tries that go on while the job sleeps. */
+export interface Holds {
+  readonly until: number;
+  readonly held: readonly string[];
+  readonly released: readonly string[];
 }
 
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
@@ -46,17 +56,23 @@ export interface InstanceStore {
   deliver(id: string, key: string, event: { readonly type: string }): Promise<Delivery>;
   /** What an event with this key has come to; undefined when none came. */
   verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
-  readInbox(id: string): Promise<Inbox>;
+  /** @param names `child/run` of the activities whose holds are wanted. */
+  readInbox(id: string, names: readonly string[]): Promise<Inbox>;
   /** Whether something has come after the first `length` bytes. */
   hasMore(id: string, length: number): Promise<boolean>;
   /** @returns False when the lock is no longer this token's: the caller must stop and touch nothing. */
   commit(
     id: string,
     token: string,
-    data: unknown,
+    record: unknown,
     length: number,
     verdicts: readonly Verdict[],
+    holds?: Holds,
   ): Promise<boolean>;
+  /** @returns For each name whether it is still wanted; if not, it was released. */
+  renew(id: string, names: readonly string[], until: number): Promise<readonly boolean[]>;
+  /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
+  sleep(id: string, token: string, until: number): Promise<void>;
   /** Makes sure that nothing comes in any more. @returns False when something has, or the lock is lost. */
   seal(id: string, token: string, length: number, verdicts: readonly Verdict[]): Promise<boolean>;
   read(id: string): Promise<StoredInstance | undefined>;
@@ -65,7 +81,8 @@ export interface InstanceStore {
 }
 
 export interface StoredInstance {
-  readonly data: unknown;
+  /** Undefined before the first commit. */
+  readonly record: unknown;
   readonly finishedOn: number | undefined;
   readonly returnValue: unknown;
   readonly failedReason: string | undefined;
@@ -86,15 +103,28 @@ local line = ARGV[1] .. '\\t' .. string.format('%.0f', time[1] * 1000 + math.flo
 redis.call('HSET', KEYS[1], 'inbox', (redis.call('HGET', KEYS[1], 'inbox') or '') .. line, 'key:' .. ARGV[1], 'waiting')
 return 'waiting'`;
 
-/** KEYS job, lock. ARGV token, data, bytes of the inbox that were taken, then key and verdict of each. */
+/**
+ * KEYS job, lock. ARGV token, record, bytes of the inbox that were taken, number of fields to remove, those, then fields and values.
+ */
 const commitScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'data', ARGV[2], 'open', '1')
+redis.call('HSET', KEYS[1], 'progress', ARGV[2], 'open', '1')
 if ARGV[3] ~= '0' then
   redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', ARGV[3] + 1))
 end
-for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'key:' .. ARGV[i], ARGV[i + 1]) end
+local fields = 5 + ARGV[4]
+for i = 5, fields - 1 do redis.call('HDEL', KEYS[1], ARGV[i]) end
+for i = fields, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 return 1`;
+
+/** KEYS job. ARGV until, fields. */
+const renewScript = `
+local wanted = {}
+for i = 2, #ARGV do
+  wanted[i - 1] = redis.call('HEXISTS', KEYS[1], ARGV[i])
+  if wanted[i - 1] == 1 then redis.call('HSET', KEYS[1], ARGV[i], ARGV[1]) end
+end
+return wanted`;
 
 /** KEYS job, lock. ARGV token, bytes of the inbox that were taken, then key and verdict of each. */
 const sealScript = `
@@ -107,16 +137,17 @@ return 1`;
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
-const readLines = (text: string): Inbox => ({
-  length: Buffer.byteLength(text),
-  entries: text.split('\n').flatMap((line) => {
+const readLines = (text: string): InboxEntry[] =>
+  text.split('\n').flatMap((line) => {
     const [key, at, json] = line.split('\t', 3);
     if (key === undefined || json === undefined) return [];
     return [{ key, at: Number(at), event: JSON.parse(json) as { type: string } }];
-  }),
-});
+  });
 
-export const createInstanceStore = (queue: Queue, redis: RedisClient): InstanceStore => {
+const holdField = (name: string): string => `hold:${name}`;
+
+/** @param now Milliseconds since the epoch, by the clock of Redis. */
+export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number): InstanceStore => {
   const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
   return {
     deliver: async (id, key, event) =>
@@ -127,32 +158,58 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient): InstanceS
         | 'taken'
         | 'refused'
         | undefined,
-    readInbox: async (id) => readLines((await redis.hget(queue.toKey(id), 'inbox')) ?? ''),
+    readInbox: async (id, names) => {
+      const [text, ...holds] = await redis.hmget(queue.toKey(id), 'inbox', ...names.map(holdField));
+      const lines = text ?? '';
+      return {
+        entries: readLines(lines),
+        length: Buffer.byteLength(lines),
+        holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
+      };
+    },
     hasMore: async (id, length) => (await redis.hstrlen(queue.toKey(id), 'inbox')) > length,
-    commit: async (id, token, data, length, verdicts) =>
-      (await redis.eval(
+    commit: async (id, token, record, length, verdicts, holds) => {
+      const { until = 0, held = [], released = [] } = holds ?? {};
+      const answer = await redis.eval(
         commitScript,
         2,
         ...keys(id),
         token,
-        JSON.stringify(data),
+        JSON.stringify(record),
         length,
-        ...verdicts.flat(),
-      )) === 1,
+        released.length,
+        ...released.map(holdField),
+        ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, verdict]),
+        ...held.flatMap((name) => [holdField(name), until]),
+      );
+      return answer === 1;
+    },
+    renew: async (id, names, until) => {
+      const answer = await redis.eval(renewScript, 1, queue.toKey(id), until, ...names.map(holdField));
+      return (answer as readonly number[]).map((wanted) => wanted === 1);
+    },
     seal: async (id, token, length, verdicts) =>
       (await redis.eval(sealScript, 2, ...keys(id), token, length, ...verdicts.flat())) === 1,
+    sleep: async (id, token, until) => {
+      const time = now();
+      // Not by `job.moveToDelayed`, which asks the clock of the process.
+      await queue
+        .getBackend()
+        .moveToDelayed(id, time, Math.max(until - time, 0), token, { skipAttempt: true });
+    },
     read: async (id) => {
-      const [data, timestamp, finishedOn, returnValue, failedReason] = await redis.hmget(
+      const [progress, timestamp, finishedOn, returnValue, failedReason] = await redis.hmget(
         queue.toKey(id),
-        'data',
+        'progress',
         'timestamp',
         'finishedOn',
         'returnvalue',
         'failedReason',
       );
       if (timestamp == null) return undefined;
+      const record = Object(JSON.parse(progress ?? '0')) as { readonly workflow?: unknown };
       return {
-        data: JSON.parse(data ?? '{}'),
+        record: record.workflow === undefined ? undefined : record,
         finishedOn: finishedOn == null ? undefined : Number(finishedOn),
         returnValue: returnValue == null ? undefined : JSON.parse(returnValue),
         failedReason: failedReason ?? undefined,
