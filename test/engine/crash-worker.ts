@@ -15,8 +15,7 @@ const connection = address.startsWith('/')
   : new Redis(address, { maxRetriesPerRequest: null });
 const ledger = connection.duplicate();
 const charts = chartsIn({
-  // Whoever bids finds the auction open, however often its workers are killed meanwhile.
-  quietMs: 4000,
+  quietMs: 1000,
   did: async (name) => {
     await ledger.hincrby(`${prefix}:world`, name, 1);
   },

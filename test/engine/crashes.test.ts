@@ -34,9 +34,11 @@ const scripts: Readonly<
   document: [],
 };
 
+/** @param taken Which of the events came in time: with so many deaths an auction may close before its last bid. */
 const runLive = async (
   name: Name,
   order: string,
+  taken: (index: number) => boolean,
 ): Promise<{ output: unknown; value: unknown; world: ReadonlySet<string> }> => {
   const world = new Set<string>();
   const chart = chartsIn({
@@ -47,7 +49,8 @@ const runLive = async (
   })[name];
   const actor = createActor(chart as Charts['order'], { input: { order } });
   actor.start();
-  for (const { when, event } of scripts[name]) {
+  for (const [index, { when, event }] of scripts[name].entries()) {
+    if (!taken(index)) continue;
     const reached = await waitFor(
       actor,
       ({ value, status }) => status === 'done' || JSON.stringify(value).includes(when),
@@ -177,7 +180,8 @@ describe('ordinary charts under kill -9', () => {
     const killed = await working;
     const world = await connection.hgetall(`${prefix}:world`);
     for (const { name, order } of instances) {
-      const live = await runLive(name, order);
+      const fields = await connection.hgetall(queue.toKey(order));
+      const live = await runLive(name, order, (index) => fields[`key:s${index}`] === 'taken');
       const instance = await engine.find(order);
       expect(instance, order).toMatchObject({
         ended: 'completed',
