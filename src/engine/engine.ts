@@ -58,9 +58,10 @@ export interface Engine {
 
 const busyPatienceMs = 10_000;
 
-const isOver = (given: Delivery): boolean => given !== 'busy';
-
-/** Delivers, and waits while the first turn runs: it is over in a moment, or commits. */
+/**
+ * Delivers, and waits while a turn runs: it waits for nobody, and either takes the event or is over in a moment. A sender that
+ * dies here leaves an event behind that nobody was woken for: whoever sends again, under the same key, wakes the job.
+ */
 export const deliver = async (
   store: InstanceStore,
   id: string,
@@ -69,10 +70,10 @@ export const deliver = async (
 ): Promise<Delivery> => {
   const until = performance.now() + busyPatienceMs;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
-    const given = await store.deliver(id, key, event);
-    // A sender that died here leaves an event and a job that sleeps: whoever sends again wakes it.
-    if (given === 'waiting') await store.wake(id);
-    if (isOver(given) || performance.now() > until) return given;
+    const { given, runs } = await store.deliver(id, key, event);
+    const isOpen = given === 'busy' || (given === 'waiting' && !(await store.wake(id)) && runs);
+    if (!isOpen) return given;
+    if (performance.now() > until) return 'busy';
     await delay(pauseMs);
   }
 };

@@ -273,9 +273,6 @@ export const createTurn = (options: TurnOptions) => {
       }
       if (dirty) await commit();
       await store.sleep(id, token, until);
-      own.leave();
-      // What came before it slept had nothing to wake.
-      if (await store.hasMore(id, 0)) await store.wake(id);
       throw new DelayedError();
     };
 

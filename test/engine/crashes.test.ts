@@ -156,7 +156,7 @@ describe('ordinary charts under kill -9', () => {
       let killed = 0;
       while (!done) {
         const last = killed >= 10;
-        const child = await startWorker(prefix, last ? 0 : 60 + next(240));
+        const child = await startWorker(prefix, last ? 0 : 30 + next(150));
         if (child.exitCode === null && child.signalCode === null)
           await Promise.race([once(child, 'exit'), once(stopped.signal, 'abort')]);
         if (!done) killed += 1;
@@ -164,6 +164,12 @@ describe('ordinary charts under kill -9', () => {
       return killed;
     };
     const working = keepWorking();
+    const stuck = setTimeout(async () => {
+      for (const { order } of instances) {
+        const job = await connection.hgetall(queue.toKey(order));
+        if (job.finishedOn === undefined) console.error(`${order} has not ended: ${JSON.stringify(job)}`);
+      }
+    }, 50_000);
     await Promise.all(
       instances.map(async ({ name, order }) => {
         await engine.start(workflows[name], order, { order });
@@ -175,6 +181,7 @@ describe('ordinary charts under kill -9', () => {
         }
       }),
     );
+    clearTimeout(stuck);
     done = true;
     stopped.abort();
     const killed = await working;

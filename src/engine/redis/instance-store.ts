@@ -52,14 +52,19 @@ export interface Holds {
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
 
 export interface InstanceStore {
-  /** @param event Kept as it is. @param key Tells this event from every other one to the instance; sent again, it changes nothing. */
-  deliver(id: string, key: string, event: { readonly type: string }): Promise<Delivery>;
+  /**
+   * @param event Kept as it is. @param key Tells this event from every other one to the instance; sent again, it changes nothing.
+   * @returns Also whether a turn runs. It may have looked into the inbox before: ask again until it is over, or the job is woken.
+   */
+  deliver(
+    id: string,
+    key: string,
+    event: { readonly type: string },
+  ): Promise<{ readonly given: Delivery; readonly runs: boolean }>;
   /** What an event with this key has come to; undefined when none came. */
   verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
   /** @param names `child/run` of the activities whose holds are wanted. */
   readInbox(id: string, names: readonly string[]): Promise<Inbox>;
-  /** Whether something has come after the first `length` bytes. */
-  hasMore(id: string, length: number): Promise<boolean>;
   /** @returns False when the lock is no longer this token's: the caller must stop and touch nothing. */
   commit(
     id: string,
@@ -76,8 +81,8 @@ export interface InstanceStore {
   /** Makes sure that nothing comes in any more. @returns False when something has, or the lock is lost. */
   seal(id: string, token: string, length: number, verdicts: readonly Verdict[]): Promise<boolean>;
   read(id: string): Promise<StoredInstance | undefined>;
-  /** Ends a job's sleep. A job that is not asleep stays where it is. */
-  wake(id: string): Promise<void>;
+  /** Ends a job's sleep. @returns False for a job that is not asleep. */
+  wake(id: string): Promise<boolean>;
 }
 
 export interface StoredInstance {
@@ -90,18 +95,19 @@ export interface StoredInstance {
 
 /** KEYS job, lock. ARGV key, event. */
 const deliverScript = `
-local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'ats', 'key:' .. ARGV[1])
-if not job[1] then return 'unknown' end
-if job[5] then return job[5] end
-if job[2] or job[3] == '0' then return 'finished' end
+local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1])
+local runs = redis.call('EXISTS', KEYS[2])
+if not job[1] then return {'unknown', 0} end
+if job[4] then return {job[4], runs} end
+if job[2] or job[3] == '0' then return {'finished', 0} end
 if not job[3] then
-  if redis.call('EXISTS', KEYS[2]) == 1 then return 'busy' end
+  if runs == 1 then return {'busy', 1} end
   redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}')
 end
 local time = redis.call('TIME')
 local line = ARGV[1] .. '\\t' .. string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) .. '\\t' .. ARGV[2] .. '\\n'
 redis.call('HSET', KEYS[1], 'inbox', (redis.call('HGET', KEYS[1], 'inbox') or '') .. line, 'key:' .. ARGV[1], 'waiting')
-return 'waiting'`;
+return {'waiting', runs}`;
 
 /**
  * KEYS job, lock. ARGV token, record, bytes of the inbox that were taken, number of fields to remove, those, then fields and values.
@@ -150,8 +156,11 @@ const holdField = (name: string): string => `hold:${name}`;
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number): InstanceStore => {
   const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
   return {
-    deliver: async (id, key, event) =>
-      (await redis.eval(deliverScript, 2, ...keys(id), key, JSON.stringify(event))) as Delivery,
+    deliver: async (id, key, event) => {
+      const answer = await redis.eval(deliverScript, 2, ...keys(id), key, JSON.stringify(event));
+      const [given, runs] = answer as readonly [Delivery, number];
+      return { given, runs: runs === 1 };
+    },
     verdict: async (id, key) =>
       ((await redis.hget(queue.toKey(id), `key:${key}`)) ?? undefined) as
         | 'waiting'
@@ -167,7 +176,6 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
-    hasMore: async (id, length) => (await redis.hstrlen(queue.toKey(id), 'inbox')) > length,
     commit: async (id, token, record, length, verdicts, holds) => {
       const { until = 0, held = [], released = [] } = holds ?? {};
       const answer = await redis.eval(
@@ -218,8 +226,10 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     wake: async (id) => {
       try {
         await queue.getBackend().promote(id);
+        return true;
       } catch (error) {
         if (!isNotDelayed(error)) throw error;
+        return false;
       }
     },
   };
