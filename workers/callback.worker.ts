@@ -1,43 +1,31 @@
 /**
- * Delivers callbacks: one job for each end of a transaction that an application provider wants to hear of.
- *
- * A try that fails is followed by another, later each time; when all have failed, the job stays among the failed ones until
- * somebody replays it or its retention is over. A try may be cut off anywhere and run again, so a message may come twice,
- * under the same id.
+ * Delivers callbacks: one instance of the chart (machines/callback.machine.ts) for each end of a transaction that an application
+ * provider wants to hear of. A try may be cut off anywhere and made again, so a message may come twice, under the same id.
  *
  * A receiver that hangs holds its connection for as long as it is given. So that it does not keep others waiting, an
  * application has a part of the places only; what is beyond is put off (places.ts), which costs none of its tries.
  */
-import { setMaxListeners } from 'node:events';
-import { DelayedError, type Job, type Telemetry, UnrecoverableError, Worker } from 'bullmq';
+import type { Telemetry } from 'bullmq';
 import { z } from 'zod';
-import { graceOf, inRedisTime } from '../src/engine/redis/redis-time.ts';
+import {
+  type CallbackContext,
+  type CallbackData,
+  type CallbackInput,
+  type CallbackTold,
+  type CallbackTry,
+  callbackMachine,
+  callbackSchema,
+  type TryResult,
+} from '../machines/callback.machine.ts';
+import { activity, defineWorkflow, type GateTurn } from '../src/engine/define.ts';
+import type { Observation } from '../src/engine/interpret.ts';
+import { graceOf } from '../src/engine/redis/redis-time.ts';
+import { startWorkflowWorker } from '../src/engine/worker.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { settlesWithin } from '../src/redis/patience.ts';
-import { callbackQueueName, type Shard } from '../src/transactions/shards.ts';
+import type { Shard } from '../src/transactions/shards.ts';
 import { createPlaces } from './places.ts';
 
 export const callbackJobName = 'callback';
-/** The name under which a job asks for {@link backoffMs}. */
-export const callbackBackoff = 'callback';
-
-/** What is told. No number, no text, no signature: a receiver asks for the status, as itself. */
-export const callbackJobSchema = z.object({
-  msspTransId: z.string(),
-  apId: z.string(),
-  apTransId: z.string(),
-  attempt: z.number().int().min(1),
-  /** When it ended, milliseconds since the epoch. */
-  at: z.number(),
-  /** Of one that was replayed among many: not delivered earlier, milliseconds since the epoch. */
-  notBefore: z.number().optional(),
-  end: z.discriminatedUnion('state', [
-    z.object({ state: z.literal('signed'), statusCode: z.enum(['100', '500', '502']) }),
-    z.object({ state: z.literal('failed'), code: z.number().int(), reason: z.string() }),
-    z.object({ state: z.literal('receipted'), receipt: z.string() }),
-  ]),
-});
-export type CallbackJobData = Readonly<z.infer<typeof callbackJobSchema>>;
 
 /**
  * answered      The receiver's HTTP status; `retryAfterMs` when it says when it wants to be asked again.
@@ -52,11 +40,11 @@ export type DeliveryResult =
   | { readonly kind: 'unreachable'; readonly cause: string };
 
 /** Never rejects for something that the receiver did. */
-export type Deliver = (id: string, data: CallbackJobData, stop: AbortSignal) => Promise<DeliveryResult>;
+export type Deliver = (id: string, data: CallbackData, stop: AbortSignal) => Promise<DeliveryResult>;
 
 /** Callbacks are named by id, which begins with that of the transaction. */
 export interface CallbackLog {
-  delivered(id: string, tries: number, status: number): void;
+  delivered(id: string, tries: number, status: string): void;
   /** It will be tried again. */
   undelivered(id: string, tries: number, problem: string): void;
   /** It will not, unless somebody replays it. */
@@ -101,27 +89,6 @@ export interface CallbackWorkers {
 const deliveredMs = 2 * 86_400_000;
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
-/** What is then still being delivered is cut off, and put off until another worker takes it. */
-const graceMs = 1000;
-const closePatienceMs = 3000;
-
-/** A failure of one try. BullMQ stores the stack with the job, and this one has none worth keeping. */
-class TryFailed extends Error {
-  readonly retryAfterMs: number;
-  constructor(problem: string, retryAfterMs = 0) {
-    super(problem);
-    this.name = 'TryFailed';
-    this.retryAfterMs = retryAfterMs;
-    this.stack = '';
-  }
-}
-
-const giveUp = (problem: string): UnrecoverableError => {
-  const error = new UnrecoverableError(problem);
-  error.stack = '';
-  return error;
-};
-
 /** After so many tries; a quarter more or less, so that what failed together does not come back together. */
 export const backoffMs = (tries: number, { firstMs, factor, mostMs }: Backoff, random: number): number =>
   Math.round(Math.min(firstMs * factor ** (tries - 1), mostMs) * (0.75 + random / 2));
@@ -129,7 +96,7 @@ export const backoffMs = (tries: number, { firstMs, factor, mostMs }: Backoff, r
 const isDelivered = (status: number): boolean => status >= 200 && status < 300;
 
 /** The id is a header of the message. */
-const isSendable = /^[\w-]+$/;
+const sendableId = z.string().regex(/^[\w-]+$/);
 
 /** 410 Gone: Standard Webhooks lets a receiver say that it wants no more. It is believed for this message. */
 const gone = 410;
@@ -147,16 +114,6 @@ const problemOf = (result: DeliveryResult): string => {
   }
 };
 
-/** The error to fail with; undefined when it is delivered. */
-const failureOf = (result: DeliveryResult): TryFailed | UnrecoverableError | undefined => {
-  const problem = problemOf(result);
-  if (result.kind === 'refused') return giveUp(problem);
-  if (result.kind !== 'answered') return new TryFailed(problem);
-  if (isDelivered(result.status)) return undefined;
-  if (result.status === gone) return giveUp(problem);
-  return new TryFailed(problem, saysWhen.includes(result.status) ? result.retryAfterMs : 0);
-};
-
 export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackWorkers => {
   const { shards, blocking, deliver, retention, now, log, onError } = options;
   const { random = Math.random, concurrency = 100, lockMs = 20_000, backoff = usualBackoff } = options;
@@ -165,81 +122,73 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
   const mostWhenSlow = Math.max(1, Math.floor(most / 5));
   const places = createPlaces({ most, mostWhenSlow, mostInAll: Infinity, soonestMs: 2000 });
 
-  const stopping = new AbortController();
-  // Each delivery listens; that many are no leak.
-  setMaxListeners(0, stopping.signal);
-
-  const putOff = async (job: Job, token: string | undefined, ms: number): Promise<never> => {
-    // BullMQ counts from the clock of this process, whatever time it then tells Redis.
-    await job.moveToDelayed(Date.now() + ms, token);
-    throw new DelayedError();
+  const resultOf = (tries: number, result: DeliveryResult): TryResult => {
+    const problem = problemOf(result);
+    const pauseMs = backoffMs(tries, backoff, random());
+    if (result.kind === 'refused') return { kind: 'refused', problem };
+    if (result.kind !== 'answered') return { kind: 'failed', problem, pauseMs };
+    const { status, retryAfterMs = 0 } = result;
+    if (isDelivered(status)) return { kind: 'delivered', status };
+    if (status === gone) return { kind: 'refused', problem };
+    const wantedMs = saysWhen.includes(status) ? Math.min(retryAfterMs, backoff.mostMs) : 0;
+    return { kind: 'failed', problem, pauseMs: Math.max(pauseMs, wantedMs) };
   };
 
-  const deliverOnce = async (
-    job: Job,
-    data: CallbackJobData,
-    token: string | undefined,
-  ): Promise<{ readonly status: number }> => {
-    const id = job.id ?? '';
-    const tries = job.attemptsMade + 1;
-    const result = await deliver(id, data, stopping.signal);
-    if (stopping.signal.aborted && result.kind === 'unreachable') return putOff(job, token, 0);
-    const failure = failureOf(result);
-    if (failure === undefined) {
-      const status = result.kind === 'answered' ? result.status : 0;
-      log.delivered(id, tries, status);
-      return { status };
-    }
-    const isLast = failure instanceof UnrecoverableError || tries >= (job.opts.attempts ?? 1);
-    if (isLast) log.gaveUp(id, tries, failure.message);
-    else log.undelivered(id, tries, failure.message);
-    throw failure;
-  };
+  const workflow = defineWorkflow({
+    name: callbackJobName,
+    version: 1,
+    chart: callbackMachine.provide({
+      actors: {
+        deliver: activity<CallbackTry, TryResult>(
+          async ({ input: { id, data, number }, signal }) =>
+            resultOf(number, await deliver(id, data, signal)),
+          { gate: { turn: (input) => placeOf((input as CallbackTry).data.apId) } },
+        ),
+      },
+    }),
+    input: callbackSchema,
+    begin: (data: CallbackData, { id, at, attempts }): CallbackInput => ({
+      id: sendableId.parse(id),
+      data,
+      most: attempts,
+      pauseMs: Math.max((data.notBefore ?? 0) - at, 0),
+    }),
+    observe: ['tell'],
+    reasonOf: ({ problem }: CallbackContext) => problem ?? '',
+  });
 
-  const step = async (job: Job, token: string | undefined): Promise<{ readonly status: number }> => {
-    const read = callbackJobSchema.safeParse(job.data);
-    // Other programs may add jobs here, too.
-    if (!read.success) throw giveUp('The job data is not that of a callback');
-    if (!isSendable.test(job.id ?? '')) throw giveUp('The job id is not that of a callback');
-    const { apId, notBefore = 0 } = read.data;
-    const early = notBefore - now();
-    if (early > 0) return putOff(job, token, early);
+  const placeOf = (apId: string): GateTurn => {
     const free = places.take(apId);
-    if (free === undefined) return putOff(job, token, places.turnIn(apId));
-    try {
-      return await deliverOnce(job, read.data, token);
-    } finally {
-      free();
-    }
+    return free === undefined
+      ? { kind: 'wait', ms: places.turnIn(apId) }
+      : { kind: 'place', end: () => free() };
   };
 
-  const backoffStrategy = (tries: number, _type?: string, error?: Error): number => {
-    const usual = backoffMs(tries, backoff, random());
-    const wanted = error instanceof TryFailed ? Math.min(error.retryAfterMs, backoff.mostMs) : 0;
-    return Math.max(usual, wanted);
+  const observe = (id: string, observation: Observation): void => {
+    if (observation.kind !== 'action') return;
+    const { what, tries, result } = observation.params as CallbackTold;
+    log[what](id, tries, result);
   };
 
-  const workers = shards.map(
-    ({ prefix }) =>
-      new Worker(
-        callbackQueueName,
-        step,
-        {
-          connection: blocking,
-          prefix,
-          concurrency,
-          lockDuration: lockMs,
-          stalledInterval: lockMs / 2,
-          maxStalledCount: Number.MAX_SAFE_INTEGER,
-          removeOnComplete: { age: deliveredMs / 1000 },
-          removeOnFail: { age: Math.ceil(retention.failedMs / 1000) },
-          settings: { backoffStrategy },
-          ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
-        },
-        inRedisTime(now),
-      ),
+  const workers = shards.map(({ callbacks: { queue } }) =>
+    startWorkflowWorker({
+      queue,
+      connection: blocking,
+      workflows: [workflow],
+      concurrency,
+      observe,
+      now,
+      onTrouble: onError,
+      holdMs: lockMs,
+      worker: {
+        lockDuration: lockMs,
+        stalledInterval: lockMs / 2,
+        removeOnComplete: { age: deliveredMs / 1000 },
+        removeOnFail: { age: Math.ceil(retention.failedMs / 1000) },
+        ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
+      },
+    }),
   );
-  for (const worker of workers) worker.on('error', onError);
 
   // As in workers.ts: BullMQ drops old jobs only when another one ends.
   const cleaning = setInterval(() => {
@@ -252,13 +201,11 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
 
   return {
     ready: async () => {
-      await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+      await Promise.all(workers.map((worker) => worker.ready()));
     },
     close: async () => {
       clearInterval(cleaning);
-      const cutting = setTimeout(() => stopping.abort(), graceMs);
-      await Promise.all(workers.map((worker) => settlesWithin(worker.close(), closePatienceMs)));
-      clearTimeout(cutting);
+      await Promise.all(workers.map((worker) => worker.close()));
     },
   };
 };

@@ -1,6 +1,6 @@
 /** What people see of callbacks, and the one thing that they do with them. */
 import type { Job } from 'bullmq';
-import { callbackJobSchema } from '../../workers/callback.worker.ts';
+import { callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
@@ -118,7 +118,7 @@ export const createCallbacks = ({
 
     replay: async (id, notBefore) => {
       const job: Job | undefined = await shardOfCallback(id)?.callbacks.queue.getJob(id);
-      const data = callbackJobSchema.safeParse(job?.data).data;
+      const data = callbackSchema.safeParse(job?.data).data;
       if (job === undefined || data === undefined) return 'unknown';
       if (!(await job.isFailed())) return 'not-dead';
       try {

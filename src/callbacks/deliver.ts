@@ -3,7 +3,8 @@
  * the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
-import type { CallbackJobData, Deliver } from '../../workers/callback.worker.ts';
+import type { CallbackData } from '../../machines/callback.machine.ts';
+import type { Deliver } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-provider.ts';
 import type { Post } from './post.ts';
 import { callbackSecrets } from './secret.ts';
@@ -14,7 +15,7 @@ import { callbackSecrets } from './secret.ts';
  * The signature is not in it: an answer that proves who asks (AP_PWD, a certificate) is the place for it, and a receiver that was
  * set up wrongly, or a proxy before it that keeps bodies, must not get to know what a person has signed.
  */
-export const messageOf = ({ msspTransId, apId, apTransId, attempt, at, end }: CallbackJobData): string => {
+export const messageOf = ({ msspTransId, apId, apTransId, attempt, at, end }: CallbackData): string => {
   const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
   const base = { type: `transaction.${end.state}`, timestamp: new Date(at).toISOString() };
   switch (end.state) {

@@ -5,7 +5,7 @@
  * be heard of as it is now and not as it was. Telling one twice is no harm, because the id is the same: that of the callback's
  * job, and of the message that the receiver gets.
  */
-import type { CallbackJobData } from '../../workers/callback.worker.ts';
+import type { CallbackData } from '../../machines/callback.machine.ts';
 import { fieldOf, member, parsed, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
 import { faultTable, parseFaultLine } from '../protocol/fault.ts';
 import { endRecordSchema, signatureRecordSchema } from '../transactions/contract.ts';
@@ -13,10 +13,10 @@ import { endRecordSchema, signatureRecordSchema } from '../transactions/contract
 /** An end, and the id under which it is told. */
 export interface ToldEnd {
   readonly id: string;
-  readonly data: CallbackJobData;
+  readonly data: CallbackData;
 }
 
-export type EndState = CallbackJobData['end']['state'];
+export type EndState = CallbackData['end']['state'];
 
 /** No dot: the signature is over `id.time.body`. */
 export const callbackId = (msspTransId: string, attempt: number, state: EndState): string =>
@@ -50,7 +50,7 @@ export const disbelieved = (told: ToldEnd): ToldEnd => {
 };
 
 /** The end that the job is at, as BullMQ has it; undefined while it is open. */
-const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackJobData['end'] | undefined => {
+const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackData['end'] | undefined => {
   switch (row.state) {
     case 'submitted':
     case 'pending':
@@ -83,10 +83,10 @@ export const endsOf = (
   const completed = ended && row.state !== 'failed';
   const record = signatureRecordSchema.safeParse(completed ? returnValue : member(data, 'transaction')).data;
   const about = { msspTransId, apId: row.apId, apTransId: row.apTransId };
-  const ends = new Map<string, CallbackJobData>();
+  const ends = new Map<string, CallbackData>();
 
   for (const { state, attempt, at, fault } of (record?.history ?? []).slice(-mostHistory)) {
-    const add = (end: CallbackJobData['end']): void =>
+    const add = (end: CallbackData['end']): void =>
       void ends.set(callbackId(msspTransId, attempt, end.state), { ...about, attempt, at, end });
     if (state === 'failed') {
       const { code } = fault ?? record?.fault ?? { code: 900 as const };

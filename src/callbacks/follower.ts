@@ -15,7 +15,7 @@
  *     {prefix-n}:callback-position   string  the last events that were read, of the two queues
  *     {prefix-n}:callback-lease      string  the process that follows, with an expiry
  */
-import { callbackBackoff, callbackJobName } from '../../workers/callback.worker.ts';
+import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';
 import { createDuty } from '../history/duty.ts';
 import { untilRead } from '../history/events.ts';
@@ -105,7 +105,7 @@ export const createFollower = (options: FollowerOptions): Follower => {
         ends.map(({ id, data }) => ({
           name: callbackJobName,
           data,
-          opts: { jobId: id, attempts: tries, backoff: { type: callbackBackoff } },
+          opts: { jobId: id, attempts: tries },
         })),
       );
     };

@@ -1,14 +1,18 @@
 /** Reads what people see of callbacks from the fields of their jobs, many in one go. */
-import { type CallbackJobData, callbackJobSchema } from '../../workers/callback.worker.ts';
+import { z } from 'zod';
+import { type CallbackData, callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackRow, CallbackState } from '../history/callback-row.ts';
-import { parsed } from '../history/row.ts';
+import { member, parsed } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
 
-const fields = ['data', 'atm', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
+const fields = ['data', 'progress', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
 const readAtOnce = 250;
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
+
+/** What is shown of the chart's context. */
+const triedSchema = z.object({ tries: z.number(), problem: z.string().optional() });
 
 const stateOf = (
   finishedOn: string | null,
@@ -21,13 +25,15 @@ const stateOf = (
 
 const rowOf = (
   id: string,
-  [data, tries, processedOn, finishedOn, problem, returnValue]: readonly (string | null)[],
+  [data, progress, processedOn, finishedOn, failedReason, returnValue]: readonly (string | null)[],
   delayedScore: string | null,
 ): CallbackRow | undefined => {
-  const read: CallbackJobData | undefined = callbackJobSchema.safeParse(parsed(data ?? '')).data;
+  const read: CallbackData | undefined = callbackSchema.safeParse(parsed(data ?? '')).data;
   if (read === undefined) return undefined;
   const { msspTransId, apId, apTransId, attempt, at, end } = read;
-  const state = stateOf(finishedOn ?? null, problem ?? null, returnValue ?? null);
+  const state = stateOf(finishedOn ?? null, failedReason ?? null, returnValue ?? null);
+  const record = parsed((state === 'delivered' ? returnValue : progress) ?? '');
+  const { tries = 0, problem = failedReason } = triedSchema.safeParse(member(record, 'context')).data ?? {};
   const triedAt = Number(finishedOn ?? processedOn ?? 0);
   return {
     id,
@@ -38,7 +44,7 @@ const rowOf = (
     event: end.state,
     endedAt: at,
     state,
-    tries: Number(tries ?? 0),
+    tries,
     ...(state !== 'delivered' && problem && { problem }),
     ...(triedAt > 0 && { triedAt }),
     ...(delayedScore !== null && { nextTryAt: Math.floor(Number(delayedScore) / delayedScale) }),

@@ -80,10 +80,21 @@ export const activity = <Input, Output>(
 
 export const activityOf = (logic: object): Activity | undefined => activities.get(logic);
 
+/** What a chart may know of its job. */
+export interface BegunJob {
+  readonly id: string;
+  /** When it is taken up; milliseconds since the epoch. */
+  readonly at: number;
+  /** BullMQ's option of whoever added it. */
+  readonly attempts: number;
+}
+
 export interface Workflow {
   readonly chart: Chart;
-  /** Of `start`, and of what lies in the job. @throws ZodError */
+  /** Of `start`. @throws ZodError */
   readonly parseInput: (input: unknown) => unknown;
+  /** What the chart gets of what lies in the job. @throws ZodError */
+  readonly begin: (data: unknown, job: BegunJob) => unknown;
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
   /** Why the job of an instance fails that rests in a state tagged `failed`; one line. */
@@ -111,6 +122,8 @@ export const defineWorkflow = (options: {
   readonly chart: AnyStateMachine;
   /** Of the input. What does not fit is not started, or ends its job as failed where another program has added it. */
   readonly input?: z.ZodType;
+  /** Makes what the chart gets of the input. Default: the input. */
+  readonly begin?: (input: never, job: BegunJob) => unknown;
   /** The events that may come from outside. Default: any. */
   readonly events?: z.ZodType<{ readonly type: string }>;
   /** Actions that only tell something (a log line, a metric). The others are effects, carried out at least once. */
@@ -126,6 +139,7 @@ export const defineWorkflow = (options: {
     version,
     chart: machine,
     input,
+    begin = (given: unknown) => given,
     events = anyEvent,
     observe = [],
     reasonOf = () => 'failed',
@@ -141,9 +155,11 @@ export const defineWorkflow = (options: {
       defineWorkflow({ name: `${name}-${src}`, version, chart: child }),
     ]),
   );
+  const parseInput = (given: unknown): unknown => (input === undefined ? given : input.parse(given));
   return {
     chart,
-    parseInput: (given) => (input === undefined ? given : input.parse(given)),
+    parseInput,
+    begin: (data, job) => (begin as (given: unknown, job: BegunJob) => unknown)(parseInput(data), job),
     parseEvent: (event) => schema.safeParse(event),
     reasonOf: (context) => reasonOf(context as never),
     children,

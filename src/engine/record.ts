@@ -62,8 +62,6 @@ export const recordSchema = z.object({
   effects: z.array(effectSchema).optional(),
   /** The next number of a child or an effect. */
   next: z.number().int(),
-  /** What BullMQ had counted when the instance came to rest as failed: whether the job is run again tells a replay. */
-  rest: z.object({ ended: z.number().int(), started: z.number().int() }).optional(),
 });
 
 export type Timer = z.infer<typeof timerSchema>;

@@ -12,6 +12,7 @@
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
+import { ZodError } from 'zod';
 import { type Activities, activityFor, doneEvent, type Ended, endKey, type Finished } from './activities.ts';
 import type { Workflow } from './define.ts';
 import { begin, type Life, type Observation, resume } from './interpret.ts';
@@ -75,6 +76,9 @@ const fail = (reason: string): UnrecoverableError => {
   return error;
 };
 
+const pathOf = ({ issues: [first] }: ZodError): string =>
+  first?.path.map(String).join('.') || (first?.message ?? '');
+
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export const createTurn = (options: TurnOptions) => {
@@ -96,11 +100,15 @@ export const createTurn = (options: TurnOptions) => {
     if (workflow === undefined) return sleepUntil(now() + otherVersionMs);
     const { chart } = workflow;
 
+    const readInput = (): unknown =>
+      workflow.begin(job.data, { id, at: now(), attempts: job.opts.attempts ?? 1 });
     const takeUp = (): Life => {
       if (stored !== undefined) return resume(chart, id, stored);
       try {
-        return begin(chart, id, workflow.parseInput(job.data), now());
+        return begin(chart, id, readInput(), now());
       } catch (error) {
+        // What other programs add may be anything.
+        if (error instanceof ZodError) throw fail(`The input is not usable: ${pathOf(error)}`);
         onTrouble(asError(error));
         throw fail('The instance cannot begin');
       }
@@ -109,9 +117,10 @@ export const createTurn = (options: TurnOptions) => {
     let committed = !isNew;
     /** Something has changed since the last commit. */
     let dirty = isNew;
-    let rest = stored?.rest;
+    /** It has been run again after it had failed, and nothing of that is stored yet. */
+    let replayed = false;
     /** Of the inbox, as this turn has read it, and how many of it were applied. */
-    let inbox: Inbox = { entries: [], length: 0, holds: new Map() };
+    let inbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false };
     let taken = 0;
     let verdicts: Verdict[] = [];
     /** Tries that are held in the store. */
@@ -126,16 +135,22 @@ export const createTurn = (options: TurnOptions) => {
     const tellObservers = (): void => {
       for (const observation of life.takeObserved()) observe(id, observation);
     };
-    const record = (): InstanceRecord => ({ ...life.record(), ...(rest !== undefined && { rest }) });
     const commit = async (): Promise<void> => {
       const holding = heldIn(life);
-      const released = held.filter((name) => !holding.includes(name));
-      const holds = { until: now() + holdMs, held: holding.filter((name) => !held.includes(name)), released };
-      if (!(await store.commit(id, token, record(), inbox.length, verdicts, holds)))
-        throw new LockLostError('The lock is lost');
+      const commit = {
+        record: life.record(),
+        length: inbox.length,
+        verdicts,
+        held: holding.filter((name) => !held.includes(name)),
+        heldUntil: now() + holdMs,
+        released: held.filter((name) => !holding.includes(name)),
+        replayed,
+      };
+      if (!(await store.commit(id, token, commit))) throw new LockLostError('The lock is lost');
       committed = true;
       dirty = false;
       held = holding;
+      replayed = false;
       inbox = { ...inbox, entries: [], length: 0 };
       taken = 0;
       verdicts = [];
@@ -292,17 +307,11 @@ export const createTurn = (options: TurnOptions) => {
       return life.record();
     };
 
-    /** Whether the job has been run again since it ended as failed. Some tools reset BullMQ's counts. */
-    const isReplay = (): boolean =>
-      rest !== undefined &&
-      life.isFailed() &&
-      (job.attemptsMade > rest.ended || job.attemptsStarted <= rest.started);
-
     try {
       if (!isNew || progress.inbox !== undefined) await readInbox();
-      if (isReplay()) {
-        rest = undefined;
-        apply({ type: 'REPLAY', input: workflow.parseInput(job.data) });
+      if (inbox.hasFailed && life.isFailed()) {
+        replayed = true;
+        apply({ type: 'REPLAY', input: readInput() });
       }
       for (;;) {
         catchUp();
@@ -313,10 +322,7 @@ export const createTurn = (options: TurnOptions) => {
         }
         if (life.status === 'active') {
           if (!life.isFailed()) return await sleep();
-          if (rest === undefined) {
-            rest = { ended: job.attemptsMade, started: job.attemptsStarted };
-            await commit();
-          }
+          if (dirty) await commit();
         }
         const ended = await end();
         if (ended !== undefined) return ended;

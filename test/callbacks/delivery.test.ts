@@ -8,7 +8,7 @@ import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { callbackQueueName } from '../../src/transactions/shards.ts';
-import { callbackBackoff, callbackJobName } from '../../workers/callback.worker.ts';
+import { callbackJobName } from '../../workers/callback.worker.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
 import {
@@ -76,7 +76,7 @@ const jobFor = (msspTransId: string) => ({
     ...{ msspTransId, apId: shop, apTransId: 'T-1', attempt: 1, at: Date.now() },
     end: { state: 'signed', statusCode: '500' },
   },
-  opts: { jobId: callbackId(msspTransId, 1, 'signed'), attempts: 10, backoff: { type: callbackBackoff } },
+  opts: { jobId: callbackId(msspTransId, 1, 'signed'), attempts: 10 },
 });
 
 describe('a callback', () => {

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { CallbackData } from '../../machines/callback.machine.ts';
 import { messageOf } from '../../src/callbacks/deliver.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
-import { backoffMs, type CallbackJobData, usualBackoff } from '../../workers/callback.worker.ts';
+import { backoffMs, usualBackoff } from '../../workers/callback.worker.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/operations/callbacks.md'), 'utf8');
 const [configuration = '', ...messages] = [...text.matchAll(/```json\n(.*?)```/gs)].map(
@@ -27,7 +28,7 @@ describe('docs/operations/callbacks.md', () => {
       attempt: 1,
       at: Date.parse('2025-03-01T12:00:00Z'),
     };
-    const ends: readonly CallbackJobData['end'][] = [
+    const ends: readonly CallbackData['end'][] = [
       { state: 'signed', statusCode: '500' },
       { state: 'failed', code: 401, reason: 'USER_CANCEL' },
       { state: 'receipted', receipt: 'accepted' },

@@ -27,7 +27,7 @@ describe('callbacks', () => {
     log.undelivered('a', 1, 'HTTP 500');
     log.undelivered('a', 2, 'HTTP 500');
     log.gaveUp('a', 3, 'HTTP 500');
-    log.delivered('b', 1, 204);
+    log.delivered('b', 1, '204');
     expect(await counted()).toEqual([1, 2, 1]);
     expect(told.at(2)).toEqual(['gaveUp', 'a', 3, 'HTTP 500']);
     expect(told.map(([what]) => what)).toEqual(['undelivered', 'undelivered', 'gaveUp', 'delivered']);

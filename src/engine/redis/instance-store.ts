@@ -40,13 +40,22 @@ export interface Inbox {
   readonly length: number;
   /** Until when tries are held that go on elsewhere, by `child/run`. */
   readonly holds: ReadonlyMap<string, number>;
+  /** The job has failed before, and no commit since has taken note. BullMQ's counts do not tell: some tools reset them. */
+  readonly hasFailed: boolean;
 }
 
-/** What a commit makes of the tries that go on while the job sleeps. */
-export interface Holds {
-  readonly until: number;
+/** What a commit stores. */
+export interface Commit {
+  readonly record: unknown;
+  /** Bytes of the inbox that were taken, and what has become of those events. */
+  readonly length: number;
+  readonly verdicts: readonly Verdict[];
+  /** Tries that go on while the job sleeps, and until when they are held. */
   readonly held: readonly string[];
+  readonly heldUntil: number;
   readonly released: readonly string[];
+  /** It takes note that the job has failed before and runs again. */
+  readonly replayed: boolean;
 }
 
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
@@ -66,14 +75,7 @@ export interface InstanceStore {
   /** @param names `child/run` of the activities whose holds are wanted. */
   readInbox(id: string, names: readonly string[]): Promise<Inbox>;
   /** @returns False when the lock is no longer this token's: the caller must stop and touch nothing. */
-  commit(
-    id: string,
-    token: string,
-    record: unknown,
-    length: number,
-    verdicts: readonly Verdict[],
-    holds?: Holds,
-  ): Promise<boolean>;
+  commit(id: string, token: string, commit: Commit): Promise<boolean>;
   /** @returns For each name whether it is still wanted; if not, it was released. */
   renew(id: string, names: readonly string[], until: number): Promise<readonly boolean[]>;
   /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
@@ -150,6 +152,8 @@ const readLines = (text: string): InboxEntry[] =>
     return [{ key, at: Number(at), event: JSON.parse(json) as { type: string } }];
   });
 
+/** BullMQ writes it when a job fails, and leaves it when the job is run again. */
+const failedField = 'stacktrace';
 const holdField = (name: string): string => `hold:${name}`;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
@@ -168,16 +172,18 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         | 'refused'
         | undefined,
     readInbox: async (id, names) => {
-      const [text, ...holds] = await redis.hmget(queue.toKey(id), 'inbox', ...names.map(holdField));
+      const fields = ['inbox', failedField, ...names.map(holdField)];
+      const [text, failed, ...holds] = await redis.hmget(queue.toKey(id), ...fields);
       const lines = text ?? '';
       return {
         entries: readLines(lines),
         length: Buffer.byteLength(lines),
+        hasFailed: failed !== null,
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
-    commit: async (id, token, record, length, verdicts, holds) => {
-      const { until = 0, held = [], released = [] } = holds ?? {};
+    commit: async (id, token, { record, length, verdicts, held, heldUntil, released, replayed }) => {
+      const removed = [...released.map(holdField), ...(replayed ? [failedField] : [])];
       const answer = await redis.eval(
         commitScript,
         2,
@@ -185,10 +191,10 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         token,
         JSON.stringify(record),
         length,
-        released.length,
-        ...released.map(holdField),
+        removed.length,
+        ...removed,
         ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, verdict]),
-        ...held.flatMap((name) => [holdField(name), until]),
+        ...held.flatMap((name) => [holdField(name), heldUntil]),
       );
       return answer === 1;
     },
