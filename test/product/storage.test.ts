@@ -111,7 +111,7 @@ describe('docs/storage.md', () => {
     );
     // What has gone meanwhile has expired.
     left = new Map(found.filter(([, { type }]) => type !== 'none'));
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     writes?.close();
     await server.stop();

@@ -16,8 +16,7 @@ import { receiptRequest, signRequest, statusRequest } from '../support/requests.
 
 export const prefix = 'storage';
 const shop = 'http://shop.example';
-const silent = '+41790000001';
-const silentMany = 41_791_000_000;
+const firstSilent = 41_791_000_000;
 const broken = '+41790000002';
 const slow = '+41790000003';
 const vendor = 'http://mid.vendor.ch/';
@@ -55,14 +54,14 @@ export const driveEverything = async (server: RunningRedis): Promise<void> => {
     {
       masterKey,
       listen: true,
+      workers: false,
       operations: true,
       configuration: {
         queue: { maxWaiting: 60 },
         subscribers: [
-          { msisdn: silent.slice(1), sim: device('never-answers') },
-          { msisdn: String(silentMany), through: String(silentMany + 99), sim: device('never-answers') },
+          { msisdn: String(firstSilent), through: String(firstSilent + 99), sim: device('never-answers') },
           { msisdn: broken.slice(1), sim: device({ fault: 209 }) },
-          { msisdn: slow.slice(1), sim: { device: { kind: 'robot', thinkSeconds: 0.2 } } },
+          { msisdn: slow.slice(1), sim: { device: { kind: 'robot', thinkSeconds: 2 } } },
         ],
         applicationProviders: [
           {
@@ -76,11 +75,7 @@ export const driveEverything = async (server: RunningRedis): Promise<void> => {
             {
               id: 'default',
               name: 'Paraph',
-              clients: [
-                clientEntry('shop'),
-                clientEntry('bound', { authentication: 'none', redirectUris: ['http://127.0.0.1/callback'] }),
-                kiosk.entry,
-              ],
+              clients: [clientEntry('shop'), kiosk.entry],
             },
           ],
         },
@@ -105,7 +100,8 @@ const drive = async (
   kiosk: Awaited<ReturnType<typeof createCibaClient>>,
 ): Promise<void> => {
   const redis = server.client();
-  const operators = startStage(redis, prefix, {}, masterKey);
+  const { operators } = startStage(redis, prefix, {}, masterKey);
+  const queueKey = `{${prefix}-0}:signatures`;
   const post = async (operation: string, body: unknown): Promise<Json> =>
     (await product.post(`/rest/service/${operation}`, body)).body;
   const sign = (options: Parameters<typeof signRequest>[0]) =>
@@ -122,19 +118,18 @@ const drive = async (
     });
 
   // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is asked.
-  await product.stopWorkers();
   const queue = createSignatureQueue({ redisUrl: `redis://127.0.0.1:${server.port}`, prefix, apId: shop });
   const input = { msisdn: robot, text: 'Sign?', profile: 'Any-LoA4' } as Json;
   await queue.enqueue({ ...input, apTransId: 'later' }, { notBefore: new Date(Date.now() + 300) });
   await queue.enqueue({ ...input, apTransId: 'preferred' }, { priority: 5 });
   const handle = await queue.enqueue({ ...input, apTransId: 'cancelled' });
   expect(await handle.cancel()).toBe('cancelled');
-  // More than half of what may wait: whose they are is looked at.
-  const many = await Promise.all(Array.from({ length: 40 }, () => submit({})));
-  await soon(async () => expect(await redis.exists(`{${prefix}-0}:signatures:fair:lanes`)).toBe(1));
   const same = signRequest({ apId: shop, mode: 'asynch' });
   const joined = [await post('sign', same), await post('sign', same)];
   expect(new Set(joined.map((answer) => answer.MSS_SignatureResp.MSSP_TransID)).size).toBe(1);
+  // More than half of what may wait: whose they are is looked at.
+  const many = await Promise.all(Array.from({ length: 40 }, () => submit({})));
+  await soon(async () => expect(await redis.exists(`${queueKey}:fair:lanes`)).toBe(1));
   await product.startWorkers();
   await Promise.all(many.map(ended));
   await queue.close();
@@ -142,23 +137,28 @@ const drive = async (
   // Failed by the service's own fault: replayed by itself a second later, while the rest goes on.
   const failing = await submit({ msisdn: broken });
 
+  // Somebody logs in without a browser, and takes a while to answer.
+  await product.api.oauth.prepare();
+  const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
+  expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
+
   // With the phone, with an App, by a text, with a receipt.
   await sign({});
   await sign({ msisdn: '+41700092508' });
   await sign({ msisdn: '+41790009901', profile: `${vendor}MID/v1/OtpProfileText` });
   const { MSS_SignatureResp: signed } = await sign({ msisdn: '+41700092503' });
   await post('receipt', receiptRequest(signed.MSSP_TransID, { msisdn: '+41700092503', apId: shop }));
-  // Silent: cancelled by an operator, then replayed alone; others in bulk.
-  const { operators: people } = operators;
-  await people.users.add(admin, { name: 'ada', role: 'admin', password: 'correct horse battery' });
-  const login = await people.logInByPassword({
+
+  // By people who are silent: cancelled by an operator, then replayed, one alone and the others in bulk, and cancelled again.
+  await operators.users.add(admin, { name: 'ada', role: 'admin', password: 'correct horse battery' });
+  const login = await operators.logInByPassword({
     name: 'ada',
     password: 'correct horse battery',
     address: { caller: '192.0.2.1' },
   });
   if (login.kind !== 'in') throw new Error(login.kind);
   const { token } = tokenOf(
-    await people.tokens.issue({ ...admin, via: 'password' }, { name: 'ada', label: 'x', days: 1 }),
+    await operators.tokens.issue({ ...admin, via: 'password' }, { name: 'ada', label: 'x', days: 1 }),
   );
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const response = await fetch(`${product.url}/admin/api${path}`, {
@@ -170,19 +170,17 @@ const drive = async (
     return response.json();
   };
   const reason = 'They called';
-  const asleep = await Promise.all([0, 1, 2].map((index) => submit({ msisdn: `+${silentMany + index}` })));
-  for (const id of asleep) await soon(() => ask('POST', `/transactions/${id}/cancel`, { reason }));
-  for (const id of asleep) await ended(id);
+  const cancel = async (id: string, attempt: number): Promise<void> => {
+    await soon(async () => expect(await redis.hget(`${queueKey}:${id}`, 'awaiting')).toBe(String(attempt)));
+    await ask('POST', `/transactions/${id}/cancel`, { reason });
+    await ended(id);
+  };
+  const asleep = await Promise.all([0, 1, 2].map((index) => submit({ msisdn: `+${firstSilent + index}` })));
+  for (const id of asleep) await cancel(id, 1);
   const [alone = '', ...together] = asleep;
   await ask('POST', `/transactions/${alone}/replay`, { reason });
-  const bulk = await ask('POST', '/replays', { ids: together, reason, perSecond: 100 });
-  const bulkId = bulk.bulkId ?? bulk.id;
-  for (const id of [alone, ...together])
-    await soon(async () =>
-      expect((await ask('POST', `/transactions/${id}/cancel`, { reason })).result ?? 'cancelled').toBe(
-        'cancelled',
-      ),
-    );
+  const { bulkId } = await ask('POST', '/replays', { ids: together, reason, perSecond: 100 });
+  for (const id of asleep) await cancel(id, 2);
   await soon(async () => expect((await ask('GET', `/replays/${bulkId}`)).state).toBe('done'));
 
   // The index is made anew beside the one in use.
@@ -196,27 +194,22 @@ const drive = async (
       throw error;
     },
   });
-  await history.rebuild();
-  await history.rebuild();
+  await soon(() => history.rebuild());
   history.close();
 
   // The provider.
-  await product.api.oauth.prepare();
   const party = relyingParty(product, { id: 'shop', secret });
   const tokens = await party.tokens(robot, { scope: 'openid offline_access phone', prompt: 'consent' });
   await party.refresh(tokens.refresh_token);
   await party.push({}, { dpop: await proofFor(`${party.issuer}/par`) });
-  const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
-  expect(asked.status).toBe(200);
-  expect((await kiosk.poll(product, asked.body.auth_req_id)).status).toBe(400);
   await kiosk.outcome(product, asked.body.auth_req_id);
   await relyingParty(product, { id: 'shop', secret: 'wrong' }).refresh('x');
 
   // The console, by link and by phone.
   const subject = createSubjects(masterKey, 'default')(robot) ?? '';
-  await people.users.add(admin, { name: 'robot', role: 'viewer', oidcSubject: subject });
+  await operators.users.add(admin, { name: 'robot', role: 'viewer', oidcSubject: subject });
   await product.api.consoleLink();
-  await people.endLocal(admin);
+  await operators.endLocal(admin);
   const browser = createBrowser({ origin: product.url });
   const begun = await browser.request('/admin/login/oidc');
   const page = await browser.open(begun.headers.get('location') ?? '');
@@ -224,7 +217,7 @@ const drive = async (
   expect((await browser.request(end.left?.href ?? '')).status).toBe(200);
   expect((await fetch(`${product.url}/readyz`)).status).toBe(200);
 
-  await soon(async () => expect((await ask('GET', `/transactions/${failing}`)).attempt ?? 2).toBe(2));
+  await soon(async () => expect(await redis.hget(`${queueKey}:${failing}`, 'atm')).toBe('2'));
   await soon(async () => expect(await redis.zcard(`{${prefix}-0}:callbacks:failed`)).toBe(1));
   redis.disconnect();
 };
