@@ -11,9 +11,6 @@
  *
  * Whoever follows does so for the applications of all processes that run (told-applications.ts): in a roll-out that registers
  * one, a process that does not know it yet may be the one in charge.
- *
- *     {prefix-n}:callback-position   string  the last events that were read, of the two queues
- *     {prefix-n}:callback-lease      string  the process that follows, with an expiry
  */
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';

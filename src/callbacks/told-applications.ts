@@ -3,8 +3,6 @@
  *
  * Each process says now and then which it knows. One that has not been heard of for a while has gone, and an application that
  * nobody else knows has been taken out of the configuration.
- *
- *     {prefix-callbacks}:applications   zset  AP_ID -> when a process last said that it is told, by the clock of Redis
  */
 import type { RedisClient } from '../redis/connect.ts';
 

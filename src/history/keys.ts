@@ -1,21 +1,6 @@
 /**
- * What the index keeps, shard by shard, in the shard's own slot:
- *
- *     {prefix-n}:history-2              hash    `position`: generation in use and how far the events were read;
- *                                             `building`: the generation that a rebuild writes; `generations`: the last one;
- *                                             `left:g`: a generation that is to be removed; `swept`: when what is over was
- *                                             taken out last, milliseconds since the epoch
- *     {prefix-n}:history-2:lease        string  the process that follows the events, with an expiry
- *     {prefix-n}:history-2:rebuilding   string  the process that rebuilds, with an expiry
- *     {prefix-n}:history-2:changes      stream  ids that changed, a hundred entries, for pages that are live
- *
- * and of each generation `g`:
- *
- *     …:history-2:g:at                  hash    job id -> number of its row
- *     …:history-2:g:meta                hash    `next`: the number of the next row
- *     …:history-2:g:spans               hash    chunk -> least and greatest submittedAt of its rows
- *     …:history-2:g:facts:c, :names:c   string  a thousand rows each (packed-row.ts)
- *     …:history-2:g:minute:m            hash    what happened in that minute, for a day and an hour
+ * Names of what the index keeps, shard by shard, in the shard's own slot; docs/storage.md lists it. What is not of a generation
+ * outlasts it; a generation has its own rows and minutes.
  */
 import { receiptQueueName, shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import { layout } from './packed-row.ts';

@@ -9,12 +9,6 @@
  * everybody at night, and switching a rule on should not replay the past.
  *
  * Each application has a line of its own, so that one whose rate is low, and whose line is long, keeps nobody else waiting.
- *
- * Keys, beside those of the bulks:
- *
- *     :automatic           hash  shard -> time up to which was read
- *     :automatic:due       set   applications that have a line
- *     :automatic:due:<ap>  zset  `<transaction> <ended runs>` -> when
  */
 import { clocksDifferMs, endedSince } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';

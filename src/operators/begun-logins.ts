@@ -3,8 +3,6 @@
  *
  * A login belongs to the browser that has its cookie, and is taken out once: of several who come back with the same answer, one
  * goes on. Redis knows the cookie by its HMAC only, and what is remembered is encrypted (sealed.ts).
- *
- * Key: `<prefix>:operators:login:<hash>`, expiring.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';

@@ -5,15 +5,7 @@
  * stands what became of each. A bulk is worked off by whichever process holds the lease; one that dies leaves nothing behind
  * that the next does not find here, and one that was only asleep can do no harm, because every step asks here first.
  *
- * Keys, all in one slot, with `{<prefix>-replays}` in front:
- *
- *     :lease              string  the process that works them off, with an expiry
- *     :bulks              zset    id of a bulk -> when it was ordered
- *     :open               set     those that are not over
- *     :numbers            hash    MSISDN that is being prompted -> `<bulk> <transaction>`, while it is
- *     :bulk:<id>          hash    `order`, `state`; of one that is over `endedAt`, `counts`
- *     :bulk:<id>:items    list    [transaction, ended runs]
- *     :bulk:<id>:results  hash    transaction -> result
+ * Its keys, all in one slot, are in docs/storage.md.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';

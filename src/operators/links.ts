@@ -6,8 +6,6 @@
  * Redis finds it by its HMAC, and its record is sealed, so nobody can make one up there.
  *
  * `local` is no user, and its version is a count here: raised, it ends all links and sessions of `local`.
- *
- * Keys: `<prefix>:operators:link:<hash>`, a sealed record, expiring; `<prefix>:operators:links-ended`, the count.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';

@@ -6,8 +6,6 @@
  * still is: a note that crosses a logout does not bring it back.
  *
  * The token against forged requests is an HMAC of the session, so it needs no room and ends with it.
- *
- * Key: `<prefix>:operators:session:<hash>`, expiring.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';

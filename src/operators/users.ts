@@ -3,8 +3,6 @@
  *
  * A user has a version that changes with every change. Sessions and tokens hold the version they were made under, so
  * they end together with it, wherever they are; nobody has to find them.
- *
- * Key: hash `<prefix>:operators:users`, name -> sealed record.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';

@@ -67,6 +67,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     ['workers/rest.ts', 'workers/guard.ts', 'src/telemetry/queue-metrics.ts'],
   ],
   ['promote-9', '06c562bf39eaaa21', ['src/transactions/job-home.ts']],
+  ['changeDelay-4', '0a30d9823c49463b', ['src/transactions/job-home.ts']],
   ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'workers/unreadable.ts']],
   ['extendLocks-1', '14bb41f30eff2e7f', ['src/transactions/job-home.ts', 'workers/workers.ts']],
   ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['workers/workers.ts']],

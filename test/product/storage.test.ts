@@ -1,0 +1,201 @@
+/**
+ * docs/storage.md is true: the whole product runs on a Redis of its own, and all that is written there stands on the page, and
+ * the other way round.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { sep } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
+import { type RedisWrites, type Written, watchWrites } from '../support/redis-writes.ts';
+import { driveEverything, prefix } from './whole-workload.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const page = read('docs/storage.md');
+
+type Row = Readonly<Record<string, string>>;
+
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+
+/** The rows of all tables whose first column is called so. */
+const tables = (first: string): readonly Row[] => {
+  const rows: Row[] = [];
+  let columns: readonly string[] = [];
+  for (const line of page.split('\n')) {
+    if (!line.startsWith('|')) columns = [];
+    else if (columns.length === 0) columns = cellsOf(line);
+    else if (columns[0] === first && !line.startsWith('|---')) {
+      const cells = cellsOf(line);
+      rows.push(Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ''])));
+    }
+  }
+  return rows;
+};
+
+const codeIn = (cell = ''): string => /`([^`]+)`/.exec(cell)?.[1] ?? cell;
+const filesIn = (text: string): readonly string[] =>
+  [...text.matchAll(/`((?:src|workers|test)\/[^`]+)`/g)].map(([, path = '']) => path);
+
+const placeholders = new Map(
+  tables('Stands for').map((row) => [codeIn(row['Stands for']), codeIn(row.Pattern)]),
+);
+placeholders.set('<prefix>', prefix);
+
+const patternOf = (name: string): RegExp => {
+  const pattern = name.replace(/<[^<>]+?(?:-<n>)?>|[^\w<>]/g, (part) => {
+    if (!part.startsWith('<')) return `\\${part}`;
+    const stands = placeholders.get(part);
+    if (stands === undefined) throw new Error(`docs/storage.md does not say what ${part} stands for`);
+    return `(?:${stands})`;
+  });
+  return new RegExp(`^${pattern}$`);
+};
+
+interface Named {
+  readonly name: string;
+  readonly pattern: RegExp;
+  /** Characters that are no placeholder: of two names that fit, the one with more of them is meant. */
+  readonly literal: number;
+  readonly rare: boolean;
+}
+
+const named = (cell: string | undefined, row: Row): Named => {
+  const name = codeIn(cell);
+  const literal = name.replaceAll(/<[^>]+>/g, '').length;
+  return { name, pattern: patternOf(name), literal, rare: Object.values(row).join(' ').includes('Rare: ') };
+};
+
+const best = <T extends Named>(all: readonly T[], text: string): T | undefined =>
+  all.filter(({ pattern }) => pattern.test(text)).toSorted((a, b) => b.literal - a.literal)[0];
+
+const keyRows = tables('Key').map((row) => ({
+  ...named(row.Key, row),
+  types: (row.Type ?? '').split(', '),
+  away: row['Goes away'] ?? '',
+}));
+const fieldRows = tables('Hash').map((row) => ({ ...named(row.Field, row), hash: named(row.Hash, row) }));
+const hashes = [...new Map(fieldRows.map(({ hash }) => [hash.name, hash])).values()];
+
+/** The row of a field; undefined for one that is not on the page. */
+const fieldRowOf = (key: string, field: string) => {
+  const hash = best(hashes, key)?.name;
+  return best(
+    fieldRows.filter((row) => row.hash.name === hash),
+    field,
+  );
+};
+
+describe('docs/storage.md', () => {
+  let server: RunningRedis;
+  let writes: RedisWrites | undefined;
+  let written: ReadonlyMap<string, Written>;
+  /** When the product has gone. */
+  let left: ReadonlyMap<string, { readonly type: string; readonly ttl: number }>;
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+    const redis = server.client();
+    writes = await watchWrites(redis);
+    await driveEverything(server);
+    written = await writes.read();
+    const found = await Promise.all(
+      (await redis.keys('*')).map(async (key) => {
+        const [type, ttl] = await Promise.all([redis.type(key), redis.pttl(key)]);
+        return [key, { type, ttl }] as const;
+      }),
+    );
+    // What has gone meanwhile has expired.
+    left = new Map(found.filter(([, { type, ttl }]) => type !== 'none' && ttl !== -2));
+  }, 120_000);
+  afterAll(async () => {
+    writes?.close();
+    await server.stop();
+  });
+
+  it('names every key that is written', () => {
+    const keys = new Set([...written.keys(), ...left.keys()]);
+    expect([...keys].filter((key) => best(keyRows, key) === undefined)).toEqual([]);
+  });
+
+  it('says of which type each key is', () => {
+    const wrong = new Set<string>();
+    const check = (key: string, type: string): void => {
+      const row = best(keyRows, key);
+      if (row !== undefined && !row.types.includes(type)) wrong.add(`${row.name}: ${type}`);
+    };
+    for (const [key, { types }] of written) for (const type of types) check(key, type);
+    for (const [key, { type }] of left) check(key, type);
+    expect([...wrong]).toEqual([]);
+  });
+
+  it('says which keys expire', () => {
+    const wrong = new Set<string>();
+    const check = (key: string, expires: boolean): void => {
+      const row = best(keyRows, key);
+      if (row === undefined || row.away.startsWith('may expire')) return;
+      if (row.away.startsWith('expires') !== expires)
+        wrong.add(`${row.name}: ${expires ? 'expires' : 'stays'}`);
+    };
+    for (const [key, { types, expires }] of written) if (types.size > 0) check(key, expires);
+    for (const [key, { ttl }] of left) check(key, ttl > 0);
+    expect([...wrong]).toEqual([]);
+  });
+
+  it('names every field of every hash', () => {
+    const missing = [...written].flatMap(([key, { fields }]) =>
+      [...fields].filter((field) => fieldRowOf(key, field) === undefined).map((field) => `${key}: ${field}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('has no row for what nothing writes, unless it says why that is rare', () => {
+    const seen = new Set<unknown>();
+    for (const [key, { types, fields }] of written) {
+      if (types.size > 0) seen.add(best(keyRows, key));
+      for (const field of fields) seen.add(fieldRowOf(key, field));
+    }
+    const nameOf = (row: (typeof keyRows)[number] | (typeof fieldRows)[number]): string =>
+      'hash' in row ? `${row.hash.name}: ${row.name}` : row.name;
+    const rows = [...keyRows, ...fieldRows];
+    expect(rows.filter((row) => !row.rare && !seen.has(row)).map(nameOf)).toEqual([]);
+  });
+
+  it('names files that exist', () => {
+    expect(filesIn(page).filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+
+  it('names every file with a script for Redis, or with more of BullMQ than it promises', () => {
+    const listed = new Set(filesIn(page));
+    const [, bullmq = ''] = page.split('## What is used of BullMQ');
+    const listedForBullmq = new Set(filesIn(bullmq));
+    const script = /redis\.p?call\(/;
+    const inside =
+      /getBackend\(|execCommand|\.addJob\(|bullmq\/dist|\.toKey\(|keys\.(?:signatures|receipts)\(|queue\.keys|defineCommand/;
+    const sources = ['src', 'workers'].flatMap((room) =>
+      readdirSync(new URL(room, root), { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.endsWith('.ts'))
+        .map((path) => `${room}/${path.replaceAll(sep, '/')}`),
+    );
+    expect(sources.length).toBeGreaterThan(100);
+    const missing = sources.filter((path) => {
+      const text = read(path);
+      return (script.test(text) && !listed.has(path)) || (inside.test(text) && !listedForBullmq.has(path));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('names the scripts of BullMQ that are pinned', () => {
+    const pinned = [
+      ...read('test/transactions/bullmq-layout.test.ts').matchAll(/'(\w+-\d+)',\n? *'[0-9a-f]{16}'/g),
+    ];
+    const scripts = tables('Script').map(({ Script }) => codeIn(Script));
+    expect(scripts.toSorted()).toEqual(pinned.map(([, name]) => name).toSorted());
+    const { resolve } = createRequire(import.meta.url);
+    for (const name of scripts) expect(existsSync(resolve(`bullmq/dist/cjs/scripts/${name}.js`))).toBe(true);
+  });
+});

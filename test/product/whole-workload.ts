@@ -1,0 +1,223 @@
+/** A product at work: of everything that it does something, so that all that it keeps in Redis is there, or has been. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { expect, vi } from 'vitest';
+import { createSubjects } from '../../src/console-login/subjects.ts';
+import { createHistory } from '../../src/history/history.ts';
+import { createSignatureQueue } from '../../src/queue/index.ts';
+import { startReceiver } from '../callbacks/stage.ts';
+import { createCibaClient } from '../oauth/backchannel/ciba-client.ts';
+import { createBrowser } from '../oauth/browser-client.ts';
+import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperability/stage.ts';
+import { admin, startStage, tokenOf } from '../operators/stage.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import type { RunningRedis } from '../support/redis-server.ts';
+import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+
+export const prefix = 'storage';
+const shop = 'http://shop.example';
+const firstSilent = 41_791_000_000;
+const broken = '+41790000002';
+const slow = '+41790000003';
+const vendor = 'http://mid.vendor.ch/';
+
+const soon = <T>(check: () => Promise<T> | T) =>
+  vi.waitFor(async () => check(), { timeout: 20_000, interval: 20 });
+
+const device = (sign: unknown) => ({ device: { kind: 'simulated', sign } });
+
+/** That a client has a key (DPoP). */
+const proofFor = async (address: string): Promise<string> => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  return new SignJWT({ htm: 'POST', htu: address, jti: randomUUID() })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: await exportJWK(publicKey) })
+    .setIssuedAt()
+    .sign(privateKey);
+};
+
+/** Starts a product at the Redis, has it do all of this, and ends it. */
+export const driveEverything = async (server: RunningRedis): Promise<void> => {
+  const receiver = await startReceiver();
+  receiver.answers((response) => response.writeHead(receiver.received.length === 1 ? 410 : 204).end());
+  const kiosk = await createCibaClient('kiosk', {
+    backchannel: { kind: 'ping', notificationEndpoint: `${receiver.url}/ping` },
+  });
+  const masterKey = randomBytes(32);
+  const url = `redis://127.0.0.1:${server.port}`;
+  const product = await startTestProduct(
+    {
+      url,
+      connection: { host: '127.0.0.1', port: server.port, db: 0, maxRetriesPerRequest: null },
+      prefix,
+      client: server.client,
+    },
+    {
+      masterKey,
+      listen: true,
+      workers: false,
+      operations: true,
+      configuration: {
+        queue: { maxWaiting: 60 },
+        subscribers: [
+          { msisdn: String(firstSilent), through: String(firstSilent + 99), sim: device('never-answers') },
+          { msisdn: broken.slice(1), sim: device({ fault: 209 }) },
+          { msisdn: slow.slice(1), sim: { device: { kind: 'robot', thinkSeconds: 2 } } },
+        ],
+        applicationProviders: [
+          {
+            id: shop,
+            rateLimit: { requests: 1000, perSeconds: 60 },
+            callback: { url: `${receiver.url}/ends` },
+          },
+        ],
+        oidc: {
+          tenants: [
+            {
+              id: 'default',
+              name: 'Paraph',
+              clients: [clientEntry('shop'), kiosk.entry],
+            },
+          ],
+        },
+        operations: {
+          replay: { automatic: [{ apId: shop, faults: [209], maxAttempts: 2, backoffSeconds: 1 }] },
+        },
+      },
+    },
+  );
+  try {
+    await drive(product, server, masterKey, kiosk);
+  } finally {
+    await product.stop();
+    await receiver.close();
+  }
+};
+
+const drive = async (
+  product: TestProduct,
+  server: RunningRedis,
+  masterKey: Uint8Array,
+  kiosk: Awaited<ReturnType<typeof createCibaClient>>,
+): Promise<void> => {
+  const redis = server.client();
+  const { operators } = startStage(redis, prefix, {}, masterKey);
+  const queueKey = `{${prefix}-0}:signatures`;
+  const post = async (operation: string, body: unknown): Promise<Json> =>
+    (await product.post(`/rest/service/${operation}`, body)).body;
+  const sign = (options: Parameters<typeof signRequest>[0]) =>
+    post('sign', signRequest({ apId: shop, ...options }));
+  const submit = async (options: Parameters<typeof signRequest>[0]): Promise<string> =>
+    (await sign({ mode: 'asynch', ...options })).MSS_SignatureResp.MSSP_TransID;
+  const status = (id: string): Promise<Json> => post('status', statusRequest(id, shop));
+  const ended = (id: string) =>
+    soon(async () => {
+      const answer = await status(id);
+      const told = answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault?.Code.SubCode.Value;
+      expect(told).not.toMatch(/504/);
+      return answer;
+    });
+
+  // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is asked.
+  const queue = createSignatureQueue({ redisUrl: `redis://127.0.0.1:${server.port}`, prefix, apId: shop });
+  const input = { msisdn: robot, text: 'Sign?', profile: 'Any-LoA4' } as Json;
+  await queue.enqueue({ ...input, apTransId: 'later' }, { notBefore: new Date(Date.now() + 300) });
+  await queue.enqueue({ ...input, apTransId: 'preferred' }, { priority: 5 });
+  const handle = await queue.enqueue({ ...input, apTransId: 'cancelled' });
+  expect(await handle.cancel()).toBe('cancelled');
+  const same = signRequest({ apId: shop, mode: 'asynch' });
+  const joined = [await post('sign', same), await post('sign', same)];
+  expect(new Set(joined.map((answer) => answer.MSS_SignatureResp.MSSP_TransID)).size).toBe(1);
+  // More than half of what may wait: whose they are is looked at.
+  const many = await Promise.all(Array.from({ length: 40 }, () => submit({})));
+  await soon(async () => expect(await redis.exists(`${queueKey}:fair:lanes`)).toBe(1));
+  await product.startWorkers();
+  await Promise.all(many.map(ended));
+  await queue.close();
+
+  // Failed by the service's own fault: replayed by itself a second later, while the rest goes on.
+  const failing = await submit({ msisdn: broken });
+
+  // Somebody logs in without a browser, and takes a while to answer.
+  await product.api.oauth.prepare();
+  const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
+  expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
+
+  // With the phone, with an App, by a text, with a receipt.
+  await sign({});
+  await sign({ msisdn: '+41700092508' });
+  await sign({ msisdn: '+41790009901', profile: `${vendor}MID/v1/OtpProfileText` });
+  const { MSS_SignatureResp: signed } = await sign({ msisdn: '+41700092503' });
+  await post('receipt', receiptRequest(signed.MSSP_TransID, { msisdn: '+41700092503', apId: shop }));
+
+  // By people who are silent: cancelled by an operator, then replayed, one alone and the others in bulk, and cancelled again.
+  await operators.users.add(admin, { name: 'ada', role: 'admin', password: 'correct horse battery' });
+  const login = await operators.logInByPassword({
+    name: 'ada',
+    password: 'correct horse battery',
+    address: { caller: '192.0.2.1' },
+  });
+  if (login.kind !== 'in') throw new Error(login.kind);
+  const { token } = tokenOf(
+    await operators.tokens.issue({ ...admin, via: 'password' }, { name: 'ada', label: 'x', days: 1 }),
+  );
+  const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
+    const response = await fetch(`${product.url}/admin/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    expect(response.status, `${method} ${path}: ${await response.clone().text()}`).toBeLessThan(300);
+    return response.json();
+  };
+  const reason = 'They called';
+  const cancel = async (id: string, attempt: number): Promise<void> => {
+    await soon(async () => expect(await redis.hget(`${queueKey}:${id}`, 'awaiting')).toBe(String(attempt)));
+    await ask('POST', `/transactions/${id}/cancel`, { reason });
+    await ended(id);
+  };
+  const asleep = await Promise.all([0, 1, 2].map((index) => submit({ msisdn: `+${firstSilent + index}` })));
+  for (const id of asleep) await cancel(id, 1);
+  const [alone = '', ...together] = asleep;
+  await ask('POST', `/transactions/${alone}/replay`, { reason });
+  const { bulkId } = await ask('POST', '/replays', { ids: together, reason, perSecond: 100 });
+  for (const id of asleep) await cancel(id, 2);
+  await soon(async () => expect((await ask('GET', `/replays/${bulkId}`)).state).toBe('done'));
+
+  // The index is made anew beside the one in use.
+  const history = createHistory({
+    redis: product.core.blocking,
+    prefix,
+    shards: 1,
+    retention: product.core.retention,
+    now: Date.now,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  await soon(() => history.rebuild());
+  history.close();
+
+  // The provider.
+  const party = relyingParty(product, { id: 'shop', secret });
+  const tokens = await party.tokens(robot, { scope: 'openid offline_access phone', prompt: 'consent' });
+  await party.refresh(tokens.refresh_token);
+  await party.push({}, { dpop: await proofFor(`${party.issuer}/par`) });
+  await kiosk.outcome(product, asked.body.auth_req_id);
+  await relyingParty(product, { id: 'shop', secret: 'wrong' }).refresh('x');
+
+  // The console, by link and by phone.
+  const subject = createSubjects(masterKey, 'default')(robot) ?? '';
+  await operators.users.add(admin, { name: 'robot', role: 'viewer', oidcSubject: subject });
+  await product.api.consoleLink();
+  await operators.endLocal(admin);
+  const browser = createBrowser({ origin: product.url });
+  const begun = await browser.request('/admin/login/oidc');
+  const page = await browser.open(begun.headers.get('location') ?? '');
+  const end = await browser.settle(await browser.submit(page, 'number', { msisdn: `+${robot}` }));
+  expect((await browser.request(end.left?.href ?? '')).status).toBe(200);
+  expect((await fetch(`${product.url}/readyz`)).status).toBe(200);
+
+  await soon(async () => expect(await redis.hget(`${queueKey}:${failing}`, 'atm')).toBe('2'));
+  await soon(async () => expect(await redis.zcard(`{${prefix}-0}:callbacks:failed`)).toBe(1));
+  redis.disconnect();
+};
