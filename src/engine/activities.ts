@@ -121,8 +121,30 @@ export const activityFor = (logic: AnyActorLogic): Activity => {
 interface Try {
   readonly child: string;
   readonly run: number;
-  readonly abort: AbortController;
+  readonly abort: LazyAbort;
 }
+
+/** Makes its signal when somebody asks for it. */
+interface LazyAbort {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+const createLazyAbort = (): LazyAbort => {
+  let controller: AbortController | undefined;
+  let aborted = false;
+  return {
+    get signal() {
+      controller ??= new AbortController();
+      if (aborted) controller.abort();
+      return controller.signal;
+    },
+    abort: () => {
+      aborted = true;
+      controller?.abort();
+    },
+  };
+};
 
 interface Own {
   readonly tries: Map<string, Try>;
@@ -185,7 +207,7 @@ export const createActivities = (
     const turn = gate?.turn(input);
     if (turn?.kind === 'wait') return Math.max(turn.ms, 1);
     const name = `${child}/${run}`;
-    const abort = new AbortController();
+    const abort = createLazyAbort();
     own.tries.set(name, { child, run, abort });
     const end = (result: Finished): void => {
       clearTimeout(timer);
@@ -196,7 +218,17 @@ export const createActivities = (
     };
     // A try that answers at once needs no timer.
     let timer: NodeJS.Timeout | undefined;
-    const given = { input, signal: abort.signal, token: tokenOf(instance, child, run), now };
+    const given = {
+      input,
+      now,
+      // Few look at these, and making them costs more than starting a robot's try.
+      get signal() {
+        return abort.signal;
+      },
+      get token() {
+        return tokenOf(instance, child, run);
+      },
+    };
     (async () => activity.run(given))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
       (error: unknown) => end({ kind: 'failed', error: errorOf(error) }),
