@@ -14,6 +14,8 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { z } from 'zod';
 
+export const callbackVersion = 1;
+
 /** What is told. No number, no text, no signature: a receiver asks for the status, as itself. */
 export const callbackSchema = z.object({
   msspTransId: z.string(),

@@ -15,6 +15,7 @@ import {
   type CallbackTry,
   callbackMachine,
   callbackSchema,
+  callbackVersion,
   type TryResult,
 } from '../machines/callback.machine.ts';
 import { activity, defineWorkflow, type GateTurn } from '../src/engine/define.ts';
@@ -136,7 +137,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
 
   const workflow = defineWorkflow({
     name: callbackJobName,
-    version: 1,
+    version: callbackVersion,
     chart: callbackMachine.provide({
       actors: {
         deliver: activity<CallbackTry, TryResult>(

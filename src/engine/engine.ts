@@ -4,6 +4,7 @@
  * Any process may do this; the turns are run by workers (worker.ts).
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
@@ -30,6 +31,28 @@ export interface Instance {
   readonly failedReason: string | undefined;
 }
 
+/** Where an instance lives. */
+export interface Home {
+  readonly queue: Queue;
+  readonly store: InstanceStore;
+}
+
+export type HomeOf = (id: string) => Home;
+
+/**
+ * Spreads instances over queues by their ids, children like others: a cluster has each queue in a slot of its own.
+ *
+ * @param queues At least one, and always the same in the same order.
+ */
+export const spreadOver = (queues: readonly Queue[], redis: RedisClient, now: () => number): HomeOf => {
+  const homes = queues.map((queue) => ({ queue, store: createInstanceStore(queue, redis, now) }));
+  return (id) => {
+    const home = homes[homes.length === 1 ? 0 : crc32(id) % homes.length];
+    if (home === undefined) throw new TypeError('queues: there must be one');
+    return home;
+  };
+};
+
 export interface Engine {
   /**
    * Makes an instance durable. One that exists under the id already stays as it is.
@@ -54,9 +77,16 @@ export interface Engine {
     answer: { readonly output: unknown } | { readonly error: Error },
   ): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
+  /**
+   * Resolves when the instance has ended. It is looked at now and then, so this is for programs and tests that wait for a few.
+   *
+   * @throws When the signal aborts, and for an instance that is unknown.
+   */
+  ended(id: string, signal?: AbortSignal): Promise<Instance>;
 }
 
 const busyPatienceMs = 10_000;
+const longestLookMs = 1000;
 
 /**
  * Delivers, and waits while a turn runs: it waits for nobody, and either takes the event or is over in a moment. A sender that
@@ -80,22 +110,30 @@ export const deliver = async (
 
 const resultOf = (given: Delivery): SendResult => (given === 'waiting' ? 'taken' : given);
 
-export const createEngine = (options: {
-  readonly queue: Queue;
-  readonly redis: RedisClient;
-  readonly now: () => number;
-}): Engine => {
-  const { queue, redis, now } = options;
-  const store = createInstanceStore(queue, redis, now);
-
+/** @param now Milliseconds since the epoch, by the clock of Redis. */
+export const createEngine = (home: HomeOf, now: () => number): Engine => {
   const recordIn = (record: unknown): InstanceRecord | undefined =>
     record === undefined ? undefined : recordSchema.parse(record);
+
+  const find: Engine['find'] = async (id) => {
+    const stored = await home(id).store.read(id);
+    if (stored === undefined) return undefined;
+    const { finishedOn, returnValue, failedReason } = stored;
+    const failed = finishedOn !== undefined && failedReason !== undefined;
+    const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
+    return {
+      id,
+      record: ended === 'completed' ? recordSchema.parse(returnValue) : recordIn(stored.record),
+      ended,
+      failedReason: failed ? failedReason : undefined,
+    };
+  };
 
   return {
     start: async (workflow, id, input, { delayMs } = {}) => {
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id))
         throw new TypeError('id: letters, digits, - and _, not digits alone');
-      await queue.add(workflow.chart.name, workflow.parseInput(input), {
+      await home(id).queue.add(workflow.chart.name, workflow.parseInput(input), {
         jobId: id,
         timestamp: now(),
         ...(delayMs !== undefined && { delay: delayMs }),
@@ -105,6 +143,7 @@ export const createEngine = (options: {
     send: async (workflow, id, key, event) => {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
+      const { store } = home(id);
       const stored = await store.read(id);
       const record = recordIn(stored?.record);
       // Where it stands now it would refuse: said at once. What comes in between is judged by the turn.
@@ -132,21 +171,20 @@ export const createEngine = (options: {
               actorId: child,
             }
           : doneEvent(child, answer.output);
-      return resultOf(await deliver(store, instance, endKey(child, run), { ...event, ...{ child, run } }));
+      return resultOf(
+        await deliver(home(instance).store, instance, endKey(child, run), { ...event, ...{ child, run } }),
+      );
     },
 
-    find: async (id) => {
-      const stored = await store.read(id);
-      if (stored === undefined) return undefined;
-      const { finishedOn, returnValue, failedReason } = stored;
-      const failed = finishedOn !== undefined && failedReason !== undefined;
-      const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
-      return {
-        id,
-        record: ended === 'completed' ? recordSchema.parse(returnValue) : recordIn(stored.record),
-        ended,
-        failedReason: failed ? failedReason : undefined,
-      };
+    find,
+
+    ended: async (id, signal) => {
+      for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, longestLookMs)) {
+        const instance = await find(id);
+        if (instance === undefined) throw new Error('There is no such instance');
+        if (instance.ended !== 'no') return instance;
+        await delay(pauseMs, undefined, { signal });
+      }
     },
   };
 };

@@ -4,9 +4,16 @@
  * docs/workflows.md is the manual.
  */
 import { Queue } from 'bullmq';
-import { connectForBlocking, disconnect, type RedisClient } from '../redis/connect.ts';
+import { createRedisClock } from '../redis/clock.ts';
+import {
+  clockOf,
+  connectForBlocking,
+  connectForCommands,
+  disconnect,
+  type RedisClient,
+} from '../redis/connect.ts';
 import type { Workflow } from './define.ts';
-import { createEngine, type Engine } from './engine.ts';
+import { createEngine, type Engine, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import { startWorkflowWorker, type WorkflowWorker } from './worker.ts';
 
@@ -26,6 +33,8 @@ export interface Workflows extends Engine {
     /** Turns at a time. Default 50. */
     readonly concurrency?: number;
     readonly observe?: (id: string, observation: Observation) => void;
+    /** How long ended instances are kept. Default: for ever. */
+    readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   }): Promise<WorkflowWorker>;
   /** Ends the connections that were made here. Workers are closed before. */
   close(): Promise<void>;
@@ -35,45 +44,83 @@ export interface Workflows extends Engine {
  * @param options.redisUrl `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a cluster, separated by commas.
  * @param options.connection Of ioredis, with `maxRetriesPerRequest: null`. It is used and not ended.
  * @param options.prefix Of all keys. Default `workflows`.
+ * @param options.shards Queues that instances are spread over; on a cluster each has a slot of its own. Default 1. It must not be
+ *   changed while instances are open.
  * @param options.onError Hears of what is tried again: a lost connection, an effect that threw, a bug of a chart.
  */
 export const openWorkflows = (options: {
   readonly redisUrl?: string;
   readonly connection?: RedisClient;
   readonly prefix?: string;
+  readonly shards?: number;
   readonly onError: (error: Error) => void;
 }): Workflows => {
-  const { redisUrl, prefix = 'workflows', onError } = options;
+  const { redisUrl, prefix = 'workflows', shards = 1, onError } = options;
   if ((redisUrl === undefined) === (options.connection === undefined)) {
     throw new TypeError('redisUrl or connection: one of them');
   }
-  const connection = options.connection ?? connectForBlocking({ url: redisUrl ?? '' });
-  connection.on('error', onError);
-  const queue = new Queue('workflows', { connection, prefix: `{${prefix}}`, skipWaitingForReady: true });
-  queue.on('error', onError);
-  const now = Date.now;
-  const workers: WorkflowWorker[] = [];
-  return {
-    ...createEngine({ queue, redis: connection, now }),
-    work: async ({ workflows, concurrency = 50, observe }) => {
-      const worker = startWorkflowWorker({
-        queue,
-        connection,
-        workflows,
-        concurrency,
-        now,
-        onTrouble: onError,
+  if (!Number.isInteger(shards) || shards < 1) throw new TypeError('shards: a whole number from 1');
+  // Who starts an instance waits for the answer, and is told when there is none; a worker waits for Redis to come back.
+  const own = options.connection === undefined;
+  const commands = options.connection ?? connectForCommands({ url: redisUrl ?? '' });
+  let blocking = options.connection;
+  const { now } = own ? clockOf(commands) : createRedisClock(commands);
+  commands.on('error', onError);
+
+  const open = (connection: RedisClient): readonly Queue[] =>
+    Array.from({ length: shards }, (_, shard) => {
+      const at = { connection, prefix: `{${prefix}-${shard}}`, skipWaitingForReady: true };
+      const queue = new Queue('workflows', at);
+      queue.on('error', onError);
+      return queue;
+    });
+  const opened = [open(commands)];
+  const working = new Set<WorkflowWorker>();
+
+  const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention = {} }) => {
+    const { doneMs, failedMs } = retention;
+    if (blocking === undefined) {
+      blocking = connectForBlocking({ url: redisUrl ?? '' });
+      blocking.on('error', onError);
+    }
+    const connection = blocking;
+    const queues = open(connection);
+    opened.push(queues);
+    const home = spreadOver(queues, connection, now);
+    const workers = queues.map((queue) =>
+      startWorkflowWorker({
+        ...{ queue, connection, home, workflows, concurrency, now, onTrouble: onError },
+        worker: {
+          ...(doneMs !== undefined && { removeOnComplete: { age: Math.ceil(doneMs / 1000) } }),
+          ...(failedMs !== undefined && { removeOnFail: { age: Math.ceil(failedMs / 1000) } }),
+        },
         ...(observe !== undefined && { observe }),
-      });
-      workers.push(worker);
-      await worker.ready();
-      return worker;
-    },
+      }),
+    );
+    const all: WorkflowWorker = {
+      ready: async () => {
+        await Promise.all(workers.map((worker) => worker.ready()));
+      },
+      close: async () => {
+        working.delete(all);
+        await Promise.all(workers.map((worker) => worker.close()));
+      },
+    };
+    working.add(all);
+    await all.ready();
+    return all;
+  };
+
+  return {
+    ...createEngine(spreadOver(opened[0] ?? [], commands, now), now),
+    work,
     close: async () => {
-      await Promise.all(workers.map((worker) => worker.close()));
-      await queue.close();
-      connection.off('error', onError);
-      if (options.connection === undefined) await disconnect(connection);
+      await Promise.all([...working].map((worker) => worker.close()));
+      await Promise.all(opened.flat().map((queue) => queue.close()));
+      commands.off('error', onError);
+      if (!own) return;
+      await disconnect(commands);
+      if (blocking !== undefined) await disconnect(blocking);
     },
   };
 };

@@ -7,7 +7,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { createActivities, doneEvent, type Ended, endKey } from './activities.ts';
 import type { Workflow } from './define.ts';
-import { deliver } from './engine.ts';
+import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import type { InstanceRecord } from './record.ts';
 import { createInstanceStore } from './redis/instance-store.ts';
@@ -47,6 +47,8 @@ const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly
 export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
+  /** Of the other instances. Default: all are in this queue. */
+  readonly home?: HomeOf;
   /** Each with the earlier versions of it that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly concurrency: number;
@@ -61,6 +63,7 @@ export const startWorkflowWorker = (options: {
 }): WorkflowWorker => {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onTrouble } = options;
   const { holdMs = usualHoldMs } = options;
+  const { home = spreadOver([queue], connection, now) } = options;
   const known = catalogue(workflows);
   const store = createInstanceStore(queue, connection, now);
   const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
@@ -88,10 +91,10 @@ export const startWorkflowWorker = (options: {
     holdMs,
     neighbours: {
       start: async (workflow, id, input) => {
-        await queue.add(workflow.chart.name, input, { jobId: id, timestamp: now() });
+        await home(id).queue.add(workflow.chart.name, input, { jobId: id, timestamp: now() });
       },
       tell: async (id, key, event) => {
-        const given = await deliver(store, id, key, event);
+        const given = await deliver(home(id).store, id, key, event);
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },
@@ -123,8 +126,9 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
+      const closed = settlesWithin(worker.close(), closePatienceMs);
       await activities.close(options.graceMs ?? usualGraceMs);
-      if (await settlesWithin(worker.close(), closePatienceMs)) return;
+      if (await closed) return;
       (await worker.getBackend().blockingClient)?.disconnect();
     },
   };

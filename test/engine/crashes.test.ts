@@ -10,7 +10,7 @@ import { Queue } from 'bullmq';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createActor, waitFor } from 'xstate';
 import { defineWorkflow } from '../../src/engine/define.ts';
-import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import { createEngine, type Engine, spreadOver } from '../../src/engine/engine.ts';
 import { testRedis } from '../support/redis.ts';
 import { chartsIn } from './charts.ts';
 
@@ -137,7 +137,7 @@ describe('ordinary charts under kill -9', () => {
     const prefix = `{${redis.prefix}}`;
     const connection = redis.client();
     const queue = new Queue('workflows', { connection, prefix });
-    const engine = createEngine({ queue, redis: connection, now: Date.now });
+    const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
     const charts = chartsIn({ quietMs: 0, did: async () => undefined });
     const workflows = Object.fromEntries(
       Object.entries(charts).map(([name, chart]) => [name, defineWorkflow({ name, version: 1, chart })]),

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach } from 'vitest';
 import type { Workflow } from '../../src/engine/define.ts';
-import { createEngine, type Engine, type Instance } from '../../src/engine/engine.ts';
+import { createEngine, type Engine, type Instance, spreadOver } from '../../src/engine/engine.ts';
 import type { Observation } from '../../src/engine/interpret.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../src/engine/worker.ts';
 import type { TestRedis } from '../support/redis.ts';
@@ -36,7 +36,7 @@ export const createStage = (given: TestRedis): (() => Stage) => {
       await queue.close();
       connection.disconnect();
     });
-    const engine = createEngine({ queue, redis: connection, now: Date.now });
+    const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
     const troubles: Error[] = [];
     const observed: Observation[] = [];
     const until: Stage['until'] = async (id, wanted) => {

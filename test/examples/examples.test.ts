@@ -56,6 +56,13 @@ describe('the example', () => {
     ]);
   }, 60_000);
 
+  it('of a workflow ends each order as its person has answered', async () => {
+    const [first = '', second = '', ...others] = await linesOf('order-workflow.ts');
+    expect(first).toBe('first: shipped, signed: STK-LoA4');
+    expect(second).toMatch(/^second: refused, .*401 USER_CANCEL/);
+    expect(others).toEqual([]);
+  }, 60_000);
+
   it('over HTTP prints what became of each request', async () => {
     expect(await linesOf('over-http.ts')).toEqual([
       'profiles: some',
@@ -78,7 +85,7 @@ describe('the examples', () => {
   it('are all in the list, and the one without Paraph imports nothing of it', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
     const programs = readdirSync(folder).filter((name) => /\.m?[jt]s$/.test(name));
-    expect(programs).toHaveLength(3);
+    expect(programs).toHaveLength(4);
     for (const name of programs) expect(readme).toContain(`](${name})`);
     const bare = readFileSync(join(folder, 'bare-bullmq.mjs'), 'utf8');
     const imports = [...bare.matchAll(/from '([^']+)'/g)].map(([, from]) => from);
