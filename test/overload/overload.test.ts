@@ -268,3 +268,27 @@ describe('callers who no longer wait', () => {
     await vi.waitFor(async () => expect((await another()).status).toBe(200), { timeout: 5000 });
   });
 });
+
+describe('a process whose turns are long', () => {
+  it('refuses what it brings to Redis too late, and has not accepted it', async () => {
+    await start('late', { workers: false });
+    await sign(product, { mode: 'asynch' });
+    const before = await waitingInQueue();
+    const { commands } = product.core;
+    const send = commands.sendCommand.bind(commands);
+    const stuck = vi.spyOn(commands, 'sendCommand').mockImplementation((command, ...stream) => {
+      const sent = send(command, ...stream);
+      if (command.name !== 'evalsha') return sent;
+      // What was asked goes out at the end of the turn, and this one has too much to do.
+      stuck.mockRestore();
+      const until = performance.now() + 900;
+      while (performance.now() < until);
+      return sent;
+    });
+    const answer = await sign(product, { mode: 'asynch' });
+    expectFault(answer, 900, detail);
+    expect(answer.retryAfter).toBe('1');
+    expect(await waitingInQueue()).toBe(before);
+    expect(isRefused(await sign(product, { mode: 'asynch' }))).toBe(false);
+  });
+});
