@@ -35,6 +35,12 @@ const claimedApId = (body: unknown, operation: Operation): string | undefined =>
   return typeof apId === 'string' && !isLogin(apId) ? apId : undefined;
 };
 
+/**
+ * How long the answer to a request waits that was refused after it had been read. Reading costs a good part of what
+ * accepting does, so a connection that sends again as soon as it is refused would take the process from what was accepted.
+ */
+const refusalPauseMs = 100;
+
 export interface ServiceRoutesOptions {
   readonly protocol: Protocol;
   readonly operations: Readonly<Record<Operation, OperationHandler>>;
@@ -76,7 +82,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           const apId = claimedApId(body, operation);
           const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
-          if (place === undefined) return refuseBusy();
+          if (place === undefined) return refuseLater();
           answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
             waits: () => {
               place?.waits();
@@ -113,6 +119,9 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   // Not logged one by one: a log line costs more than the refusal.
   const refuseBusy = (): Response => refuse(500, busyFault, retryHeader);
+
+  const refuseLater = (): Promise<Response> =>
+    new Promise((resolve) => setTimeout(() => resolve(refuseBusy()), refusalPauseMs));
 
   serve('/rest/service', undefined);
   for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);
