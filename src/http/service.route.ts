@@ -16,7 +16,7 @@ import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
 import { answerType, presentFault } from './present.ts';
-import { retryHeader } from './refusal.ts';
+import { refusalPauseMs, retryHeader } from './refusal.ts';
 
 interface Bindings {
   readonly incoming?: IncomingMessage;
@@ -34,12 +34,6 @@ const claimedApId = (body: unknown, operation: Operation): string | undefined =>
   const apId = member(member(member(body, wrappers[operation]), 'AP_Info'), 'AP_ID');
   return typeof apId === 'string' && !isLogin(apId) ? apId : undefined;
 };
-
-/**
- * How long the answer to a request waits that was refused after it had been read. Reading costs a good part of what
- * accepting does, so a connection that sends again as soon as it is refused would take the process from what was accepted.
- */
-const refusalPauseMs = 100;
 
 export interface ServiceRoutesOptions {
   readonly protocol: Protocol;
@@ -82,7 +76,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           const apId = claimedApId(body, operation);
           const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
-          if (place === undefined) return refuseLater();
+          if (place === undefined) return refuseBusy();
           answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
             waits: () => {
               place?.waits();
@@ -118,10 +112,8 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     respond(status, presentFault(why), headers);
 
   // Not logged one by one: a log line costs more than the refusal.
-  const refuseBusy = (): Response => refuse(500, busyFault, retryHeader);
-
-  const refuseLater = (): Promise<Response> =>
-    new Promise((resolve) => setTimeout(() => resolve(refuseBusy()), refusalPauseMs));
+  const refuseBusy = (): Promise<Response> =>
+    new Promise((resolve) => setTimeout(() => resolve(refuse(500, busyFault, retryHeader)), refusalPauseMs));
 
   serve('/rest/service', undefined);
   for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);

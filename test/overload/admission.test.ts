@@ -359,7 +359,7 @@ const send = async (
 };
 
 describe('a refusal for the sake of an application', () => {
-  it('is answered after a while: sending again at once takes nothing from what was accepted', async () => {
+  it('is sent after a while, and another application does not wait for that', async () => {
     const admission = admissionOf({ maxBacklog: 1 });
     waitingOfSome = 1;
     const served: OperationHandler = async () => ({ status: 200, body: {}, trace: {} });
