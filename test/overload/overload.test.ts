@@ -3,6 +3,7 @@
  * everything else is served as ever. What happens under real pressure is for `npm run overload` to show.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { closeConnections, connectTo, post } from '../http/socket.ts';
@@ -279,7 +280,7 @@ describe('a process whose turns are long', () => {
     await start('late', { workers: false });
     await sign(product, { mode: 'asynch' });
     const before = await waitingInQueue();
-    const { commands } = product.core;
+    const commands = product.core.commands as Redis;
     const send = commands.sendCommand.bind(commands);
     const stuck = vi.spyOn(commands, 'sendCommand').mockImplementation((command, ...stream) => {
       const sent = send(command, ...stream);

@@ -87,8 +87,9 @@ describe('BullMQ, whose scripts are given a time until which they count', () => 
     ['once', 1, true],
     ['twice, as after a redirection', 2, false],
   ])('says that nothing was taken in of what went out %s', async (_how, times, certain) => {
-    const send = ours.sendCommand.bind(ours);
-    const stuck = vi.spyOn(ours, 'sendCommand').mockImplementation((command, ...stream) => {
+    const client = ours as Redis;
+    const send = client.sendCommand.bind(client);
+    const stuck = vi.spyOn(client, 'sendCommand').mockImplementation((command, ...stream) => {
       const sent = Array.from({ length: times }, () => send(command, ...stream))[0];
       if (command.name !== 'evalsha') return sent;
       stuck.mockRestore();
