@@ -33,7 +33,7 @@ interface Started {
 
 const start = async (environment: Record<string, string> = {}): Promise<Started> => {
   const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
     env: { ...inherited, PORT: '0', PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

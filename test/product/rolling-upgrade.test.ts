@@ -48,12 +48,10 @@ const patch = (path: string, before: string, after: string): void => {
 };
 
 const makeNextRelease = (): void => {
-  for (const name of ['src', 'machines', 'workers', 'package.json']) {
+  for (const name of ['dist', 'package.json'])
     cpSync(join(thisRelease, name), join(nextRelease, name), { recursive: true });
-  }
   symlinkSync(join(thisRelease, 'node_modules'), join(nextRelease, 'node_modules'));
-  const record = join(nextRelease, 'machines/record.ts');
-  patch(record, 'readonly version: 1;', 'readonly version: 1 | 2;');
+  const record = join(nextRelease, 'dist/machines/record.js');
   patch(
     record,
     'const machines = { 1: signatureMachine }',
@@ -61,7 +59,7 @@ const makeNextRelease = (): void => {
   );
   patch(record, 'const currentVersion = 1;', 'const currentVersion = 2;');
   patch(
-    join(nextRelease, 'src/transactions/contract.ts'),
+    join(nextRelease, 'dist/src/transactions/contract.js'),
     'version: z.literal(1)',
     'version: z.literal([1, 2])',
   );
@@ -76,7 +74,7 @@ interface Part {
 }
 
 const startPart = async (release: string, part: 'api' | 'worker'): Promise<Part> => {
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', 'src/cli/paraph.ts', part], {
+  const child: ChildProcess = spawn(process.execPath, ['dist/src/cli/paraph.js', part], {
     cwd: release,
     env: {
       ...process.env,
