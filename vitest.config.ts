@@ -15,10 +15,25 @@ const chromium = findChromium();
 /** They start and kill whole services. Begun last, each of them would be waited for alone. */
 const longest = [
   'product/process',
-  'oauth/rotation',
+  'product/clocks',
   'product/rolling-upgrade',
-  'product/cluster',
+  'workers/hanging-gateway',
+  'oauth/rotation',
   'oauth/restart',
+  'product/shutdown',
+  'product/cluster',
+  'overload/overload',
+  'product/silent-redis',
+  'product/outage',
+  'product/redis-rights',
+  'workers/signature.worker',
+  'operators/automatic-replays',
+  'oauth/tokens',
+  'transactions/standstill',
+  'product/silent-cluster',
+  'oauth/backchannel/ping',
+  'operators/bulk-crash',
+  'queue/fairness',
 ].map((name) => `/test/${name}.test.ts`);
 
 /** On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest. */
@@ -61,8 +76,8 @@ const browser = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // By itself vitest leaves a core to its watcher, and half of this run is waiting anyway.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Half of what a file does is waiting: for another process, for a time to be over.
+    maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
