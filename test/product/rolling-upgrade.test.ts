@@ -150,7 +150,7 @@ const areAll = async (api: Part, transactions: readonly Open[], status: string):
   expect(new Set(found)).toEqual(new Set([status]));
 };
 const becomeAll = (api: Part, transactions: readonly Open[], status: string): Promise<void> =>
-  vi.waitFor(() => areAll(api, transactions, status), { timeout: 20_000, interval: 100 });
+  vi.waitFor(() => areAll(api, transactions, status), { timeout: 60_000, interval: 100 });
 
 const sign = async ({ id, msisdn }: Open): Promise<void> => {
   const custody = phones.core.custodyOver(phones.core.commands);
@@ -174,7 +174,7 @@ const areAsked = async (transactions: readonly Open[]): Promise<void> =>
     async () => {
       for (const version of await Promise.all(transactions.map(versionOf))) expect(version).toBeDefined();
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
 
 beforeAll(async () => {
@@ -223,7 +223,7 @@ describe('a release with a later machine', () => {
         expect(versions.filter((version) => version === 1).length).toBeGreaterThan(4);
         expect(versions.filter((version) => version === 2).length).toBeGreaterThan(4);
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     for (const api of apis) await areAll(api, [...begun, ...mixed], '504');
     const half = <T>(all: readonly T[]): readonly [readonly T[], readonly T[]] => [
@@ -279,5 +279,5 @@ describe('a release with a later machine', () => {
     for (const part of [forward, workerAgain, oldAgain]) await stop(part);
     const transactions = [...begun, ...mixed, lapsing, ...late, ...sameTime];
     expect(asked.toSorted()).toEqual(transactions.map(({ id }) => id).toSorted());
-  }, 120_000);
+  }, 300_000);
 });
