@@ -12,7 +12,7 @@ import { createSummaryReporter } from './test/support/summary-reporter.ts';
 
 const chromium = findChromium();
 
-/** They start and kill whole services. Begun last, each of them would be waited for alone. */
+/** They wait for most of their time: for whole services that they start and kill, for times to be over. Longest first. */
 const longest = [
   'product/process',
   'product/clocks',
@@ -36,13 +36,19 @@ const longest = [
   'queue/fairness',
 ].map((name) => `/test/${name}.test.ts`);
 
-/** On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest. */
-class LongestFirst extends BaseSequencer {
+/**
+ * Between those that wait come two each of the others, which compute: side by side they keep the cores busy, and one after
+ * the other they do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
+ */
+class LongestBetween extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      longest.some((name) => moduleId.endsWith(name));
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const waiting = longest.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
+    const others = sorted.filter((file) => !waiting.includes(file));
+    return [
+      ...waiting.flatMap((file, index) => [file, ...others.slice(index * 2, index * 2 + 2)]),
+      ...others.slice(waiting.length * 2),
+    ];
   }
 }
 
@@ -78,7 +84,7 @@ export default defineConfig({
     pool: 'forks',
     // Half of what a file does is waiting: for another process, for a time to be over.
     maxWorkers: 2 * availableParallelism(),
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
     projects: chromium ? [unit, browser, mutants] : [unit, mutants],
