@@ -1,5 +1,6 @@
 /**
- * How the tests run: every file in a process of its own, files in parallel, one private Redis for all of them.
+ * How the tests run: files in parallel, in processes that take one file after another, one private Redis for all of them.
+ * Tests that start the product start the compiled one, which `npm test` brings up to date first.
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
  * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`.
