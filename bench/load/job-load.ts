@@ -148,9 +148,12 @@ const drain = async (load: JobLoad): Promise<JobLoadResult> => {
 
 const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
   const { queue } = targetOf(load);
-  const { count = 1000, inFlight = 64 } = load;
+  const { durationMs, inFlight = 64 } = load;
+  const count = load.count ?? (durationMs === undefined ? 1000 : Number.POSITIVE_INFINITY);
   const begin = performance.now();
-  for (let added = 0; added < count; added += inFlight) {
+  const until = begin + (durationMs ?? Number.POSITIVE_INFINITY);
+  let added = 0;
+  for (; added < count && performance.now() < until; added += inFlight) {
     await queue.addBulk(
       Array.from({ length: Math.min(inFlight, count - added) }, () => ({
         name: 'sign',
@@ -159,7 +162,7 @@ const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
       })),
     );
   }
-  return result(count, begin, undefined);
+  return result(Math.min(added, count), begin, undefined);
 };
 
 const drop = async (load: JobLoad): Promise<JobLoadResult> => {

@@ -64,7 +64,8 @@ local function place(id)
 end
 
 local id = add()
-place(id)
+-- The job is there by now, and whoever added it is to hear that.
+pcall(place, id)
 return id`;
 
 /** Call before a queue is opened on the client: BullMQ defines only what there is not yet. */

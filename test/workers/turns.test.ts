@@ -20,11 +20,14 @@ const stage = () => {
             apId,
             () =>
               new Promise<void>((resolve, reject) => {
-                const leave = (): void => void running.splice(running.indexOf(step), 1);
+                const leaveBy = (settle: () => void) => (): void => {
+                  running.splice(running.indexOf(step), 1);
+                  settle();
+                };
                 const step = {
                   apId,
-                  end: () => (leave(), resolve()),
-                  fail: () => (leave(), reject(new Error('The step failed'))),
+                  end: leaveBy(resolve),
+                  fail: leaveBy(() => reject(new Error('The step failed'))),
                 };
                 running.push(step);
               }),
