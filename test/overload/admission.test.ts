@@ -272,7 +272,7 @@ describe('an application that floods the process', () => {
     const admission = admissionOf({});
     placeOf(admission.enter('sign', other)).leave();
     const crowd = enterAll(admission, atOnce, some);
-    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(16);
+    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(4);
     placeOf(admission.enter('sign', other)).leave();
     await vi.advanceTimersByTimeAsync(2900);
     const served: unknown[] = [];
@@ -283,7 +283,7 @@ describe('an application that floods the process', () => {
     await vi.advanceTimersByTimeAsync(7200);
     expect(served).toEqual([]);
     expect(enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise))).toHaveLength(
-      112,
+      124,
     );
   });
 });
