@@ -1,5 +1,6 @@
 /**
- * How the tests run: every file in a process of its own, files in parallel, one private Redis for all of them.
+ * How the tests run: files in parallel, in processes that take one file after another, one private Redis for all of them.
+ * Tests that start the product start the compiled one, which `npm test` brings up to date first.
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
  * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`.
@@ -12,22 +13,43 @@ import { createSummaryReporter } from './test/support/summary-reporter.ts';
 
 const chromium = findChromium();
 
-/** They start and kill whole services. Begun last, each of them would be waited for alone. */
+/** They wait for most of their time: for whole services that they start and kill, for times to be over. Longest first. */
 const longest = [
   'product/process',
-  'oauth/rotation',
+  'product/clocks',
   'product/rolling-upgrade',
-  'product/cluster',
+  'workers/hanging-gateway',
+  'oauth/rotation',
   'oauth/restart',
+  'product/shutdown',
+  'product/cluster',
+  'overload/overload',
+  'product/silent-redis',
+  'product/outage',
+  'product/redis-rights',
+  'workers/signature.worker',
+  'operators/automatic-replays',
+  'oauth/tokens',
+  'transactions/standstill',
+  'product/silent-cluster',
+  'oauth/backchannel/ping',
+  'operators/bulk-crash',
+  'queue/fairness',
 ].map((name) => `/test/${name}.test.ts`);
 
-/** On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest. */
-class LongestFirst extends BaseSequencer {
+/**
+ * Between those that wait come two each of the others, which compute: side by side they keep the cores busy, and one after
+ * the other they do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
+ */
+class LongestBetween extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      longest.some((name) => moduleId.endsWith(name));
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const waiting = longest.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
+    const others = sorted.filter((file) => !waiting.includes(file));
+    return [
+      ...waiting.flatMap((file, index) => [file, ...others.slice(index * 2, index * 2 + 2)]),
+      ...others.slice(waiting.length * 2),
+    ];
   }
 }
 
@@ -61,9 +83,9 @@ const browser = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // By itself vitest leaves a core to its watcher, and half of this run is waiting anyway.
-    maxWorkers: Math.max(2, availableParallelism()),
-    sequence: { sequencer: LongestFirst },
+    // Half of what a file does is waiting: for another process, for a time to be over.
+    maxWorkers: 2 * availableParallelism(),
+    sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
     projects: chromium ? [unit, browser, mutants] : [unit, mutants],

@@ -26,6 +26,7 @@ import { keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptStep } from './receipt.worker.ts';
 import { createSignatureStep } from './signature.worker.ts';
+import { createTurns } from './turns.ts';
 import { failUnreadable } from './unreadable.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -92,11 +93,19 @@ const tokenOf = (token: string | undefined): string => {
   return token;
 };
 
+/** Whose a job says it is; its data has not been checked. */
+const laneOfJob = ({ data }: { readonly data: unknown }): string => {
+  const member = (of: unknown, name: string): unknown => (Object(of) as Record<string, unknown>)[name];
+  const apId = member(member(member(data, 'MSS_SignatureReq'), 'AP_Info'), 'AP_ID');
+  return typeof apId === 'string' ? apId : '';
+};
+
 export const startWorkers = (options: WorkersOptions): Workers => {
   const { shards, blocking, prefix, retention, now, log } = options;
   const answer = createAnswer(shards);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const screens = createScreens(blocking, prefix, now);
+  const turns = createTurns();
   const upstreams = createUpstreams(options.upstreamLog, log.trouble);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
@@ -127,7 +136,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       (concurrency, index) =>
         new Worker<SignatureJobData, SignatureRecord>(
           shard.signatures.queue.name,
-          (job, token) => signatureStep(job, tokenOf(token)),
+          (job, token) => turns.run(laneOfJob(job), () => signatureStep(job, tokenOf(token))),
           { ...workerOptions(shard), concurrency, skipStalledCheck: index > 0 },
           inRedisTime(now),
         ),

@@ -6,7 +6,7 @@ export interface JobLoad {
   /**
    * flow   Adds jobs and waits for their ends, so many in flight.
    * drain  Adds `count` jobs to a paused queue, resumes it and waits until all have completed.
-   * bulk   Adds `count` jobs, `inFlight` in each call of addBulk, and waits for none.
+   * bulk   Adds `count` jobs, or as many as it can in `durationMs`, `inFlight` in each call of addBulk, and waits for none.
    * drop   Takes the jobs that wait from the queue and waits for those in hand; what they were stays behind.
    */
   readonly kind: 'flow' | 'drain' | 'bulk' | 'drop';

@@ -11,21 +11,22 @@ import { serveParent } from '../harness/program.ts';
 import type { JobLoad, JobLoadResult } from './job-load-client.ts';
 import { uniqueNumber } from './unique-number.ts';
 
+/** Who waits for which job. */
+type Waiting = Map<string, (failedReason: string | undefined) => void>;
+
 interface Target {
   readonly queue: Queue;
   readonly connection: Redis;
-  /** Who waits for which job. */
-  readonly waiting: Map<string, (failedReason: string | undefined) => void>;
+  /** Begins to read the ends of jobs. A producer that waits for none does not pay for them. */
+  readonly ends: () => Promise<Waiting>;
 }
 
-const targets = new Map<string, Promise<Target>>();
+const targets = new Map<string, Target>();
 
-const open = async (path: string, prefix: string): Promise<Target> => {
-  const connection = new Redis({ path, maxRetriesPerRequest: null });
-  const queue = new Queue('signatures', { connection, prefix });
+const readEnds = async (connection: Redis, prefix: string): Promise<Waiting> => {
   // From the beginning: a reader that begins at "now" may begin after the first jobs have ended.
   const events = new QueueEvents('signatures', { connection, prefix, lastEventId: '0-0' });
-  const waiting: Target['waiting'] = new Map();
+  const waiting: Waiting = new Map();
   const end = (id: string, failedReason: string | undefined): void => {
     waiting.get(id)?.(failedReason);
     waiting.delete(id);
@@ -33,10 +34,23 @@ const open = async (path: string, prefix: string): Promise<Target> => {
   events.on('completed', ({ jobId }) => end(jobId, undefined));
   events.on('failed', ({ jobId, failedReason }) => end(jobId, failedReason));
   await events.waitUntilReady();
-  return { queue, connection, waiting };
+  return waiting;
 };
 
-const targetOf = ({ socketPath, prefix }: JobLoad): Promise<Target> => {
+const open = (path: string, prefix: string): Target => {
+  const connection = new Redis({ path, maxRetriesPerRequest: null });
+  let ends: Promise<Waiting> | undefined;
+  return {
+    queue: new Queue('signatures', { connection, prefix }),
+    connection,
+    ends: () => {
+      ends ??= readEnds(connection, prefix);
+      return ends;
+    },
+  };
+};
+
+const targetOf = ({ socketPath, prefix }: JobLoad): Target => {
   const name = `${socketPath} ${prefix}`;
   const target = targets.get(name) ?? open(socketPath, prefix);
   targets.set(name, target);
@@ -74,7 +88,8 @@ const stuckMs = 20_000;
 
 /** Request to queryable outcome: the job has completed in Redis when its event is there. */
 const flow = async (load: JobLoad): Promise<JobLoadResult> => {
-  const { queue, waiting } = await targetOf(load);
+  const { queue, ends } = targetOf(load);
+  const waiting = await ends();
   const histogram = createHistogram();
   const begin = performance.now();
   let lastEnd = begin;
@@ -113,7 +128,7 @@ const addAtOnce = 200;
 
 /** Everything is there before the worker may begin; counted until the last one has completed. */
 const drain = async (load: JobLoad): Promise<JobLoadResult> => {
-  const { queue, connection } = await targetOf(load);
+  const { queue, connection } = targetOf(load);
   const count = load.count ?? 1000;
   await queue.pause();
   for (let added = 0; added < count; added += addAtOnce) {
@@ -132,10 +147,13 @@ const drain = async (load: JobLoad): Promise<JobLoadResult> => {
 };
 
 const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
-  const { queue } = await targetOf(load);
-  const { count = 1000, inFlight = 64 } = load;
+  const { queue } = targetOf(load);
+  const { durationMs, inFlight = 64 } = load;
+  const count = load.count ?? (durationMs === undefined ? 1000 : Number.POSITIVE_INFINITY);
   const begin = performance.now();
-  for (let added = 0; added < count; added += inFlight) {
+  const until = begin + (durationMs ?? Number.POSITIVE_INFINITY);
+  let added = 0;
+  for (; added < count && performance.now() < until; added += inFlight) {
     await queue.addBulk(
       Array.from({ length: Math.min(inFlight, count - added) }, () => ({
         name: 'sign',
@@ -144,11 +162,11 @@ const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
       })),
     );
   }
-  return result(count, begin, undefined);
+  return result(Math.min(added, count), begin, undefined);
 };
 
 const drop = async (load: JobLoad): Promise<JobLoadResult> => {
-  const { queue, connection } = await targetOf(load);
+  const { queue, connection } = targetOf(load);
   const begin = performance.now();
   // BullMQ's own way would occupy Redis for seconds.
   await connection.unlink(queue.toKey('wait'), queue.toKey('prioritized'));

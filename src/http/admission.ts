@@ -86,8 +86,8 @@ const partOfFree = 3;
  * before its command times out, even when the process is short of CPU.
  */
 const atOnce = 128;
-/** Of one application, while another one asks: each place that is taken makes everybody's next answer a little later. */
-const atOnceOfOne = 16;
+/** Of one application, while another one asks: answers that come together make everybody's next answer later by as many. */
+const atOnceOfOne = 4;
 /** All names that are not registered have so many: enough that an honest one seldom meets a flood, few beside the registered. */
 const sharesOfUnregistered = 16;
 /** Another one asks when a request of its was let in within this time. */

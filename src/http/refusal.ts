@@ -13,6 +13,13 @@ import { answerType, presentFault } from './present.ts';
 /** @returns The body of the answer when the request is refused. */
 export type Refusal = (incoming: Pick<IncomingMessage, 'method' | 'url' | 'headers'>) => string | undefined;
 
+/**
+ * How long a refusal waits before it is sent. To send an answer is most of what a refusal costs, whether or not the request
+ * was read. Connections that ask again as soon as they are refused would take the process from what it has accepted; so each
+ * of them is refused ten times a second at most.
+ */
+export const refusalPauseMs = 100;
+
 export const retryHeader = { 'retry-after': String(retryAfterSeconds) };
 
 const body = JSON.stringify(presentFault(busyFault));

@@ -19,7 +19,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { fault } from '../protocol/fault.ts';
 import { answerType, presentFault } from './present.ts';
-import { type Refusal, refusalHeaders } from './refusal.ts';
+import { type Refusal, refusalHeaders, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
 
 export interface ServerOptions {
@@ -143,7 +143,10 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
       void answer(incoming, outgoing);
       return;
     }
-    outgoing.writeHead(500, refusalHeaders).end(body);
+    setTimeout(() => {
+      if (leaving) outgoing.shouldKeepAlive = false;
+      outgoing.writeHead(500, refusalHeaders).end(body);
+    }, refusalPauseMs);
   };
   const server: Server =
     tls === undefined ? createHttpServer(serverOptions, serve) : createHttpsServer(serverOptions, serve);

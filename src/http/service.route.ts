@@ -10,12 +10,13 @@ import { type Checked, type Fault, fault, ok } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
+import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
 import { answerType, presentFault } from './present.ts';
-import { retryHeader } from './refusal.ts';
+import { refusalPauseMs, retryHeader } from './refusal.ts';
 
 interface Bindings {
   readonly incoming?: IncomingMessage;
@@ -92,8 +93,11 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         } else answer = faultAnswer(asked.fault);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
-        // To a status request fault 900 may also say how the transaction has ended; this one says nothing of it.
-        answer = { ...faultAnswer(fault(900)), retryLater: expected === 'status' };
+        // To a status request fault 900 may also say how the transaction has ended; this one says nothing of it. What an
+        // overloaded process brings to Redis too late is refused there, and was not accepted.
+        answer = isNotTakenIn(error)
+          ? { ...faultAnswer(busyFault), retryLater: true }
+          : { ...faultAnswer(fault(900)), retryLater: expected === 'status' };
       } finally {
         place?.leave();
       }
@@ -108,7 +112,8 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     respond(status, presentFault(why), headers);
 
   // Not logged one by one: a log line costs more than the refusal.
-  const refuseBusy = (): Response => refuse(500, busyFault, retryHeader);
+  const refuseBusy = (): Promise<Response> =>
+    new Promise((resolve) => setTimeout(() => resolve(refuse(500, busyFault, retryHeader)), refusalPauseMs));
 
   serve('/rest/service', undefined);
   for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);

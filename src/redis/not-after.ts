@@ -29,6 +29,12 @@ end
 
 const isLate = (error: unknown): boolean => error instanceof Error && error.message.startsWith('LATE ');
 
+/** Refusals of commands that went out once, so nothing of them was taken in before. */
+const refusals = new WeakSet<Error>();
+
+/** Whether an error says for certain that Redis has not taken in what was to be added. */
+export const isNotTakenIn = (error: unknown): boolean => error instanceof Error && refusals.has(error);
+
 /** Nobody else can write an argument that begins like this. */
 const mark = `not after ${randomUUID()} `;
 
@@ -63,6 +69,8 @@ export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetim
 
 /** By the monotonic clock: until when commands count that have been translated. */
 const until = new WeakMap<Command, number>();
+/** Went to a node before, which may have taken them in. */
+const repeated = new WeakSet<Command>();
 
 /**
  * Call whenever a command is about to go to a node. While no node has told its time, a command counts for as long as it
@@ -75,10 +83,12 @@ export const translateNotAfter = (command: Command, node: Redis, clock: RedisClo
   if (typeof last === 'string' && last.startsWith(mark)) {
     until.set(command, Number(last.slice(mark.length)));
     command.promise.catch((error) => {
+      if (!isLate(error)) return;
+      if (!repeated.has(command)) refusals.add(error);
       // In time by all that is known here: then what is known is wrong.
-      if (isLate(error)) void clock.refresh();
+      void clock.refresh();
     });
-  }
+  } else if (until.has(command)) repeated.add(command);
   const deadline = until.get(command);
   if (deadline === undefined) return;
   const now = clock.nowAt(node);

@@ -30,19 +30,19 @@ const batchBytes = 1_000_000;
 const mostLanes = 1000;
 
 /** BullMQ's priority 1 begins one above. */
-const lastTag = 0xffff_ffff;
+export const lastTag = 0xffff_ffff;
 
 /** No longer AP_ID can be registered. */
-const longestName = 256;
+export const longestName = 256;
 
 /** Lanes are told apart by a letter before the name of the application. */
-const newLane = 'n';
+export const newLane = 'n';
 const begunLane = 'b';
 /**
  * Beside the lanes: the smallest tag that still waits. It never goes back, although a job may come back with the tag that it
  * had when it was put ahead.
  */
-const clock = 'c';
+export const clock = 'c';
 
 /**
  * Defines `sort`.
@@ -69,7 +69,8 @@ local function sort()
     return { 0, 0 }
   end
   if length == 0 then return counted(0) end
-  if length <= ${aheadCount} and redis.call('HEXISTS', ahead, redis.call('LINDEX', wait, 0)) == 1 then return counted(0) end
+  local latest = length <= ${aheadCount} and tonumber(redis.call('HGET', ahead, redis.call('LINDEX', wait, 0)) or nil)
+  if latest and (not now or now >= latest) then return counted(0) end
 
   local tags = {}
   local flat = redis.call('HGETALL', ahead)
@@ -144,7 +145,7 @@ now = string.format('%.0f', now)
 return { sorted[1], 0, now, redis.call('ZREVRANGEBYSCORE', lanes, '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${mostLanes}) }`;
 
 /** How a job's data names the application, as a pattern of Lua: the first member of that name. */
-const patternOf = (member: string): string => `"${member}"%s*:%s*"([^"]*)"`;
+export const patternOf = (member: string): string => `"${member}"%s*:%s*"([^"]*)"`;
 
 /** The lane of what an application has added and nobody has begun. A name is what its JSON has between the quotes. */
 export const laneOf = (apId: string): string => {

@@ -8,6 +8,7 @@ import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } 
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
+import { addFairly } from './fair-adding.ts';
 import { createJobHome, type JobHome } from './job-home.ts';
 
 export const callbackQueueName = 'callbacks';
@@ -65,8 +66,9 @@ const openQueue = (
 const closePatienceMs = 1000;
 
 /** The connection stays the caller's; {@link closeShards} does not end it. */
-export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readonly Shard[] =>
-  Array.from({ length: shards }, (_, index) => {
+export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readonly Shard[] => {
+  addFairly(common.redis);
+  return Array.from({ length: shards }, (_, index) => {
     const at = shardPrefix(prefix, index);
     return {
       index,
@@ -76,6 +78,7 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
       callbacks: openQueue(callbackQueueName, at, common),
     };
   });
+};
 
 export const closeShards = async (shards: readonly Shard[]): Promise<void> => {
   const queues = shards.flatMap(({ signatures, receipts, callbacks }) =>

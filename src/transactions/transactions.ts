@@ -20,6 +20,9 @@ import type { ReadEnd } from './outcomes.ts';
 import type { Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
 
+/** Whether an error of `submit`, or of what brings a receipt, says for certain that nothing was accepted. */
+export { isNotTakenIn } from '../redis/not-after.ts';
+
 /** How long after its deadline a transaction may take to end before a waiting caller is given up on. */
 const endingMarginMs = 5000;
 
@@ -39,7 +42,8 @@ export interface Transactions {
    * same id is returned and nobody is asked twice.
    *
    * @param wire The request as it is stored: normalised, without AP_PWD.
-   * @throws When Redis is unreachable. The request may have been accepted before that; it is not accepted afterwards.
+   * @throws When Redis is unreachable, or was reached too late. The request may have been accepted before that, unless
+   *   {@link isNotTakenIn} says no; it is not accepted afterwards.
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**

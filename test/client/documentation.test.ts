@@ -12,6 +12,8 @@ import { testRedis } from '../support/redis.ts';
 const redis = testRedis();
 const root = join(import.meta.dirname, '../..');
 const library = (name: string): string => join(root, `src/${name}/index.ts`);
+/** What the package gives to a compiler. */
+const typesOf = (name: string): string => join(root, `dist/src/${name}/index.d.ts`);
 const sampleOf = (page: string): string =>
   /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', page), 'utf8'))?.[1] ?? '';
 const samples = { client: sampleOf('client.md'), queue: sampleOf('queue-contract.md') };
@@ -47,7 +49,7 @@ it('compiles under the strict settings of this project', async () => {
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
-        paths: { 'paraph/client': [library('client')], 'paraph/queue': [library('queue')] },
+        paths: { 'paraph/client': [typesOf('client')], 'paraph/queue': [typesOf('queue')] },
         typeRoots: [join(root, 'node_modules/@types')],
       },
       include: ['*.mts'],

@@ -13,7 +13,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,8 +22,7 @@ import type { Json } from '../support/product.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = join(root, 'docs/login');
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const library = pathToFileURL(join(root, 'src/relying-party/index.ts')).href;
+const library = pathToFileURL(join(root, 'dist/src/relying-party/index.js')).href;
 
 export const pageNames: readonly string[] = readdirSync(pages);
 
@@ -68,7 +66,7 @@ const wordsOf = (command: string): readonly string[] =>
   );
 
 const running = (directory: string, file: string, secret: string): Running => {
-  const child = spawn(process.execPath, ['--import', tsx, file], {
+  const child = spawn(process.execPath, [file], {
     cwd: directory,
     env: { ...process.env, NODE_OPTIONS: '', SHOP_SECRET: secret },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -14,7 +14,7 @@ function newDataDir(): string {
 /** Holders that have started and wait for the word. */
 async function startHolders(dataDir: string, count: number) {
   const holders = Array.from({ length: count }, () =>
-    startProcess(new URL('./lock-holder.ts', import.meta.url), dataDir),
+    startProcess(new URL('./lock-holder.mjs', import.meta.url), dataDir),
   );
   onTestFinished(async () => {
     for (const holder of holders) {

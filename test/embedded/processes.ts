@@ -16,12 +16,12 @@ export interface OtherProcess {
   readonly ended: Promise<void>;
 }
 
-/** Runs a TypeScript file with Node, as the head of a process group of its own. */
+/** Runs a file with Node, as the head of a process group of its own: one that imports what is compiled, which starts soonest. */
 export function startProcess(file: URL, ...processArguments: readonly string[]): OtherProcess {
   const path = fileURLToPath(file);
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
     process.execPath,
-    ['--import', 'tsx', path, ...processArguments],
+    [path, ...processArguments],
     { detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
   );
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

@@ -40,7 +40,7 @@ interface Owner extends OtherProcess {
 }
 
 async function startOwner(dataDir: string): Promise<Owner> {
-  const owner = startProcess(new URL('./redis-owner.ts', import.meta.url), command, dataDir);
+  const owner = startProcess(new URL('./redis-owner.mjs', import.meta.url), command, dataDir);
   const [pid = '', socketPath = ''] = ((await owner.line()) ?? '').split(' ');
   onTestFinished(async () => {
     if (isRunning(owner.pid)) owner.signal('SIGKILL');

@@ -29,7 +29,8 @@ const linesOf = async (file: string): Promise<readonly string[]> => {
       timeout: 60_000,
       env: {
         ...process.env,
-        TSX_TSCONFIG_PATH: join(folder, 'tsconfig.json'),
+        // Without the paths of examples/tsconfig.json, which lead a compiler to the sources: `paraph/queue` is what was compiled.
+        TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'),
         REDIS_URL: redis.url.replace(/^unix:/, ''),
         PARAPH_QUEUE_PREFIX: product.configuration.queue.prefix,
         PARAPH_URL: product.url,

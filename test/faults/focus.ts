@@ -19,13 +19,13 @@ const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
 
 export const focuses = {
-  /**
-   * What a worker writes of a job comes later than its lock lasts, when another has taken the job to its end: so later than
-   * its TimeOut, too, and before the connection is given up as silent.
-   */
+  /** What a worker writes of a job arrives when another has taken the job to its end. */
   fence: {
-    durationMs: 14_000,
-    plan: again(2, 6600, { kind: 'hold-in-step', target: 0, forMs: 4800, amount: 0 }),
+    durationMs: 5000,
+    plan: [
+      { kind: 'hold-in-step', atMs: 500, target: 0, forMs: 20_000, amount: 0 },
+      { kind: 'hold-in-step', atMs: 500, target: 1, forMs: 20_000, amount: 0 },
+    ],
     mix: { 'a phone lies still': 1 },
     clients: 4,
     pauseMs: 300,

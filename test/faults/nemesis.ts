@@ -4,7 +4,6 @@
  * A fault that fails (a Redis that is just then away cannot be filled) is noted as not injected; it never ends the run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { settlesWithin } from '../../src/redis/patience.ts';
 import { addCrowd } from './operator.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
@@ -21,11 +20,16 @@ export interface InjectedFault {
   readonly problem?: string;
 }
 
-/** How long the one who waits for a text on its way, or for a snapshot, gives up after. */
+/** How long to wait for a text on its way, or for a device to be asked. */
 const stepPatienceMs = 4000;
 
-/** Words of the script that writes a snapshot under the job's lock (src/transactions/job-home.ts). */
-const inSnapshot = "'data', ARGV[2], 'awaiting'";
+/**
+ * What a worker sends to note under the job's lock that the device is asked (src/transactions/job-home.ts): the keys of the
+ * job and its lock, two more arguments, the data, and the attempt that may be answered. Finds the key of the job.
+ */
+const markingAsked = /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){3}\r\n\$\d+\r\n[1-9]/;
+
+const endEveryMs = 50;
 
 export const createNemesis = (stage: Stage) => {
   const injected: InjectedFault[] = [];
@@ -62,6 +66,16 @@ export const createNemesis = (stage: Stage) => {
         return released;
       });
     });
+
+  const whenEnded = async (job: string, withinMs: number): Promise<void> => {
+    for (const from = Date.now(); Date.now() - from < withinMs; await delay(endEveryMs)) {
+      const ended = await stage
+        .primary()
+        .command('HEXISTS', job, 'finishedOn')
+        .catch(() => undefined);
+      if (ended === 1) return;
+    }
+  };
 
   /** Begins the fault. @returns Who was struck, and what ends it. */
   const begin = async (
@@ -118,8 +132,14 @@ export const createNemesis = (stage: Stage) => {
       case 'hold-everybody':
         return everybody(({ lane }) => lane.hold());
       case 'hold-in-step': {
-        const isHeld = await settlesWithin(worker.lane.holdAt(inSnapshot), stepPatienceMs);
-        return { target: isHeld ? worker.process.name : 'nobody', end: () => worker.lane.heal() };
+        const [, job] =
+          (await Promise.race([worker.lane.holdAt(markingAsked), delay(stepPatienceMs, undefined)])) ?? [];
+        if (job === undefined) return { target: 'nobody', end: () => worker.lane.heal() };
+        await whenEnded(job, fault.forMs);
+        // One that lived would hear that its write succeeded, end the job as well, and so cover up what it had written.
+        await worker.process.kill();
+        worker.lane.heal();
+        return { target: worker.process.name, end: () => worker.process.start() };
       }
       case 'dead-peer-worker':
         worker.lane.deaden();
@@ -180,7 +200,7 @@ export const createNemesis = (stage: Stage) => {
     try {
       const begun = await begin(fault);
       target = begun.target;
-      if (kind !== 'pause-in-step') await delay(forMs);
+      if (!kind.endsWith('-in-step')) await delay(forMs);
       await begun.end();
       injected.push({ kind, target, amount, from, to: Date.now() });
     } catch (error) {

@@ -18,8 +18,8 @@ export interface Lane {
   hold(): void;
   /** Of the connections that there are, nothing arrives any more. {@link Lane.heal} does not change that. */
   deaden(): void;
-  /** Holds as soon as something is sent that holds these words, which is then kept, too. Resolves when it does. */
-  holdAt(words: string): Promise<void>;
+  /** Holds as soon as something is sent that matches, which is then kept, too. Resolves with the match. */
+  holdAt(pattern: RegExp): Promise<RegExpExecArray>;
   slow(ms: number): void;
   /** Back to passing everything at once. */
   heal(): void;
@@ -40,7 +40,7 @@ interface Pipe {
 export const openLane = async (target: () => number | string): Promise<Lane> => {
   let mode: 'open' | 'cut' | 'hold' = 'open';
   let delayMs = 0;
-  let trap: { readonly words: string; readonly spring: () => void } | undefined;
+  let trap: { readonly pattern: RegExp; readonly spring: (match: RegExpExecArray) => void } | undefined;
   const sockets = new Set<Socket>();
   const pipes = new Set<Pipe>();
 
@@ -58,7 +58,7 @@ export const openLane = async (target: () => number | string): Promise<Lane> => 
         if (first === undefined) {
           if (!ended) return;
           pipes.delete(pipe);
-          to.destroy();
+          to.destroySoon();
           return;
         }
         const early = first.due - Date.now();
@@ -92,9 +92,10 @@ export const openLane = async (target: () => number | string): Promise<Lane> => 
   };
 
   const listenFor = (chunk: Uint8Array): void => {
-    if (trap === undefined || !Buffer.from(chunk).includes(trap.words)) return;
+    const match = trap?.pattern.exec(Buffer.from(chunk).toString('latin1'));
+    if (!trap || !match) return;
     mode = 'hold';
-    trap.spring();
+    trap.spring(match);
     trap = undefined;
   };
 
@@ -144,9 +145,9 @@ export const openLane = async (target: () => number | string): Promise<Lane> => 
     deaden: () => {
       for (const pipe of pipes) pipe.deaden();
     },
-    holdAt: (words) =>
+    holdAt: (pattern) =>
       new Promise((spring) => {
-        trap = { words, spring };
+        trap = { pattern, spring };
       }),
     slow: (ms) => {
       delayMs = ms;

@@ -51,6 +51,7 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'pause-api': [1000, 4000],
   'pause-redis': [500, 4000],
   'pause-in-step': [5500, 7500],
+  // At most: it is over when another worker has ended the job.
   'hold-in-step': [5500, 7500],
   'cut-worker': [100, 4000],
   'cut-api': [100, 2000],

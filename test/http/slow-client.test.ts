@@ -3,7 +3,7 @@
  * What each single one is told is in hostile-connection.test.ts.
  */
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -104,19 +104,39 @@ describe('a client that does not read its answers', () => {
     );
     await othersAreServed();
     // Who reads nothing hears of the end only when he reads again. The server's sockets are gone before that.
-    await expect.poll(() => asked.size).toBeGreaterThan(connections.length);
+    await expect.poll(() => asked.size, { timeout: 20_000 }).toBeGreaterThan(connections.length);
     await expect.poll(openAtServer, { timeout: 20_000 }).toBe(0);
     for (const { socket } of connections) socket.resume();
     await Promise.all(connections.map(({ closed }) => closed));
   }, 30_000);
 
   it('but slowly is served to the end', async () => {
-    const { socket, closed } = await connectTo(url);
+    const patienceMs = 1000;
+    const patient = await startTestProduct(redis, {
+      workers: false,
+      configuration: { http: { requestTimeoutSeconds: patienceMs / 1000 } },
+    });
+    const patientServer = await listen({
+      fetch: patient.api.fetch,
+      host: '127.0.0.1',
+      port: 0,
+      requestTimeoutMs: patienceMs,
+      headersTimeoutMs: patienceMs,
+      keepAliveMs: patienceMs,
+      tls: undefined,
+    });
+    onTestFinished(async () => {
+      patientServer.cut();
+      await patientServer.drain();
+      await patient.stop();
+    });
+    const begun = performance.now();
+    const { socket, closed } = await connectTo(patientServer.url);
     let received = 0;
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;
       socket.pause();
-      setTimeout(() => socket.resume(), 2);
+      setTimeout(() => socket.resume(), 10);
     });
     socket.write(
       request.replace(
@@ -125,6 +145,8 @@ describe('a client that does not read its answers', () => {
       ),
     );
     await closed;
+    // Longer in all than it may rest.
+    expect(performance.now() - begun).toBeGreaterThan(patienceMs);
     const length = (await (await fetch(`${url}/openapi.json`)).arrayBuffer()).byteLength;
     expect(received).toBeGreaterThan(200 * length);
   }, 30_000);

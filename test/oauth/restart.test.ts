@@ -34,7 +34,7 @@ let running: ChildProcess | undefined;
 let url = '';
 
 const start = async (): Promise<void> => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
     env: {
       ...process.env,
       PORT: '0',

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const startRunner = async (): Promise<OtherProcess> => {
-  const file = new URL('./runner-process.ts', import.meta.url);
+  const file = new URL('./runner-process.mjs', import.meta.url);
   const runner = startProcess(file, redis.url, stage.prefix, String(stage.shards.length));
   running.push(runner);
   expect(await runner.line()).toBe('running');

@@ -272,7 +272,7 @@ describe('an application that floods the process', () => {
     const admission = admissionOf({});
     placeOf(admission.enter('sign', other)).leave();
     const crowd = enterAll(admission, atOnce, some);
-    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(16);
+    expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(4);
     placeOf(admission.enter('sign', other)).leave();
     await vi.advanceTimersByTimeAsync(2900);
     const served: unknown[] = [];
@@ -283,7 +283,7 @@ describe('an application that floods the process', () => {
     await vi.advanceTimersByTimeAsync(7200);
     expect(served).toEqual([]);
     expect(enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise))).toHaveLength(
-      112,
+      124,
     );
   });
 });
@@ -357,6 +357,25 @@ const send = async (
     body: JSON.stringify(body),
   });
 };
+
+describe('a refusal for the sake of an application', () => {
+  it('is sent after a while, and another application does not wait for that', async () => {
+    const admission = admissionOf({ maxBacklog: 1 });
+    waitingOfSome = 1;
+    const served: OperationHandler = async () => ({ status: 200, body: {}, trace: {} });
+    const answers: string[] = [];
+    const ask = async (apId: string): Promise<void> => {
+      const { status, headers } = await send(admission, served, 'sign', signRequest({ apId }));
+      answers.push(`${apId} ${status} ${headers.get('retry-after')}`);
+    };
+    void ask(some);
+    void ask(other);
+    await vi.advanceTimersByTimeAsync(99);
+    expect(answers).toEqual([`${other} 200 null`]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(answers).toEqual([`${other} 200 null`, `${some} 500 1`]);
+  });
+});
 
 describe('a stranger', () => {
   it('who is not let in takes no places from the applications', () => {

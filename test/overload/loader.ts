@@ -47,7 +47,7 @@ type Answered = (answer: { readonly status: number; readonly body: string } | un
 
 /** A connection with at most one request in flight; a new socket when the server has ended the last one. */
 interface Line {
-  /** Resolves when there is a connection. */
+  /** Resolves when the server has taken the connection: the system connects many more than it has taken. */
   connect(): Promise<void>;
   send(bytes: string, answered: Answered): void;
   end(): void;
@@ -94,8 +94,8 @@ const createLine = (url: URL): Line => {
     connect: () =>
       new Promise((resolve) => {
         socket = open();
-        socket.once('connect', resolve);
-        usedAt = performance.now();
+        settle = () => resolve();
+        socket.write(`GET /livez HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`);
       }),
     send: (bytes, answered) => {
       if (performance.now() - usedAt > idleMs) end();
@@ -180,15 +180,16 @@ const run = async (load: Load): Promise<LoadResult> => {
   let inFlight = 0;
   /** @returns False when nothing could be sent. */
   const sendNext = (answered: () => void): boolean => {
-    const kind = pick();
-    const bytes = kind && bytesOf(kind);
-    if (kind === undefined || bytes === undefined) return false;
-    // In turn, so that none is idle for long.
-    const line = idle.shift();
+    const [line] = idle;
     if (line === undefined) {
       unsent += 1;
       return false;
     }
+    const kind = pick();
+    const bytes = kind && bytesOf(kind);
+    if (kind === undefined || bytes === undefined) return false;
+    // In turn, so that none is idle for long.
+    idle.shift();
     sent += 1;
     inFlight += 1;
     const sentAt = performance.now();

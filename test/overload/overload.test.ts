@@ -3,6 +3,7 @@
  * everything else is served as ever. What happens under real pressure is for `npm run overload` to show.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { closeConnections, connectTo, post } from '../http/socket.ts';
@@ -126,18 +127,23 @@ describe('a queue that is too long', () => {
       tls: undefined,
     });
     const { socket, answered } = await connectTo(server.url);
+    const askedAt = performance.now();
+    socket.write(post('/rest/service/sign', signRequest()));
+    await answered(1);
+    // A connection that sends again as soon as it is refused must take little of the process.
+    expect(performance.now() - askedAt).toBeGreaterThan(95);
     const sent = [
       post('/rest/service/sign', signRequest()),
       post('/rest/service/sign', { padding: 'x'.repeat(60_000) }),
       post('/rest/service', signRequest()),
     ];
     socket.write([...sent, post('/rest/service/profile', profileRequest())].join(''));
-    const answers = await answered(4);
-    for (const answer of answers.slice(0, 3)) {
+    const answers = await answered(5);
+    for (const answer of answers.slice(0, 4)) {
       expectFault(answer, 900, detail);
       expect(answer.headers['retry-after']).toBe('1');
     }
-    expect(answers[3]?.status).toBe(200);
+    expect(answers[4]?.status).toBe(200);
   });
 
   it('still answers what is wrong in another way as ever', async () => {
@@ -266,5 +272,29 @@ describe('callers who no longer wait', () => {
     await vi.waitFor(async () => expectFault(await another(), 900, detail), { timeout: 5000 });
     for (const socket of callers) socket.destroy();
     await vi.waitFor(async () => expect((await another()).status).toBe(200), { timeout: 5000 });
+  });
+});
+
+describe('a process whose turns are long', () => {
+  it('refuses what it brings to Redis too late, and has not accepted it', async () => {
+    await start('late', { workers: false });
+    await sign(product, { mode: 'asynch' });
+    const before = await waitingInQueue();
+    const commands = product.core.commands as Redis;
+    const send = commands.sendCommand.bind(commands);
+    const stuck = vi.spyOn(commands, 'sendCommand').mockImplementation((command, ...stream) => {
+      const sent = send(command, ...stream);
+      if (command.name !== 'evalsha') return sent;
+      // What was asked goes out at the end of the turn, and this one has too much to do.
+      stuck.mockRestore();
+      const until = performance.now() + 900;
+      while (performance.now() < until);
+      return sent;
+    });
+    const answer = await sign(product, { mode: 'asynch' });
+    expectFault(answer, 900, detail);
+    expect(answer.retryAfter).toBe('1');
+    expect(await waitingInQueue()).toBe(before);
+    expect(isRefused(await sign(product, { mode: 'asynch' }))).toBe(false);
   });
 });

@@ -110,8 +110,12 @@ const measure = async () => {
 
 type Measured = Awaited<ReturnType<typeof measure>>;
 
-const faultsOf = ({ kinds }: LoadResult): Readonly<Record<string, number>> =>
-  Object.assign({}, ...Object.values(kinds).map(({ faults }) => faults));
+const faultsOf = ({ kinds }: LoadResult): Readonly<Record<string, number>> => {
+  const sums: Record<string, number> = {};
+  for (const { faults } of Object.values(kinds))
+    for (const [words, count] of Object.entries(faults)) sums[words] = (sums[words] ?? 0) + count;
+  return sums;
+};
 
 const brokenOf = ({ kinds }: LoadResult): number =>
   Object.values(kinds).reduce((sum, { broken }) => sum + broken, 0);

@@ -62,7 +62,7 @@ const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number)
     }),
   );
   const preload = resolve(import.meta.dirname, '../faults/product-clock.mjs');
-  const child = spawn(process.execPath, ['--import', preload, '--import', 'tsx', 'src/cli/paraph.ts', part], {
+  const child = spawn(process.execPath, ['--import', preload, 'dist/src/cli/paraph.js', part], {
     env: {
       ...process.env,
       PORT: '0',

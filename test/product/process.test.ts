@@ -33,7 +33,7 @@ interface Started {
 
 const start = async (environment: Record<string, string> = {}): Promise<Started> => {
   const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
     env: { ...inherited, PORT: '0', PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -133,8 +133,9 @@ describe('the embedded product', () => {
     180_000,
   );
 
-  it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was', async () => {
-    const first = await start();
+  it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, in a directory that is named relative to where it is started, as by default', async () => {
+    const relativePath = relative(process.cwd(), data);
+    const first = await start({ PARAPH_DATA: relativePath });
     const id = await submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 5 });
     const waiting = post(first.url, '/rest/service/sign', signRequest({ msisdn: '+41700092506' }));
     expect((await waiting).MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
@@ -143,27 +144,11 @@ describe('the embedded product', () => {
     expect(code).toBe(0);
     expect(await redisPid()).toBeUndefined();
 
-    const second = await start();
+    const second = await start({ PARAPH_DATA: relativePath });
     await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), {
       timeout: 15_000,
       interval: 100,
     });
-  }, 180_000);
-
-  it('keeps its keys: a signature of the first start verifies under the root of the second', async () => {
-    const rootOf = async (url: string) => {
-      const answer = await post(url, '/rest/service/sign', signRequest());
-      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0
-        ? await (await fetch(`${url}/pki/root.pem`)).text()
-        : '';
-    };
-    const first = await start();
-    const root = await rootOf(first.url);
-    first.child.kill('SIGTERM');
-    await once(first.child, 'exit');
-    const second = await start();
-    expect(await rootOf(second.url)).toBe(root);
-    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
   }, 180_000);
 
   const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
@@ -172,16 +157,25 @@ describe('the embedded product', () => {
     await once(child, 'exit');
   };
 
-  it('keeps its keys when its Redis is restored from a snapshot', async () => {
+  it('keeps its keys: a signature of the first start verifies under the root of the second, and of one whose Redis is restored from a snapshot', async () => {
+    const rootOf = async (url: string) => {
+      const answer = await post(url, '/rest/service/sign', signRequest());
+      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(url) : '';
+    };
     const first = await start();
-    const root = await rootAt(first.url);
+    const root = await rootOf(first.url);
+    await stop(first);
+    const second = await start();
+    expect(await rootOf(second.url)).toBe(root);
+    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+
     const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
     expect(await client.call('SAVE')).toBe('OK');
     client.disconnect();
-    await stop(first);
+    await stop(second);
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
-    const second = await start();
-    expect(await rootAt(second.url)).toBe(root);
+    const third = await start();
+    expect(await rootOf(third.url)).toBe(root);
   }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
@@ -212,16 +206,6 @@ describe('the embedded product', () => {
     rmSync(join(data, 'redis'), { recursive: true });
     await expect(start()).rejects.toThrow('has been used before');
   }, 240_000);
-
-  it('keeps its state in a directory that is named relative to where it was started, as by default', async () => {
-    const relativePath = relative(process.cwd(), data);
-    const first = await start({ PARAPH_DATA: relativePath });
-    const id = await submit(first.url, {});
-    first.child.kill('SIGINT');
-    await once(first.child, 'exit');
-    const second = await start({ PARAPH_DATA: relativePath });
-    await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), { timeout: 10_000 });
-  }, 180_000);
 
   it('says in one sentence why it cannot start', async () => {
     const first = await start();

@@ -50,7 +50,7 @@ afterEach(async () => {
 
 const start = async (): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
   const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
     env: {
       ...inherited,
       PORT: '0',

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createReplayOnce } from '../../src/operators/replay-once.ts';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
-import { timedScripts } from '../../src/redis/not-after.ts';
+import { isNotTakenIn, timedScripts } from '../../src/redis/not-after.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
@@ -81,6 +81,27 @@ describe('BullMQ, whose scripts are given a time until which they count', () => 
       plain.eval(lua, numberOfKeys, ...keys, '', '', '', String(Date.now() - 1000)),
     ).rejects.toThrow(/^LATE /);
     expect(await plain.exists(...keys)).toBe(0);
+  });
+
+  it.each([
+    ['once', 1, true],
+    ['twice, as after a redirection', 2, false],
+  ])('says that nothing was taken in of what went out %s', async (_how, times, certain) => {
+    const client = ours as Redis;
+    const send = client.sendCommand.bind(client);
+    const stuck = vi.spyOn(client, 'sendCommand').mockImplementation((command, ...stream) => {
+      const sent = Array.from({ length: times }, () => send(command, ...stream))[0];
+      if (command.name !== 'evalsha') return sent;
+      stuck.mockRestore();
+      // Everything goes out at the end of the turn, and by then it is late.
+      const until = performance.now() + 900;
+      while (performance.now() < until);
+      return sent;
+    });
+    const error: unknown = await queue.add('a', {}, { jobId: `out-${times}` }).catch((reason) => reason);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^LATE /) });
+    expect(isNotTakenIn(error)).toBe(certain);
+    expect(await queue.getJob(`out-${times}`)).toBeUndefined();
   });
 
   it('does not replay for an order that arrives late', async () => {

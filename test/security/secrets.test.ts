@@ -62,7 +62,7 @@ const start = async (): Promise<void> => {
     configurationPath,
     JSON.stringify({ sandbox: true, applicationProviders, queue: { prefix } }),
   );
-  child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  child = spawn(process.execPath, ['dist/src/main.js'], {
     env: {
       ...process.env,
       PORT: '0',

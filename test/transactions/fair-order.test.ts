@@ -2,6 +2,7 @@
 import { type Job, Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { addFairly } from '../../src/transactions/fair-adding.ts';
 import {
   countByLane,
   countWaiting,
@@ -13,14 +14,23 @@ import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
 const client = redis.client();
+/** That of a producer of ours; `client` is that of one that knows only BullMQ. */
+const ours = redis.client();
+addFairly(ours);
 const token = 'token';
 const aheadCount = 64;
 
 interface Stage {
   readonly queue: Queue;
+  /** The same one, of a producer of ours. */
+  readonly own: Queue;
   readonly order: FairOrder;
   /** @returns The ids. */
-  add(apId: string, count: number, options?: { readonly priority?: number }): Promise<readonly string[]>;
+  add(
+    apId: string,
+    count: number,
+    options?: { readonly priority?: number; readonly by?: 'bare' | 'ours' },
+  ): Promise<readonly string[]>;
   /** @returns The jobs that a worker is given, in order. */
   take(count: number): Promise<readonly Job[]>;
   work(step: (job: Job) => Promise<void>, concurrency: number): Worker;
@@ -34,15 +44,17 @@ const open = (): Stage => {
   stages += 1;
   const options = { connection: client, prefix: `{${redis.prefix}-${stages}}` };
   const queue = new Queue('signatures', options);
+  const own = new Queue('signatures', { ...options, connection: ours });
   const taker = new Worker('signatures', undefined, { ...options, autorun: false });
   ends.push(async () => {
     await taker.close();
-    await queue.close();
+    await Promise.all([queue.close(), own.close()]);
   });
   return {
     queue,
+    own,
     order: { queue, member: 'AP_ID' },
-    add: async (apId, count, jobOptions = {}) => {
+    add: async (apId, count, { by = 'bare', ...jobOptions } = {}) => {
       const added = Array.from({ length: count }, () => {
         jobs += 1;
         // Not in the order in which they are added: jobs of the same tag are in that of their ids.
@@ -50,7 +62,7 @@ const open = (): Stage => {
         const data = { MSS_SignatureReq: { AP_Info: { AP_ID: apId } } };
         return { name: 'sign', data, opts: { jobId, ...jobOptions } };
       });
-      await queue.addBulk(added);
+      await (by === 'ours' ? own : queue).addBulk(added);
       return added.map(({ opts }) => opts.jobId);
     },
     take: async (count) => {
@@ -215,6 +227,68 @@ describe('the fair order', () => {
   });
 });
 
+describe('a job that a producer of ours adds', () => {
+  const crowd = 'http://crowd.example';
+  const byUs = { by: 'ours' } as const;
+
+  it('has its place at once, though thousands wait for theirs', async () => {
+    const stage = open();
+    await stage.add(crowd, 300);
+    await sortAll(stage);
+    await stage.add(crowd, 2000);
+    const [first] = await stage.add('http://a.example', 1, byUs);
+    const [second, third] = await stage.add('http://b.example', 2, byUs);
+    expect(idsOf(await stage.take(5))).toEqual(expect.arrayContaining([first, second, third]));
+    expect(await countWaiting(client, stage.order)).toBe(2298);
+  });
+
+  it('has its turn also when none of those ahead is left, and nobody has put the next ones there', async () => {
+    const stage = open();
+    await stage.add(crowd, 300);
+    await sortAll(stage);
+    await stage.add(crowd, 500);
+    await stage.take(aheadCount);
+    const [id] = await stage.add('http://a.example', 1, byUs);
+    expect(idsOf(await stage.take(1))).toEqual([id]);
+  });
+
+  it('comes after those of its application that have their places, and takes turns with others', async () => {
+    const stage = open();
+    await stage.add(crowd, 100);
+    await sortAll(stage);
+    const added = [
+      ...(await stage.add('http://a.example', 20, byUs)),
+      ...(await stage.add('http://a.example', 20, byUs)),
+    ];
+    await stage.add(crowd, 20, byUs);
+    await sortAll(stage);
+    const taken = await stage.take(200);
+    expect(taken).toHaveLength(160);
+    expect(idsOf(taken.filter(({ id }) => added.includes(id ?? '')))).toEqual(added);
+    for (let turn = 0; turn < 40; turn += 1) {
+      const pair = taken.slice(2 * turn, 2 * turn + 2).map(({ id }) => added.includes(id ?? ''));
+      expect(pair.toSorted()).toEqual([false, true]);
+    }
+  });
+
+  it('waits like any other where no order is kept', async () => {
+    const stage = open();
+    const ids = [...(await stage.add(crowd, 20)), ...(await stage.add('http://a.example', 1, byUs))];
+    expect(await client.keys(stage.queue.toKey('fair:*'))).toEqual([]);
+    expect(idsOf(await stage.take(30))).toEqual(ids);
+  });
+
+  it('keeps its place when it is added again', async () => {
+    const stage = open();
+    await stage.add(crowd, 100);
+    await sortAll(stage);
+    const data = { AP_ID: 'http://a.example' };
+    for (let time = 0; time < 3; time += 1) await stage.own.add('sign', data, { jobId: 'Hagain' });
+    expect(await countWaiting(client, stage.order)).toBe(101);
+    expect(idsOf(await stage.take(200)).filter((id) => id === 'Hagain')).toHaveLength(1);
+  });
+});
+
 describe('a job that has its place', () => {
   it('is to BullMQ a job like any other: found, counted, removed, paused and put elsewhere', async () => {
     const stage = open();
@@ -268,7 +342,8 @@ describe('a job that has its place', () => {
     const producers = ['http://a.example', 'http://b.example', 'http://c.example'].map(
       async (apId, index) => {
         for (let round = 0; round < 12; round += 1) {
-          const ids = await stage.add(apId, 20 * (index + 1));
+          const by = round % 2 === 0 ? 'bare' : 'ours';
+          const ids = await stage.add(apId, 20 * (index + 1), { by });
           added.push(...ids);
           for (const id of ids.slice(0, 5)) {
             const job = await stage.queue.getJob(id);

@@ -1,13 +1,13 @@
 /** A process that works off replays and nothing else, for tests that kill it. Arguments: Redis, prefix, shards. */
-import { createAudit } from '../../src/operators/audit.ts';
-import { createReplayRunner } from '../../src/operators/replay-runner.ts';
-import { connectForBlocking } from '../../src/redis/connect.ts';
-import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
-import { openShards } from '../../src/transactions/shards.ts';
+import { createAudit } from '../../dist/src/operators/audit.js';
+import { createReplayRunner } from '../../dist/src/operators/replay-runner.js';
+import { connectForBlocking } from '../../dist/src/redis/connect.js';
+import { createRateLimiter } from '../../dist/src/registry/rate-limiter.js';
+import { openShards } from '../../dist/src/transactions/shards.js';
 
 const [url = '', prefix = '', count = '1'] = process.argv.slice(2);
 const redis = connectForBlocking({ url });
-const onError = (error: Error): void => console.error(error.message);
+const onError = (/** @type {Error} */ error) => console.error(error.message);
 redis.on('error', onError);
 createReplayRunner({
   redis,

@@ -1,0 +1,76 @@
+/**
+ * Adding in fair order: what our own producers do, so that a request does not wait for its place.
+ *
+ * What lies in `wait` gets its place from the workers, two hundred at a time and in the order in which it came
+ * (fair-order.ts). While one application adds faster than that, the next job of another would lie behind thousands. So
+ * BullMQ's script that adds is followed, in the same step, by one that finds the place of this one job. It does nothing
+ * where no order is kept, which is whenever few wait.
+ *
+ * Within a lane what was added here may so be taken before what a producer that knows only BullMQ has added a moment
+ * earlier.
+ */
+import { createRequire } from 'node:module';
+import { z } from 'zod';
+import type { RedisClient } from '../redis/connect.ts';
+import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
+
+const scriptSchema = z.object({ addStandardJob: z.object({ content: z.string(), keys: z.literal(9) }) });
+const versionSchema = z.object({ version: z.string() });
+
+const require = createRequire(import.meta.url);
+const { addStandardJob } = scriptSchema.parse(require('bullmq/dist/cjs/scripts/addStandardJob-9.js'));
+const { version } = versionSchema.parse(require('bullmq/dist/cjs/version.js'));
+
+/** Later than this it is not worth to look for its place among those ahead: the workers do. */
+const nearTags = 16;
+
+/** Both names of the member: a queue has one of them. */
+const script = `
+local function add()
+${addStandardJob.content}
+end
+
+local function place(id)
+  local wait = KEYS[1]
+  local keys = string.sub(wait, 1, -5)
+  local ahead, parked, lanes = keys .. 'fair:ahead', keys .. 'prioritized', keys .. 'fair:lanes'
+  if redis.call('EXISTS', ahead) == 0 or redis.call('LINDEX', wait, 0) ~= id then return end
+  if redis.call('HEXISTS', ahead, id) == 1 then return end
+
+  local name = string.match(ARGV[2], '${patternOf('AP_ID')}') or string.match(ARGV[2], '${patternOf('apId')}') or ''
+  local lane = '${newLane}' .. string.sub(name, 1, ${longestName})
+  local smallest = tonumber(redis.call('ZRANGE', parked, 0, 0, 'WITHSCORES')[2])
+  if smallest and smallest > ${lastTag} then smallest = nil end
+  local now = tonumber(redis.call('HGET', ahead, redis.call('LINDEX', wait, -1)) or nil) or smallest or 1
+  now = math.max(now, tonumber(redis.call('ZSCORE', lanes, '${clock}') or '1'))
+  local tag = math.min(math.max(now, tonumber(redis.call('ZSCORE', lanes, lane) or '0') + 1), ${lastTag})
+  redis.call('ZADD', lanes, tag, lane)
+  redis.call('LPOP', wait)
+  if tag >= now + ${nearTags} then return redis.call('ZADD', parked, tag, id) end
+
+  local next = redis.call('LRANGE', wait, -${aheadCount}, -1)
+  local before, later = 0, nil
+  for i = #next, 1, -1 do
+    later = tonumber(redis.call('HGET', ahead, next[i]) or nil)
+    if not later or later > tag then break end
+    before = before + 1
+  end
+  if before == ${aheadCount} or (before == #next or not later) and smallest and smallest < tag then
+    return redis.call('ZADD', parked, tag, id)
+  end
+  if before > 0 then redis.call('LTRIM', wait, 0, -(before + 1)) end
+  redis.call('RPUSH', wait, id, unpack(next, #next - before + 1))
+  redis.call('HSET', ahead, id, tag)
+end
+
+local id = add()
+-- The job is there by now, and whoever added it is to hear that.
+pcall(place, id)
+return id`;
+
+/** Call before a queue is opened on the client: BullMQ defines only what there is not yet. */
+export const addFairly = (redis: RedisClient): void => {
+  const name = `addStandardJob:${version}`;
+  if (Reflect.has(redis, name)) return;
+  redis.defineCommand(name, { numberOfKeys: addStandardJob.keys, lua: script });
+};
