@@ -90,6 +90,18 @@ const fieldRowOf = (key: string, field: string) => {
   );
 };
 
+const script = /redis\.p?call\(/;
+/** What BullMQ does not promise. */
+const inside =
+  /getBackend\(|execCommand|\.addJob\(|bullmq\/dist|\.toKey\(|keys\.(?:signatures|receipts)\(|queue\.keys|defineCommand/;
+
+const sourcesIn = (...rooms: readonly string[]): readonly string[] =>
+  rooms.flatMap((room) =>
+    readdirSync(new URL(room, root), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => `${room}/${path.replaceAll(sep, '/')}`),
+  );
+
 describe('docs/storage.md', () => {
   let server: RunningRedis;
   let writes: RedisWrites | undefined;
@@ -173,20 +185,23 @@ describe('docs/storage.md', () => {
     const listed = new Set(filesIn(page));
     const [, bullmq = ''] = page.split('## What is used of BullMQ');
     const listedForBullmq = new Set(filesIn(bullmq));
-    const script = /redis\.p?call\(/;
-    const inside =
-      /getBackend\(|execCommand|\.addJob\(|bullmq\/dist|\.toKey\(|keys\.(?:signatures|receipts)\(|queue\.keys|defineCommand/;
-    const sources = ['src', 'workers'].flatMap((room) =>
-      readdirSync(new URL(room, root), { recursive: true, encoding: 'utf8' })
-        .filter((path) => path.endsWith('.ts'))
-        .map((path) => `${room}/${path.replaceAll(sep, '/')}`),
-    );
+    const sources = sourcesIn('src', 'workers');
     expect(sources.length).toBeGreaterThan(100);
     const missing = sources.filter((path) => {
       const text = read(path);
       return (script.test(text) && !listed.has(path)) || (inside.test(text) && !listedForBullmq.has(path));
     });
     expect(missing).toEqual([]);
+  });
+
+  it('lets the engine have both in src/engine/redis alone, but for the way in which a worker lets go of Redis', () => {
+    const sources = sourcesIn('src/engine').filter((path) => !path.startsWith('src/engine/redis/'));
+    expect(sources).toContain('src/engine/worker.ts');
+    const wrong = sources.filter((path) => {
+      const text = read(path).replace('worker.getBackend().blockingClient', '');
+      return script.test(text) || inside.test(text);
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('names the scripts of BullMQ that are pinned', () => {
