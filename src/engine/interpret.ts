@@ -178,7 +178,11 @@ const nameOfChild = (ref: AnyActorRef): string => {
 const optionsOf = (ref: AnyActorRef): { readonly input?: unknown; readonly systemId?: string } =>
   Object((ref as { options?: unknown }).options) as { input?: unknown; systemId?: string };
 
-const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Of an `Error`, or of what is left of one that was stored. */
+const errorText = (error: unknown): string => {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return String(message ?? error);
+};
 
 const historyOf = (snapshot: AnyMachineSnapshot): InstanceRecord['history'] => {
   const entries = Object.entries(snapshot.historyValue as Record<string, readonly { readonly id: string }[]>);

@@ -67,10 +67,12 @@ export const startWorkflowWorker = (options: {
     try {
       // Of two tries the first that answers counts, whoever brings it; of those that fail, each.
       if (result.kind === 'done') {
-        await deliver(store, id, endKey(child, run), { ...doneEvent(child, result.output), child, run });
+        await deliver(store, id, endKey(child, run), doneEvent(child, result.output), {
+          about: { child, run },
+        });
       } else {
         const key = `try/${child}/${run}/${randomUUID()}`;
-        await deliver(store, id, key, { type: tryEvent, child, run, result });
+        await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
       }
     } catch (error) {
       // Nobody renews its hold any more, and another try is made.
@@ -90,8 +92,8 @@ export const startWorkflowWorker = (options: {
       start: async (workflow, id, input) => {
         await queue.add(workflow.chart.name, input, { jobId: id, timestamp: now() });
       },
-      tell: async (id, key, event) => {
-        const given = await deliver(store, id, key, event);
+      tell: async (id, key, event, about) => {
+        const given = await deliver(store, id, key, event, about && { about });
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },
@@ -123,6 +125,7 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
+      await worker.pause(true);
       await activities.close(options.graceMs ?? usualGraceMs);
       if (await settlesWithin(worker.close(), closePatienceMs)) return;
       (await worker.getBackend().blockingClient)?.disconnect();

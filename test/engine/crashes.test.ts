@@ -188,7 +188,7 @@ describe('ordinary charts under kill -9', () => {
     const world = await connection.hgetall(`${prefix}:world`);
     for (const { name, order } of instances) {
       const fields = await connection.hgetall(queue.toKey(order));
-      const live = await runLive(name, order, (index) => fields[`key:s${index}`] === 'taken');
+      const live = await runLive(name, order, (index) => fields[`key:out/s${index}`] === 'taken');
       const instance = await engine.find(order);
       expect(instance, order).toMatchObject({
         ended: 'completed',
