@@ -9,7 +9,7 @@ import type { AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { doneEvent, endKey, readToken } from './activities.ts';
 import type { Workflow } from './define.ts';
-import { resume } from './interpret.ts';
+import { type Life, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
   createInstanceStore,
@@ -100,12 +100,24 @@ export const createEngine = (options: {
   /** What is no record ends its job as failed (turn.ts). */
   const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
 
+  const resumable = (...given: Parameters<typeof resume>): Life | undefined => {
+    try {
+      return resume(...given);
+    } catch {
+      return undefined;
+    }
+  };
+
   /** What comes in between is judged by the turn; so is what comes after something that is due. */
   const wouldRefuse = (workflow: Workflow, id: string, record: InstanceRecord, event: AnyEventObject) => {
     const { name, version } = workflow.chart;
     if (record.workflow !== name || record.version !== version) return false;
-    const life = resume(workflow.chart, id, record);
-    return life.takeDue(now(), Number.POSITIVE_INFINITY) === undefined && !life.apply(event, now());
+    const life = resumable(workflow.chart, id, record);
+    return (
+      life !== undefined &&
+      life.takeDue(now(), Number.POSITIVE_INFINITY) === undefined &&
+      !life.apply(event, now())
+    );
   };
 
   return {

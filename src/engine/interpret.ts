@@ -65,6 +65,8 @@ const isRef = (value: object): value is { readonly id: string } =>
 
 /** Replaces parts of a plain value, and copies only what holds them. */
 const replaceIn = (value: unknown, replace: (part: object) => unknown): unknown => {
+  // JSON would drop it without a word.
+  if (typeof value === 'function') throw new Error('A context with a function in it cannot be stored');
   if (typeof value !== 'object' || value === null) return value;
   const replaced = replace(value);
   if (replaced !== value) return replaced;

@@ -209,7 +209,7 @@ describe('a turn whose lock is lost', () => {
           echoing: {
             invoke: {
               src: 'echo',
-              input: ({ context }) => context.n,
+              input: (({ context }: { context: { n: unknown } }) => context.n) as never,
               onDone: { target: 'done', actions: assign({ echo: ({ event }) => event.output }) },
             },
           },
