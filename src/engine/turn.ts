@@ -99,6 +99,7 @@ export const createTurn = (options: TurnOptions) => {
     /** The job is not ours to fail: it is run again from what is stored, here or elsewhere. */
     const putOff = async (error: unknown): Promise<never> => {
       onTrouble(asError(error));
+      if (error instanceof LockLostError) throw new DelayedError();
       const before = troubles.get(id) ?? 0;
       troubles.set(id, before + 1);
       await store
