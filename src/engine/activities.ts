@@ -107,6 +107,9 @@ const runPromise =
     return ended;
   };
 
+/** Of a process that stops: another one comes before, or this one again. */
+const closedPauseMs = 100;
+
 const plainActivities = new WeakMap<AnyActorLogic, Activity>();
 
 /** What runs for an actor of `setup({ actors })`. */
@@ -163,6 +166,7 @@ export const createActivities = (
 ): Activities => {
   const instances = new Map<string, Own>();
   const bringing = new Set<Promise<void>>();
+  let isClosed = false;
 
   const giveUp = (own: Own, name: string): void => {
     own.tries.get(name)?.abort.abort();
@@ -203,13 +207,17 @@ export const createActivities = (
   };
 
   const begin = (instance: string, own: Own, { child, run, activity, input, now }: Start): number => {
+    if (isClosed) return closedPauseMs;
     const { gate, timeoutMs } = activity.policy;
     const turn = gate?.turn(input);
     if (turn?.kind === 'wait') return Math.max(turn.ms, 1);
     const name = `${child}/${run}`;
     const abort = createLazyAbort();
     own.tries.set(name, { child, run, abort });
+    let isOver = false;
     const end = (result: Finished): void => {
+      if (isOver) return;
+      isOver = true;
       clearTimeout(timer);
       if (turn?.kind === 'place') turn.end(result.kind === 'failed' ? 'failed' : 'answered');
       if (own.tries.get(name)?.abort !== abort) return;
@@ -249,11 +257,22 @@ export const createActivities = (
       const own: Own = instances.get(instance) ?? { tries: new Map(), turn: undefined };
       instances.set(instance, own);
       const turn: NonNullable<Own['turn']> = { ended: [], tell: undefined };
+      // The turn before has lost its lock and does not know it yet. What it has begun may belong to no commit.
+      if (own.turn !== undefined) for (const name of own.tries.keys()) giveUp(own, name);
       own.turn = turn;
+      const check = (): void => {
+        if (own.turn !== turn) throw new Error('Another turn of the instance has begun');
+      };
       return {
-        start: (start) => (own.tries.has(`${start.child}/${start.run}`) ? 0 : begin(instance, own, start)),
+        start: (start) => {
+          check();
+          return own.tries.has(`${start.child}/${start.run}`) ? 0 : begin(instance, own, start);
+        },
         keepOnly: (names) => {
+          if (own.turn !== turn) return;
           for (const name of own.tries.keys()) if (!names.includes(name)) giveUp(own, name);
+          const wanted = turn.ended.filter(({ child, run }) => names.includes(`${child}/${run}`));
+          turn.ended.splice(0, turn.ended.length, ...wanted);
         },
         next: async (ms) => {
           // What answers at once has answered by then.
@@ -280,6 +299,7 @@ export const createActivities = (
       };
     },
     close: async (graceMs) => {
+      isClosed = true;
       clearInterval(renewing);
       const until = performance.now() + graceMs;
       while (instances.size > 0 && performance.now() < until) await delay(5);

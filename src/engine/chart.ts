@@ -92,6 +92,18 @@ const actionsOf = (node: Node): readonly unknown[] => {
   ];
 };
 
+/** Where a value has a part that JSON would drop or change; undefined when it has none. */
+const findUnstorable = (value: unknown, path: string): string | undefined => {
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return path;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (value instanceof Map || value instanceof Set || value instanceof Date) return path;
+  for (const [key, part] of Object.entries(value)) {
+    const found = findUnstorable(part, `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
 export const createChart = (options: {
   readonly name: string;
   readonly version: number;
@@ -108,6 +120,10 @@ export const createChart = (options: {
     throw new ChartError(`${name}, state ${node.id}: ${what}`);
   };
 
+  // What a function makes of the input is seen when it is stored (interpret.ts).
+  const { context } = machine.config as { readonly context?: unknown };
+  const unstorable = typeof context === 'function' ? undefined : findUnstorable(context, 'context');
+  if (unstorable !== undefined) throw new ChartError(`${name}: ${unstorable} cannot be stored as JSON`);
   for (const action of observed) {
     if (!(action in implementations.actions))
       throw new ChartError(`${name}: there is no action ${action} to observe`);

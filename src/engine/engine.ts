@@ -10,16 +10,22 @@ import type { AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { doneEvent, endKey, readToken } from './activities.ts';
 import type { Workflow } from './define.ts';
-import { resume } from './interpret.ts';
+import { type Life, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
-import { createInstanceStore, type Delivery, type InstanceStore } from './redis/instance-store.ts';
+import {
+  createInstanceStore,
+  type DeliverOptions,
+  type Delivery,
+  type InstanceStore,
+  isJobId,
+} from './redis/instance-store.ts';
 
 /**
- * taken     The chart has made a transition with it, or will with the next turn.
- * refused   The chart has no transition for it where it stands.
+ * taken     It is durable and will be judged by the next turn, in order; sent again under its key: the chart took it.
+ * refused   The chart has no transition for it where it stands, and it is written down as such.
  * finished  The instance has ended.
  * unknown   There is no such instance.
- * busy      A worker has been at its first turn for too long: ask again.
+ * busy      A worker has been at its first turn for too long, or a megabyte of events waits already: ask again.
  */
 export type SendResult = 'taken' | 'refused' | 'finished' | 'unknown' | 'busy';
 
@@ -67,7 +73,8 @@ export interface Engine {
     options?: { readonly delayMs?: number },
   ): Promise<void>;
   /**
-   * @param key Tells this event from every other one to this instance: sent again under the same key it is applied once.
+   * @param key Tells this event from every other one to this instance: sent again under the same key it is applied once. Up to 1000
+   *   characters.
    * @throws ZodError when the workflow takes no such event from outside.
    */
   send(workflow: Workflow, id: string, key: string, event: { readonly type: string }): Promise<SendResult>;
@@ -87,22 +94,24 @@ export interface Engine {
 
 const busyPatienceMs = 10_000;
 const longestLookMs = 1000;
+const maxKeyLength = 1000;
 
 /**
- * Delivers, and waits while a turn runs: it waits for nobody, and either takes the event or is over in a moment. A sender that
- * dies here leaves an event behind that nobody was woken for: whoever sends again, under the same key, wakes the job.
+ * Delivers, and waits only where a turn is about to sleep, or is the first one, which is over in a moment. A sender that dies here
+ * leaves an event behind that nobody was woken for: whoever sends again, under the same key, wakes the job.
  */
 export const deliver = async (
   store: InstanceStore,
   id: string,
   key: string,
   event: AnyEventObject,
+  options: DeliverOptions = {},
 ): Promise<Delivery> => {
   const until = performance.now() + busyPatienceMs;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
-    const { given, runs } = await store.deliver(id, key, event);
-    const isOpen = given === 'busy' || (given === 'waiting' && !(await store.wake(id)) && runs);
-    if (!isOpen) return given;
+    const { given, todo } = await store.deliver(id, key, event, options);
+    const isAwake = given !== 'waiting' || todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
+    if (given !== 'busy' && isAwake) return given;
     if (performance.now() > until) return 'busy';
     await delay(pauseMs);
   }
@@ -112,8 +121,28 @@ const resultOf = (given: Delivery): SendResult => (given === 'waiting' ? 'taken'
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createEngine = (home: HomeOf, now: () => number): Engine => {
-  const recordIn = (record: unknown): InstanceRecord | undefined =>
-    record === undefined ? undefined : recordSchema.parse(record);
+  /** What is no record ends its job as failed (turn.ts). */
+  const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
+
+  const resumable = (...given: Parameters<typeof resume>): Life | undefined => {
+    try {
+      return resume(...given);
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** What comes in between is judged by the turn; so is what comes after something that is due. */
+  const wouldRefuse = (workflow: Workflow, id: string, record: InstanceRecord, event: AnyEventObject) => {
+    const { name, version } = workflow.chart;
+    if (record.workflow !== name || record.version !== version) return false;
+    const life = resumable(workflow.chart, id, record);
+    return (
+      life !== undefined &&
+      life.takeDue(now(), Number.POSITIVE_INFINITY) === undefined &&
+      !life.apply(event, now())
+    );
+  };
 
   const find: Engine['find'] = async (id) => {
     const stored = await home(id).store.read(id);
@@ -131,9 +160,10 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
 
   return {
     start: async (workflow, id, input, { delayMs } = {}) => {
-      if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id))
-        throw new TypeError('id: letters, digits, - and _, not digits alone');
-      await home(id).queue.add(workflow.chart.name, workflow.parseInput(input), {
+      const { queue } = home(id);
+      if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
+        throw new TypeError('id: letters, digits, - and _, not digits alone, and no name of BullMQ');
+      await queue.add(workflow.chart.name, workflow.parseInput(input), {
         jobId: id,
         timestamp: now(),
         ...(delayMs !== undefined && { delay: delayMs }),
@@ -144,19 +174,16 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
       const { store } = home(id);
+      if (key.length === 0 || key.length > maxKeyLength)
+        throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
       const record = recordIn(stored?.record);
-      // Where it stands now it would refuse: said at once. What comes in between is judged by the turn.
-      if (
+      const refused =
         record !== undefined &&
         stored?.finishedOn === undefined &&
-        record.version === workflow.chart.version
-      ) {
-        const known = await store.verdict(id, key);
-        if (known === undefined && !resume(workflow.chart, id, record).apply(parsed.data, now()))
-          return 'refused';
-      }
-      return resultOf(await deliver(store, id, key, parsed.data));
+        wouldRefuse(workflow, id, record, parsed.data);
+      const options = { refusedIn: refused ? stored?.text : undefined };
+      return resultOf(await deliver(store, id, `out/${key}`, parsed.data, options));
     },
 
     answer: async (token, answer) => {
@@ -171,9 +198,22 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
               actorId: child,
             }
           : doneEvent(child, answer.output);
-      return resultOf(
-        await deliver(home(instance).store, instance, endKey(child, run), { ...event, ...{ child, run } }),
-      );
+      const { store } = home(instance);
+      const until = performance.now() + busyPatienceMs;
+      for (;;) {
+        const stored = await store.read(instance);
+        const record = stored?.finishedOn === undefined ? recordIn(stored?.record) : undefined;
+        if (record === undefined || run < record.next) {
+          const asked = Object.entries(record?.children ?? {}).find(([name]) => name === child)?.[1];
+          const refused = record !== undefined && (asked?.run !== run || asked.ended === true);
+          const options = { about: { child, run }, refusedIn: refused ? stored?.text : undefined };
+          return resultOf(await deliver(store, instance, endKey(child, run), event, options));
+        }
+        // The turn that has asked has not committed: without it the answer would be refused for ever.
+        if (!stored?.runs) return 'refused';
+        if (performance.now() > until) return 'busy';
+        await delay(5);
+      }
     },
 
     find,

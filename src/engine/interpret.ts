@@ -65,6 +65,8 @@ const isRef = (value: object): value is { readonly id: string } =>
 
 /** Replaces parts of a plain value, and copies only what holds them. */
 const replaceIn = (value: unknown, replace: (part: object) => unknown): unknown => {
+  // JSON would drop it without a word.
+  if (typeof value === 'function') throw new Error('A context with a function in it cannot be stored');
   if (typeof value !== 'object' || value === null) return value;
   const replaced = replace(value);
   if (replaced !== value) return replaced;
@@ -178,7 +180,11 @@ const nameOfChild = (ref: AnyActorRef): string => {
 const optionsOf = (ref: AnyActorRef): { readonly input?: unknown; readonly systemId?: string } =>
   Object((ref as { options?: unknown }).options) as { input?: unknown; systemId?: string };
 
-const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Of an `Error`, or of what is left of one that was stored. */
+const errorText = (error: unknown): string => {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return String(message ?? error);
+};
 
 const historyOf = (snapshot: AnyMachineSnapshot): InstanceRecord['history'] => {
   const entries = Object.entries(snapshot.historyValue as Record<string, readonly { readonly id: string }[]>);

@@ -17,7 +17,7 @@ import { type Activities, activityFor, doneEvent, type Ended, endKey, type Finis
 import type { Workflow } from './define.ts';
 import { begin, type Life, type Observation, resume } from './interpret.ts';
 import { type Child, type Effect, type InstanceRecord, recordSchema } from './record.ts';
-import type { Inbox, InstanceStore, Verdict } from './redis/instance-store.ts';
+import type { About, Commit, Inbox, InboxEntry, InstanceStore, Verdict } from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, InstanceRecord>;
 
@@ -39,7 +39,7 @@ export interface TurnOptions {
 export interface Neighbours {
   start(workflow: Workflow, id: string, input: unknown): Promise<void>;
   /** @throws When it cannot be said now whether it has arrived. */
-  tell(id: string, key: string, event: AnyEventObject): Promise<void>;
+  tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
 /** What has not been answered by then is not at once. */
@@ -47,30 +47,24 @@ const atOnceMs = 20;
 /** An instance that waits for an event alone sleeps until it is woken. */
 const longestSleepMs = 10 * 365 * 86_400_000;
 const otherVersionMs = 500;
-const troubleBackoffMs = (started: number): number => Math.min(200 * 2 ** Math.min(started, 9), 60_000);
+const troubleBackoffMs = (troubles: number): number => Math.min(200 * 2 ** Math.min(troubles, 9), 60_000);
 
 export class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
-/** The lines of the inbox that the engine writes itself. */
-interface Internal {
-  readonly type: string;
-  readonly child?: string;
-  readonly run?: number;
-  readonly result?: Finished;
-}
+const namesOf = (life: Life): readonly string[] =>
+  life.activities().map(([child, { run }]) => `${child}/${run}`);
 /** `child/run` of the activities of which a try is held. */
-const heldIn = (life: Life): readonly string[] => {
-  return life.activities().flatMap(([child, { run, held }]) => (held ? [`${child}/${run}`] : []));
-};
+const heldIn = (children: ReadonlyArray<readonly [string, Child]>): readonly string[] =>
+  children.flatMap(([child, { run, held }]) => (held ? [`${child}/${run}`] : []));
 
 /** The end of a try that is not that of its activity. */
 export const tryEvent = 'xstate.try';
 
 /** The job ends as failed. @param reason One line. */
 const fail = (reason: string): UnrecoverableError => {
-  const error = new UnrecoverableError(reason);
+  const error = new UnrecoverableError(reason.split('\n', 1)[0]);
   // BullMQ stores the stack with the job, and this one says nothing.
   error.stack = '';
   return error;
@@ -83,6 +77,8 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 
 export const createTurn = (options: TurnOptions) => {
   const { store, find, activities, neighbours, observe, holdMs, now, onTrouble } = options;
+  /** How many turns of an instance have ended in trouble here, one after the other. */
+  const troubles = new Map<string, number>();
 
   return async (job: InstanceJob, token: string): Promise<InstanceRecord> => {
     const id = job.id ?? '';
@@ -100,31 +96,56 @@ export const createTurn = (options: TurnOptions) => {
     if (workflow === undefined) return sleepUntil(now() + otherVersionMs);
     const { chart } = workflow;
 
-    const readInput = (): unknown =>
-      workflow.begin(job.data, { id, at: now(), attempts: job.opts.attempts ?? 1 });
-    const takeUp = (): Life => {
-      if (stored !== undefined) return resume(chart, id, stored);
+    /** The job is not ours to fail: it is run again from what is stored, here or elsewhere. */
+    const putOff = async (error: unknown): Promise<never> => {
+      onTrouble(asError(error));
+      if (error instanceof LockLostError) throw new DelayedError();
+      const before = troubles.get(id) ?? 0;
+      troubles.set(id, before + 1);
+      await store
+        .sleep(id, token, now() + troubleBackoffMs(before))
+        .catch((failure: unknown) => onTrouble(asError(failure)));
+      throw new DelayedError();
+    };
+    const readInput = (): unknown => {
       try {
-        return begin(chart, id, readInput(), now());
+        return workflow.begin(job.data, { id, at: now(), attempts: job.opts.attempts ?? 1 });
       } catch (error) {
         // What other programs add may be anything.
         if (error instanceof ZodError) throw fail(`The input is not usable: ${pathOf(error)}`);
-        onTrouble(asError(error));
-        throw fail('The instance cannot begin');
+        throw error;
       }
     };
+    const takeUp = (): Life => {
+      try {
+        return stored === undefined ? begin(chart, id, readInput(), now()) : resume(chart, id, stored);
+      } catch (error) {
+        if (error instanceof UnrecoverableError) throw error;
+        onTrouble(asError(error));
+        throw fail(isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart');
+      }
+    };
+    /** Of the inbox, as this turn has read it, and how many of it were applied. */
+    let inbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
+    /** Tries that are held in the store. */
+    let held = heldIn(Object.entries(stored?.children ?? {}));
+    /** It only grows while the lock is ours: what was applied is at its beginning. */
+    const readInbox = async (): Promise<void> => {
+      inbox = await store.readInbox(id, held);
+    };
+    if (!isNew || progress.inbox !== undefined) await readInbox().catch(putOff);
+    if (stored !== undefined && (stored.workflow !== job.name || !inbox.hasBegun))
+      throw fail('The record of the instance is not its own');
     const life = takeUp();
     let committed = !isNew;
     /** Something has changed since the last commit. */
     let dirty = isNew;
     /** It has been run again after it had failed, and nothing of that is stored yet. */
     let replayed = false;
-    /** Of the inbox, as this turn has read it, and how many of it were applied. */
-    let inbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false };
     let taken = 0;
     let verdicts: Verdict[] = [];
-    /** Tries that are held in the store. */
-    let held: readonly string[] = heldIn(life);
+    /** What runs by the last commit. */
+    let known: readonly string[] = isNew ? [] : namesOf(life);
     const own = activities.of(id);
 
     const apply = (event: AnyEventObject, at = now()): boolean => {
@@ -133,32 +154,41 @@ export const createTurn = (options: TurnOptions) => {
     };
 
     const tellObservers = (): void => {
-      for (const observation of life.takeObserved()) observe(id, observation);
+      for (const observation of life.takeObserved()) {
+        try {
+          observe(id, observation);
+        } catch (error) {
+          onTrouble(asError(error));
+        }
+      }
     };
-    const commit = async (): Promise<void> => {
-      const holding = heldIn(life);
-      const commit = {
+    /** @returns Whether it sleeps or ends, where it wanted to. If not, something has come in, and the inbox is read. */
+    const commit = async (then: Commit['then']): Promise<boolean> => {
+      const holding = heldIn(life.activities());
+      const ours = own.running().map(({ child, run }) => `${child}/${run}`);
+      const stored = await store.commit(id, token, {
         record: life.record(),
         length: inbox.length,
         verdicts,
-        held: holding.filter((name) => !held.includes(name)),
+        held: holding.filter((name) => ours.includes(name)),
         heldUntil: now() + holdMs,
         released: held.filter((name) => !holding.includes(name)),
         replayed,
-      };
-      if (!(await store.commit(id, token, commit))) throw new LockLostError('The lock is lost');
+        then,
+      });
+      if (stored === 'lost') throw new LockLostError('The lock is lost');
       committed = true;
       dirty = false;
       held = holding;
+      known = namesOf(life);
       replayed = false;
       inbox = { ...inbox, entries: [], length: 0 };
       taken = 0;
       verdicts = [];
       tellObservers();
-    };
-    /** It only grows while the lock is ours: what was applied is at its beginning. */
-    const readInbox = async (): Promise<void> => {
-      inbox = await store.readInbox(id, held);
+      if (then === 'goesOn' || stored === 'stored') return true;
+      await readInbox();
+      return false;
     };
     const heldUntil = (child: string, { run, held: isHeld }: Child): number =>
       isHeld ? (inbox.holds.get(`${child}/${run}`) ?? 0) : 0;
@@ -197,9 +227,10 @@ export const createTurn = (options: TurnOptions) => {
     };
 
     /** What another instance, a try, or the holder of a token has sent about a run of a child counts for that run alone. */
-    const applyEntry = ({ child, run, result, ...event }: Internal, at: number): boolean => {
-      if (child === undefined || run === undefined) return apply(event, at);
-      if (event.type === tryEvent) return result !== undefined && finish({ child, run, result });
+    const applyEntry = ({ event, about, at }: InboxEntry): boolean => {
+      if (about === undefined) return apply(event, at);
+      const { child, run, result } = about;
+      if (result !== undefined) return finish({ child, run, result: result as Finished });
       const known = life.child(child);
       return known !== undefined && known.run === run && !known.ended && apply(event, at);
     };
@@ -213,7 +244,7 @@ export const createTurn = (options: TurnOptions) => {
           dirty = true;
           life.fire(timer, now());
         } else if (entry !== undefined) {
-          verdicts.push([entry.key, applyEntry(entry.event, entry.at) ? 'taken' : 'refused']);
+          verdicts.push([entry.key, applyEntry(entry) ? 'taken' : 'refused']);
           taken += 1;
           dirty = true;
         } else return;
@@ -240,7 +271,7 @@ export const createTurn = (options: TurnOptions) => {
           return;
         case 'reply': {
           const { child, run } = params as { child: string; run: number };
-          await neighbours.tell(to, endKey(child, run), { type: '', ...event, child, run });
+          await neighbours.tell(to, endKey(child, run), event ?? { type: '' }, { child, run });
           return;
         }
       }
@@ -249,7 +280,7 @@ export const createTurn = (options: TurnOptions) => {
     /** T2. The commit that clears what was carried out is the next one, or the end of the job. */
     const carryOutAll = async (): Promise<void> => {
       if (life.effects().length === 0) return;
-      if (dirty) await commit();
+      if (dirty) await commit('goesOn');
       for (const effect of life.effects()) await carryOut(effect);
       life.clearEffects();
       dirty = true;
@@ -257,7 +288,7 @@ export const createTurn = (options: TurnOptions) => {
 
     /** @returns Whether something has happened that may be due at once. */
     const runActivities = async (): Promise<boolean> => {
-      own.keepOnly(life.activities().map(([child, { run }]) => `${child}/${run}`));
+      own.keepOnly(namesOf(life));
       const time = now();
       for (const [child, known] of life.openActivities(time)) {
         const { src, run, input } = known;
@@ -273,42 +304,35 @@ export const createTurn = (options: TurnOptions) => {
       return true;
     };
 
-    /** T6 */
-    const sleep = async (): Promise<never> => {
+    /** T6. Returns when something has come in. */
+    const sleep = async (): Promise<void> => {
       const time = now();
       const names = own.running().map(({ child, run }) => `${child}/${run}`);
       let until = Math.min(life.nextTime(time), time + longestSleepMs);
       for (const [child, known] of life.openActivities(time)) {
         const isOurs = names.includes(`${child}/${known.run}`);
-        if (isOurs && !known.held) {
-          life.setChild(child, { ...known, held: true });
-          dirty = true;
-        }
+        if (isOurs) life.setChild(child, { ...known, held: true });
         until = Math.min(until, isOurs ? time + holdMs : heldUntil(child, known));
       }
-      if (dirty) await commit();
+      if (!(await commit('sleeps'))) return;
       await store.sleep(id, token, until);
       throw new DelayedError();
     };
 
     const end = async (): Promise<InstanceRecord | undefined> => {
-      if (committed) {
+      if (committed || inbox.length > 0 || life.status === 'active') {
         // What came too late is refused, and its sender is told so.
         for (const { key } of inbox.entries.slice(taken)) verdicts.push([key, 'refused']);
-        taken = inbox.entries.length;
-        if (!(await store.seal(id, token, inbox.length, verdicts))) {
-          await readInbox();
-          return undefined;
-        }
+        if (!(await commit('ends'))) return undefined;
       }
       tellObservers();
       if (life.status === 'active') throw fail(workflow.reasonOf(life.context));
-      if (life.status === 'error') throw fail(String(life.error));
-      return life.record();
+      const record = life.record();
+      if (record.status === 'error') throw fail(String(record.error));
+      return record;
     };
 
     try {
-      if (!isNew || progress.inbox !== undefined) await readInbox();
       if (inbox.hasFailed && life.isFailed()) {
         replayed = true;
         apply({ type: 'REPLAY', input: readInput() });
@@ -321,20 +345,23 @@ export const createTurn = (options: TurnOptions) => {
           continue;
         }
         if (life.status === 'active') {
-          if (!life.isFailed()) return await sleep();
-          if (dirty) await commit();
+          if (!life.isFailed()) {
+            await sleep();
+            continue;
+          }
         }
         const ended = await end();
         if (ended !== undefined) return ended;
       }
     } catch (error) {
-      if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
-      onTrouble(asError(error));
-      // The job is not ours to fail: it is run again from what is stored, here or elsewhere.
-      await store
-        .sleep(id, token, now() + troubleBackoffMs(job.attemptsStarted))
-        .catch((failure: unknown) => onTrouble(asError(failure)));
-      throw new DelayedError();
+      if (error instanceof UnrecoverableError) throw error;
+      if (error instanceof DelayedError) {
+        troubles.delete(id);
+        throw error;
+      }
+      // What was begun since the last commit may never have been: the next turn may begin something else under its name.
+      own.keepOnly(known);
+      return await putOff(error);
     } finally {
       own.leave();
     }

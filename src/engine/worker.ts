@@ -22,6 +22,7 @@ export interface WorkflowWorker {
 
 const closePatienceMs = 8000;
 const usualGraceMs = 1000;
+const bringPatienceMs = 2000;
 /** A process that dies loses its tries; so long after it renewed them last they are made again. */
 const usualHoldMs = 10_000;
 
@@ -70,10 +71,12 @@ export const startWorkflowWorker = (options: {
     try {
       // Of two tries the first that answers counts, whoever brings it; of those that fail, each.
       if (result.kind === 'done') {
-        await deliver(store, id, endKey(child, run), { ...doneEvent(child, result.output), child, run });
+        await deliver(store, id, endKey(child, run), doneEvent(child, result.output), {
+          about: { child, run },
+        });
       } else {
         const key = `try/${child}/${run}/${randomUUID()}`;
-        await deliver(store, id, key, { type: tryEvent, child, run, result });
+        await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
       }
     } catch (error) {
       // Nobody renews its hold any more, and another try is made.
@@ -93,8 +96,8 @@ export const startWorkflowWorker = (options: {
       start: async (workflow, id, input) => {
         await home(id).queue.add(workflow.chart.name, input, { jobId: id, timestamp: now() });
       },
-      tell: async (id, key, event) => {
-        const given = await deliver(home(id).store, id, key, event);
+      tell: async (id, key, event, about) => {
+        const given = await deliver(home(id).store, id, key, event, about && { about });
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },
@@ -126,10 +129,12 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
-      const closed = settlesWithin(worker.close(), closePatienceMs);
-      await activities.close(options.graceMs ?? usualGraceMs);
-      if (await closed) return;
-      (await worker.getBackend().blockingClient)?.disconnect();
+      // Turns first: one of them would begin again what is given up.
+      if (!(await settlesWithin(worker.close(), closePatienceMs)))
+        (await worker.getBackend().blockingClient)?.disconnect();
+      // What Redis does not hear of is lost with the process, and tried again when its hold has run out.
+      const { graceMs = usualGraceMs } = options;
+      await settlesWithin(activities.close(graceMs), graceMs + bringPatienceMs);
     },
   };
 };

@@ -1,6 +1,6 @@
 /**
- * Ordinary charts under kill -9: the worker process is killed again and again, before or after a command to Redis that the seed
- * chooses, while many instances are under way. Whatever it was doing, each of them ends as XState itself ends the same chart, and
+ * Ordinary charts under kill -9 and stalls: one worker process is killed again and again, before or after a command to Redis that the
+ * seed chooses, and another is stopped for longer than its locks last, while many instances are under way. Whatever they were doing, each of them ends as XState itself ends the same chart, and
  * everything that was to be done in the world was done.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -83,10 +83,12 @@ afterAll(async () => {
 const startWorker = async (prefix: string, commands: number): Promise<ChildProcess> => {
   const address = 'path' in redis.connection ? redis.connection.path : redis.url;
   const child = spawn(process.execPath, ['--import', 'tsx', workerFile, address, prefix, String(commands)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', process.env.PARAPH_SEED === undefined ? 'ignore' : 'inherit'],
   });
   processes.add(child);
-  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  const { stdout } = child;
+  if (stdout === null) throw new Error('The worker has no output');
+  await Promise.race([once(stdout, 'data'), once(child, 'exit')]);
   return child;
 };
 
@@ -126,80 +128,106 @@ const drive = async (
   }
 };
 
-describe('ordinary charts under kill -9', () => {
-  it('end as XState ends them, and everything was done', { timeout: 60_000 }, async () => {
-    const seed = Number(process.env.PARAPH_SEED ?? 7);
-    let random = seed;
-    const next = (below: number): number => {
-      random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
-      return random % below;
-    };
-    const prefix = `{${redis.prefix}}`;
-    const connection = redis.client();
-    const queue = new Queue('workflows', { connection, prefix });
-    const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
-    const charts = chartsIn({ quietMs: 0, did: async () => undefined });
-    const workflows = Object.fromEntries(
-      Object.entries(charts).map(([name, chart]) => [name, defineWorkflow({ name, version: 1, chart })]),
-    ) as Readonly<Record<Name, ReturnType<typeof defineWorkflow>>>;
-    const names = Object.keys(charts) as Name[];
-    const instances = names.flatMap((name) =>
-      Array.from({ length: 6 }, (_, index) => ({
-        name,
-        order: `${name}-${index}${index % 2 === 1 ? 'x' : ''}`,
-      })),
-    );
+const seeds = process.env.PARAPH_SEED?.split(',').map(Number) ?? [7, 8];
 
-    let done = false;
-    const stopped = new AbortController();
-    const keepWorking = async (): Promise<number> => {
-      let killed = 0;
-      while (!done) {
-        const last = killed >= 10;
-        const child = await startWorker(prefix, last ? 0 : 30 + next(150));
-        if (child.exitCode === null && child.signalCode === null)
-          await Promise.race([once(child, 'exit'), once(stopped.signal, 'abort')]);
-        if (!done) killed += 1;
-      }
-      return killed;
-    };
-    const working = keepWorking();
-    const stuck = setTimeout(async () => {
-      for (const { order } of instances) {
-        const job = await connection.hgetall(queue.toKey(order));
-        if (job.finishedOn === undefined) console.error(`${order} has not ended: ${JSON.stringify(job)}`);
-      }
-    }, 50_000);
-    await Promise.all(
-      instances.map(async ({ name, order }) => {
-        await engine.start(workflows[name], order, { order });
-        await drive(engine, workflows, name, order);
-        for (;;) {
-          const instance = await engine.find(order);
-          if (instance?.ended !== 'no') return;
-          await new Promise((resolve) => setTimeout(resolve, 50));
+describe('ordinary charts under kill -9 and stalls', () => {
+  it.each(seeds)(
+    'end as XState ends them, and everything was done: seed %i',
+    { timeout: 60_000 },
+    async (seed) => {
+      let random = seed;
+      const next = (below: number): number => {
+        random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
+        return random % below;
+      };
+      const prefix = `{${redis.prefix}-${seed}}`;
+      const connection = redis.client();
+      const queue = new Queue('workflows', { connection, prefix });
+      const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
+      const charts = chartsIn({ quietMs: 0, did: async () => undefined });
+      const workflows = Object.fromEntries(
+        Object.entries(charts).map(([name, chart]) => [name, defineWorkflow({ name, version: 1, chart })]),
+      ) as Readonly<Record<Name, ReturnType<typeof defineWorkflow>>>;
+      const names = Object.keys(charts) as Name[];
+      const instances = names.flatMap((name) =>
+        Array.from({ length: 6 }, (_, index) => ({
+          name,
+          order: `${name}-${index}${index % 2 === 1 ? 'x' : ''}`,
+        })),
+      );
+
+      let done = false;
+      const stopped = new AbortController();
+      const keepWorking = async (): Promise<number> => {
+        let killed = 0;
+        while (!done) {
+          const last = killed >= 10;
+          const child = await startWorker(prefix, last ? 0 : 20 + next(100));
+          if (child.exitCode === null && child.signalCode === null)
+            await Promise.race([once(child, 'exit'), once(stopped.signal, 'abort')]);
+          if (!done) killed += 1;
+          child.kill('SIGKILL');
         }
-      }),
-    );
-    clearTimeout(stuck);
-    done = true;
-    stopped.abort();
-    const killed = await working;
-    const world = await connection.hgetall(`${prefix}:world`);
-    for (const { name, order } of instances) {
-      const fields = await connection.hgetall(queue.toKey(order));
-      const live = await runLive(name, order, (index) => fields[`key:s${index}`] === 'taken');
-      const instance = await engine.find(order);
-      expect(instance, order).toMatchObject({
-        ended: 'completed',
-        record: { status: 'done', value: live.value },
-      });
-      expect(instance?.record?.output, order).toEqual(live.output);
-      for (const what of live.world) expect(Number(world[what]), what).toBeGreaterThanOrEqual(1);
-      const own = Object.keys(world).filter((what) => what.startsWith(`${order}:`));
-      expect(new Set(own), order).toEqual(live.world);
-    }
-    expect(killed).toBeGreaterThanOrEqual(3);
-    await queue.close();
-  });
+        return killed;
+      };
+      const keepStalling = async (): Promise<number> => {
+        const child = await startWorker(prefix, 0);
+        let stalls = 0;
+        while (!done) {
+          await pause(50 + next(300));
+          child.kill('SIGSTOP');
+          // Longer than a lock lasts and the next check for stalled jobs takes.
+          await pause(700 + next(300));
+          child.kill('SIGCONT');
+          stalls += 1;
+        }
+        child.kill('SIGKILL');
+        return stalls;
+      };
+      const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+      const working = Promise.all([keepWorking(), keepStalling()]);
+      const stuck = setTimeout(async () => {
+        for (const { order } of instances) {
+          const job = await connection.hgetall(queue.toKey(order));
+          if (job.finishedOn !== undefined) continue;
+          const delay = await connection.zscore(queue.toKey('delayed'), order);
+          console.error(
+            `${order} has not ended: sleeps for ${Number(delay) / 4096 - Date.now()} ms, ${JSON.stringify(job)}`,
+          );
+        }
+      }, 12_000);
+      await Promise.all(
+        instances.map(async ({ name, order }) => {
+          await engine.start(workflows[name], order, { order });
+          await drive(engine, workflows, name, order);
+          for (;;) {
+            const instance = await engine.find(order);
+            if (instance?.ended !== 'no') return;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+        }),
+      );
+      clearTimeout(stuck);
+      done = true;
+      stopped.abort();
+      const [killed, stalls] = await working;
+      const world = await connection.hgetall(`${prefix}:world`);
+      for (const { name, order } of instances) {
+        const fields = await connection.hgetall(queue.toKey(order));
+        const live = await runLive(name, order, (index) => fields[`key:out/s${index}`] === 'taken');
+        const instance = await engine.find(order);
+        expect(instance, order).toMatchObject({
+          ended: 'completed',
+          record: { status: 'done', value: live.value },
+        });
+        expect(instance?.record?.output, order).toEqual(live.output);
+        for (const what of live.world) expect(Number(world[what]), what).toBeGreaterThanOrEqual(1);
+        const own = Object.keys(world).filter((what) => what.startsWith(`${order}:`));
+        expect(new Set(own), order).toEqual(live.world);
+      }
+      expect(killed).toBeGreaterThanOrEqual(1);
+      expect(stalls).toBeGreaterThanOrEqual(1);
+      await queue.close();
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /** An engine on the Redis of this test run, with as many workers as a test wants. */
-import { Queue } from 'bullmq';
+import { Queue, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach } from 'vitest';
 import type { Workflow } from '../../src/engine/define.ts';
@@ -11,11 +11,18 @@ import type { TestRedis } from '../support/redis.ts';
 export interface Stage {
   readonly engine: Engine;
   readonly queue: Queue;
+  readonly redis: Redis;
   readonly troubles: readonly Error[];
   readonly observed: readonly Observation[];
   work(
     workflows: readonly Workflow[],
-    options?: { now?: () => number; concurrency?: number },
+    options?: {
+      now?: () => number;
+      concurrency?: number;
+      holdMs?: number;
+      graceMs?: number;
+      worker?: Partial<WorkerOptions>;
+    },
   ): Promise<WorkflowWorker>;
   /** Polls until the instance is as wanted. */
   until(id: string, wanted: (instance: Instance) => boolean): Promise<Instance>;
@@ -51,15 +58,17 @@ export const createStage = (given: TestRedis): (() => Stage) => {
     return {
       engine,
       queue,
+      redis: connection,
       troubles,
       observed,
-      work: async (workflows, { now = Date.now, concurrency = 10 } = {}) => {
+      work: async (workflows, { now = Date.now, concurrency = 10, ...more } = {}) => {
         const worker = startWorkflowWorker({
           queue,
           connection,
           workflows,
           concurrency,
           now,
+          ...more,
           observe: (_, observation) => observed.push(observation),
           onTrouble: (error) => troubles.push(error),
         });
@@ -71,4 +80,13 @@ export const createStage = (given: TestRedis): (() => Stage) => {
       ended: (id) => until(id, ({ ended }) => ended !== 'no'),
     };
   };
+};
+
+/** Something that is waited for. */
+export const createGate = <T = void>(): { readonly opened: Promise<T>; open(value: T): void } => {
+  let open: (value: T) => void = () => undefined;
+  const opened = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: (value) => open(value) };
 };

@@ -5,15 +5,17 @@
  * |---|---|---|
  * | `data` | BullMQ's: the input, as whoever added the job has written it | `queue.add` |
  * | `progress` | BullMQ's: the record (record.ts); before the first commit `{"inbox":true}` where events have come | the commit, under the lock; deliver |
- * | `inbox` | events that no turn has taken yet, a line each: key, time in ms by Redis's clock, JSON, with tabs between | deliver; the commit cuts it |
- * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused` | deliver; the commit |
+ * | `inbox` | events that no turn has taken yet, a line each: time in ms by Redis's clock, a tab, JSON of key, event and the run of a child that it is about | deliver; the commit cuts it |
+ * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused`. What comes from outside has a key that begins with `out/` | deliver; the commit |
  * | `hold:<child>/<run>` | until when a try of an activity is held by a process, ms by Redis's clock | the commit; renewed by the process |
- * | `open` | `1` from the first commit on, `0` once the end is certain | the commit; the seal |
+ * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
  *
  * J1  Only the holder of the job's lock writes the record. A worker that was paused for longer than its lock lasts writes nothing.
  * J2  A line of the inbox leaves it in the same step as what has become of it arrives.
  * J3  An instance ends only when its inbox is empty, in one step with the promise that nothing comes in any more. One that nobody could
  *     send to (its first turn ends it) needs no such step.
+ * J4  A turn goes to sleep only when its inbox is empty, in the same step. So a sender waits for no turn, but for the moment between
+ *     this step and the sleep: two instances that tell each other something never wait for each other.
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
@@ -32,6 +34,15 @@ export interface InboxEntry {
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly at: number;
   readonly event: { readonly type: string };
+  readonly about: About | undefined;
+}
+
+/** What an event is about that the engine sends: it counts for this run of a child alone. */
+export interface About {
+  readonly child: string;
+  readonly run: number;
+  /** Of a try. */
+  readonly result?: unknown;
 }
 
 export interface Inbox {
@@ -42,6 +53,8 @@ export interface Inbox {
   readonly holds: ReadonlyMap<string, number>;
   /** The job has failed before, and no commit since has taken note. BullMQ's counts do not tell: some tools reset them. */
   readonly hasFailed: boolean;
+  /** The engine has committed before. What looks like a record without that is somebody else's. */
+  readonly hasBegun: boolean;
 }
 
 /** What a commit stores. */
@@ -56,38 +69,51 @@ export interface Commit {
   readonly released: readonly string[];
   /** It takes note that the job has failed before and runs again. */
   readonly replayed: boolean;
+  readonly then: 'goesOn' | 'sleeps' | 'ends';
 }
+
+/**
+ * stored  `more`: something has come in, and the instance neither sleeps nor ends.
+ * lost    The lock is no longer this token's: the caller must stop and touch nothing.
+ */
+export type Committed = 'stored' | 'more' | 'lost';
 
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
 
 export interface InstanceStore {
   /**
    * @param event Kept as it is. @param key Tells this event from every other one to the instance; sent again, it changes nothing.
-   * @returns Also whether a turn runs. It may have looked into the inbox before: ask again until it is over, or the job is woken.
+   * @param options.refusedIn The text of a record: while it stands, no turn runs and no event waits, the event is refused.
+   * @returns Also what is left to do: nothing, to wake the job, or to do so until it is awake, because it is about to sleep.
    */
   deliver(
     id: string,
     key: string,
     event: { readonly type: string },
-  ): Promise<{ readonly given: Delivery; readonly runs: boolean }>;
-  /** What an event with this key has come to; undefined when none came. */
-  verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
+    options?: DeliverOptions,
+  ): Promise<{ readonly given: Delivery; readonly todo: 'nothing' | 'wake' | 'wakeUntilAwake' }>;
   /** @param names `child/run` of the activities whose holds are wanted. */
   readInbox(id: string, names: readonly string[]): Promise<Inbox>;
-  /** @returns False when the lock is no longer this token's: the caller must stop and touch nothing. */
-  commit(id: string, token: string, commit: Commit): Promise<boolean>;
+  commit(id: string, token: string, commit: Commit): Promise<Committed>;
   /** @returns For each name whether it is still wanted; if not, it was released. */
   renew(id: string, names: readonly string[], until: number): Promise<readonly boolean[]>;
   /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
   sleep(id: string, token: string, until: number): Promise<void>;
-  /** Makes sure that nothing comes in any more. @returns False when something has, or the lock is lost. */
-  seal(id: string, token: string, length: number, verdicts: readonly Verdict[]): Promise<boolean>;
   read(id: string): Promise<StoredInstance | undefined>;
   /** Ends a job's sleep. @returns False for a job that is not asleep. */
   wake(id: string): Promise<boolean>;
 }
 
+export interface DeliverOptions {
+  readonly about?: About;
+  readonly refusedIn?: string | undefined;
+}
+
 export interface StoredInstance {
+  /** Of the record. */
+  readonly text: string;
+  /** A turn runs. */
+  readonly runs: boolean;
   /** Undefined before the first commit. */
   readonly record: unknown;
   readonly finishedOn: number | undefined;
@@ -95,34 +121,49 @@ export interface StoredInstance {
   readonly failedReason: string | undefined;
 }
 
-/** KEYS job, lock. ARGV key, event. */
+const maxInboxBytes = 1_048_576;
+
+/** KEYS job, lock. ARGV key, JSON of the line, record in which it is refused, longest inbox in bytes. */
 const deliverScript = `
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1])
 local runs = redis.call('EXISTS', KEYS[2])
 if not job[1] then return {'unknown', 0} end
-if job[4] then return {job[4], runs} end
+local todo = 1 - runs
+if not job[3] then todo = 0 elseif job[3] == '2' then todo = 1 + runs end
+if job[4] then return {job[4], todo} end
 if job[2] or job[3] == '0' then return {'finished', 0} end
 if not job[3] then
-  if runs == 1 then return {'busy', 1} end
+  if runs == 1 then return {'busy', 0} end
   redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}')
 end
+local inbox = redis.call('HGET', KEYS[1], 'inbox') or ''
+if ARGV[3] ~= '' and runs == 0 and inbox == '' and redis.call('HGET', KEYS[1], 'progress') == ARGV[3] then
+  redis.call('HSET', KEYS[1], 'key:' .. ARGV[1], 'refused')
+  return {'refused', 0}
+end
+if #inbox > tonumber(ARGV[4]) then return {'busy', 0} end
 local time = redis.call('TIME')
-local line = ARGV[1] .. '\\t' .. string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) .. '\\t' .. ARGV[2] .. '\\n'
-redis.call('HSET', KEYS[1], 'inbox', (redis.call('HGET', KEYS[1], 'inbox') or '') .. line, 'key:' .. ARGV[1], 'waiting')
-return {'waiting', runs}`;
+local line = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) .. '\\t' .. ARGV[2] .. '\\n'
+redis.call('HSET', KEYS[1], 'inbox', inbox .. line, 'key:' .. ARGV[1], 'waiting')
+return {'waiting', todo}`;
 
 /**
- * KEYS job, lock. ARGV token, record, bytes of the inbox that were taken, number of fields to remove, those, then fields and values.
+ * KEYS job, lock. ARGV token, record, bytes of the inbox that were taken, value of `open`, number of fields to remove, those, then
+ * fields and values.
  */
 const commitScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'progress', ARGV[2], 'open', '1')
+local more = redis.call('HSTRLEN', KEYS[1], 'inbox') > tonumber(ARGV[3])
+local open = ARGV[4]
+if more then open = '1' end
+redis.call('HSET', KEYS[1], 'progress', ARGV[2], 'open', open)
 if ARGV[3] ~= '0' then
   redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', ARGV[3] + 1))
 end
-local fields = 5 + ARGV[4]
-for i = 5, fields - 1 do redis.call('HDEL', KEYS[1], ARGV[i]) end
+local fields = 6 + ARGV[5]
+for i = 6, fields - 1 do redis.call('HDEL', KEYS[1], ARGV[i]) end
 for i = fields, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if more then return 2 end
 return 1`;
 
 /** KEYS job. ARGV until, fields. */
@@ -134,55 +175,52 @@ for i = 2, #ARGV do
 end
 return wanted`;
 
-/** KEYS job, lock. ARGV token, bytes of the inbox that were taken, then key and verdict of each. */
-const sealScript = `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-if redis.call('HSTRLEN', KEYS[1], 'inbox') > tonumber(ARGV[2]) then return 0 end
-redis.call('HSET', KEYS[1], 'open', '0')
-for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], 'key:' .. ARGV[i], ARGV[i + 1]) end
-return 1`;
-
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
 const readLines = (text: string): InboxEntry[] =>
   text.split('\n').flatMap((line) => {
-    const [key, at, json] = line.split('\t', 3);
-    if (key === undefined || json === undefined) return [];
-    return [{ key, at: Number(at), event: JSON.parse(json) as { type: string } }];
+    const [at, json] = line.split('\t', 2);
+    if (json === undefined) return [];
+    const [key, event, about] = JSON.parse(json) as [string, { type: string }, About?];
+    return [{ key, at: Number(at), event, about }];
   });
 
 /** BullMQ writes it when a job fails, and leaves it when the job is run again. */
 const failedField = 'stacktrace';
+const openValues = { goesOn: '1', sleeps: '2', ends: '0' } as const;
+const todos = ['nothing', 'wake', 'wakeUntilAwake'] as const;
+
+/** BullMQ's own keys stand beside those of the jobs. */
+export const isJobId = (queue: Queue, id: string): boolean =>
+  !id.includes(':') && !Object.hasOwn(queue.keys, id);
+
 const holdField = (name: string): string => `hold:${name}`;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number): InstanceStore => {
   const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
   return {
-    deliver: async (id, key, event) => {
-      const answer = await redis.eval(deliverScript, 2, ...keys(id), key, JSON.stringify(event));
-      const [given, runs] = answer as readonly [Delivery, number];
-      return { given, runs: runs === 1 };
+    deliver: async (id, key, event, { about, refusedIn = '' } = {}) => {
+      if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
+      const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
+      const answer = await redis.eval(deliverScript, 2, ...keys(id), key, line, refusedIn, maxInboxBytes);
+      const [given, todo] = answer as readonly [Delivery, number];
+      return { given, todo: todos[todo] ?? 'nothing' };
     },
-    verdict: async (id, key) =>
-      ((await redis.hget(queue.toKey(id), `key:${key}`)) ?? undefined) as
-        | 'waiting'
-        | 'taken'
-        | 'refused'
-        | undefined,
     readInbox: async (id, names) => {
-      const fields = ['inbox', failedField, ...names.map(holdField)];
-      const [text, failed, ...holds] = await redis.hmget(queue.toKey(id), ...fields);
+      const fields = ['inbox', failedField, 'open', ...names.map(holdField)];
+      const [text, failed, open, ...holds] = await redis.hmget(queue.toKey(id), ...fields);
       const lines = text ?? '';
       return {
         entries: readLines(lines),
         length: Buffer.byteLength(lines),
         hasFailed: failed !== null,
+        hasBegun: open !== null,
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
-    commit: async (id, token, { record, length, verdicts, held, heldUntil, released, replayed }) => {
+    commit: async (id, token, { record, length, verdicts, held, heldUntil, released, replayed, then }) => {
       const removed = [...released.map(holdField), ...(replayed ? [failedField] : [])];
       const answer = await redis.eval(
         commitScript,
@@ -191,19 +229,18 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         token,
         JSON.stringify(record),
         length,
+        openValues[then],
         removed.length,
         ...removed,
         ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, verdict]),
         ...held.flatMap((name) => [holdField(name), heldUntil]),
       );
-      return answer === 1;
+      return answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
     },
     renew: async (id, names, until) => {
       const answer = await redis.eval(renewScript, 1, queue.toKey(id), until, ...names.map(holdField));
       return (answer as readonly number[]).map((wanted) => wanted === 1);
     },
-    seal: async (id, token, length, verdicts) =>
-      (await redis.eval(sealScript, 2, ...keys(id), token, length, ...verdicts.flat())) === 1,
     sleep: async (id, token, until) => {
       const time = now();
       // Not by `job.moveToDelayed`, which asks the clock of the process.
@@ -212,17 +249,18 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         .moveToDelayed(id, time, Math.max(until - time, 0), token, { skipAttempt: true });
     },
     read: async (id) => {
-      const [progress, timestamp, finishedOn, returnValue, failedReason] = await redis.hmget(
-        queue.toKey(id),
-        'progress',
-        'timestamp',
-        'finishedOn',
-        'returnvalue',
-        'failedReason',
-      );
+      if (!isJobId(queue, id)) return undefined;
+      const [job, lock] = keys(id);
+      const [fields, runs] = await Promise.all([
+        redis.hmget(job, 'progress', 'timestamp', 'finishedOn', 'returnvalue', 'failedReason'),
+        redis.exists(lock),
+      ]);
+      const [progress, timestamp, finishedOn, returnValue, failedReason] = fields;
       if (timestamp == null) return undefined;
       const record = Object(JSON.parse(progress ?? '0')) as { readonly workflow?: unknown };
       return {
+        text: progress ?? '',
+        runs: runs === 1,
         record: record.workflow === undefined ? undefined : record,
         finishedOn: finishedOn == null ? undefined : Number(finishedOn),
         returnValue: returnValue == null ? undefined : JSON.parse(returnValue),

@@ -1,0 +1,174 @@
+/** Events from outside: whenever they come and under whatever key, each is applied once, or refused to its sender and written down. */
+import { describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { activity, defineWorkflow } from '../../src/engine/define.ts';
+import { testRedis } from '../support/redis.ts';
+import { createGate, createStage } from './stage.ts';
+
+const begin = createStage(testRedis());
+
+const chart = setup({
+  types: { context: {} as { seen: unknown[] } },
+  actions: { see: assign({ seen: ({ context, event: { at: _, ...event } }) => [...context.seen, event] }) },
+}).createMachine({
+  context: { seen: [] },
+  initial: 'open',
+  states: {
+    open: { on: { SEE: { actions: 'see' }, CLOSE: 'closed', END: 'done' } },
+    closed: { on: { KNOCK: { target: 'open', actions: 'see' }, REOPEN: 'open' } },
+    done: { type: 'final' },
+  },
+  output: ({ context }) => context.seen,
+});
+const door = defineWorkflow({ name: 'door', version: 1, chart });
+const event = (type: string, more: object = {}) => ({ type, ...more }) as { type: string };
+
+/** A door that has had its first turn and sleeps. */
+const asleep = async () => {
+  const stage = begin();
+  const worker = await stage.work([door]);
+  await stage.engine.start(door, 'I-1');
+  await stage.until('I-1', ({ record }) => record !== undefined);
+  await expect.poll(() => stage.queue.getDelayedCount()).toBe(1);
+  return { ...stage, worker };
+};
+
+describe('an event from outside', () => {
+  it('reaches the chart with all its fields, however they are called', async () => {
+    const { engine, ended } = await asleep();
+    const more = { child: 'c', run: 1, result: { ok: true }, key: 'k', kind: 'done' };
+    await engine.send(door, 'I-1', 'k1', event('SEE', more));
+    await engine.send(door, 'I-1', 'k2', event('SEE', { result: 5 }));
+    await engine.send(door, 'I-1', 'k3', event('END'));
+    expect((await ended('I-1')).record?.output).toEqual([
+      { type: 'SEE', ...more },
+      { type: 'SEE', result: 5 },
+    ]);
+  });
+
+  it('does not take the place of an end or a message that the engine sends, whatever its key', async () => {
+    const { engine, queue, work, until, ended } = begin();
+    const answer = createGate();
+    let tries = 0;
+    const asking = defineWorkflow({
+      name: 'asking',
+      version: 1,
+      chart: setup({
+        actors: {
+          ask: activity(async () => {
+            tries += 1;
+            await answer.opened;
+            return 'yes';
+          }),
+        },
+      }).createMachine({
+        initial: 'asking',
+        on: { NUDGE: {} },
+        states: { asking: { invoke: { id: 'q', src: 'ask', onDone: 'done' } }, done: { type: 'final' } },
+      }),
+    });
+    await work([asking]);
+    await engine.start(asking, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await engine.send(asking, 'I-1', 'end/q/1', event('NUDGE'));
+    await expect.poll(() => queue.getDelayedCount()).toBe(1);
+    answer.open();
+    expect(await ended('I-1')).toMatchObject({ record: { value: 'done' } });
+    expect(tries).toBe(1);
+  });
+
+  it('is applied once under a key of any characters, and a key without measure is refused', async () => {
+    const { engine, ended } = await asleep();
+    const keys = ['a\tb', 'a\nb', '\t1\t{"type":"END"}\n', ' ', 'ä\u2028"\\', '\0', '__proto__'];
+    for (const key of [...keys, ...keys])
+      expect(await engine.send(door, 'I-1', key, event('SEE', { key }))).toBe('taken');
+    await expect(engine.send(door, 'I-1', 'k'.repeat(1001), event('SEE'))).rejects.toThrow('key');
+    await expect(engine.send(door, 'I-1', '', event('SEE'))).rejects.toThrow('key');
+    await engine.send(door, 'I-1', 'end', event('END'));
+    expect((await ended('I-1')).record?.output).toEqual(keys.map((key) => ({ type: 'SEE', key })));
+  });
+
+  it('is judged after those that were sent before it', async () => {
+    const { engine, worker, work, ended } = await asleep();
+    await worker.close();
+    expect(await engine.send(door, 'I-1', 'k1', event('CLOSE'))).toBe('taken');
+    expect(await engine.send(door, 'I-1', 'k2', event('KNOCK'))).toBe('taken');
+    expect(await engine.send(door, 'I-1', 'k3', event('END'))).toBe('taken');
+    await work([door]);
+    expect((await ended('I-1')).record?.output).toEqual([{ type: 'KNOCK' }]);
+  });
+
+  it('that was refused is written down, and stays refused under its key', async () => {
+    const { engine, until } = await asleep();
+    expect(await engine.send(door, 'I-1', 'k1', event('KNOCK'))).toBe('refused');
+    expect(await engine.send(door, 'I-1', 'k2', event('CLOSE'))).toBe('taken');
+    await until('I-1', ({ record }) => record?.value === 'closed');
+    expect(await engine.send(door, 'I-1', 'k1', event('KNOCK'))).toBe('refused');
+    expect(await engine.send(door, 'I-1', 'k3', event('KNOCK'))).toBe('taken');
+  });
+
+  it('that came before the first turn, which ended the instance, was refused', async () => {
+    const { engine, work, ended } = begin();
+    const brief = defineWorkflow({
+      name: 'brief',
+      version: 1,
+      chart: setup({}).createMachine({ initial: 'done', states: { done: { type: 'final' } } }),
+    });
+    await engine.start(brief, 'I-1');
+    expect(await engine.send(brief, 'I-1', 'k1', event('SEE'))).toBe('taken');
+    await work([brief]);
+    await ended('I-1');
+    expect(await engine.send(brief, 'I-1', 'k1', event('SEE'))).toBe('refused');
+    expect(await engine.send(brief, 'I-1', 'k2', event('SEE'))).toBe('finished');
+  });
+
+  it('does not begin an instance before its time', async () => {
+    const { engine, queue, work } = begin();
+    await work([door]);
+    await engine.start(door, 'I-1', undefined, { delayMs: 3_600_000 });
+    expect(await engine.send(door, 'I-1', 'k1', event('SEE'))).toBe('taken');
+    expect(await queue.getDelayedCount()).toBe(1);
+    expect((await engine.find('I-1'))?.record).toBeUndefined();
+  });
+
+  it('is taken while a turn is busy with its effects, without waiting for them', async () => {
+    const { engine, work, until, ended } = begin();
+    const begun = createGate();
+    const effect = createGate();
+    const slow = defineWorkflow({
+      name: 'slow',
+      version: 1,
+      chart: setup({
+        actions: {
+          tell: () => {
+            begun.open();
+            return effect.opened as never;
+          },
+        },
+      }).createMachine({
+        initial: 'open',
+        entry: 'tell',
+        states: { open: { on: { END: 'done' } }, done: { type: 'final' } },
+      }),
+    });
+    await work([slow]);
+    await engine.start(slow, 'I-1');
+    await begun.opened;
+    const began = performance.now();
+    expect(await engine.send(slow, 'I-1', 'k1', event('END'))).toBe('taken');
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect((await until('I-1', () => true)).ended).toBe('no');
+    effect.open();
+    await ended('I-1');
+  });
+
+  it('finds no instance under a name that is none', async () => {
+    const { engine, queue } = await asleep();
+    await queue.add('door', {}, { jobId: 'other' });
+    for (const id of ['wait', 'meta', 'delayed', 'I-1:lock', '', 'nobody', '\0'])
+      expect(await engine.send(door, id, 'k', event('SEE')), id).toBe('unknown');
+    expect(await engine.find('delayed')).toBeUndefined();
+    for (const id of ['wait', 'meta', 'paused', 'limiter', 'id'])
+      await expect(engine.start(door, id), id).rejects.toThrow('id');
+  });
+});
