@@ -12,6 +12,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
 import { type Activity, type ActivityFunction, activityOf, later } from './define.ts';
+import type { HeldTry } from './redis/instance-store.ts';
 
 /** What a chart sees of an error: plain, because it is stored. */
 export interface ActivityError {
@@ -161,7 +162,7 @@ interface Own {
  */
 export const createActivities = (
   bring: (instance: string, ended: Ended) => Promise<void>,
-  renew: (instance: string, names: readonly string[]) => Promise<readonly boolean[]>,
+  renew: (tries: readonly HeldTry[]) => Promise<readonly boolean[]>,
   holdMs: number,
 ): Activities => {
   const instances = new Map<string, Own>();
@@ -174,22 +175,18 @@ export const createActivities = (
   };
 
   /** Where this fails, the try goes on: its answer is refused where another one was quicker. */
-  const renewAll = (): void => {
-    for (const [instance, own] of instances) {
-      const names = [...own.tries.keys()];
-      if (own.turn !== undefined || names.length === 0) continue;
-      renew(instance, names).then(
-        (wanted) => {
-          for (const [index, name] of names.entries()) {
-            if (wanted[index] === false && own.turn === undefined) giveUp(own, name);
-          }
-          forgetIdle(instance, own);
-        },
-        () => undefined,
-      );
+  const renewAll = async (): Promise<void> => {
+    const all = [...instances].flatMap(([id, own]) =>
+      own.turn === undefined ? [...own.tries.keys()].map((name) => ({ id, name, own })) : [],
+    );
+    if (all.length === 0) return;
+    const wanted = await renew(all);
+    for (const [index, { id, name, own }] of all.entries()) {
+      if (wanted[index] === false && own.turn === undefined) giveUp(own, name);
+      forgetIdle(id, own);
     }
   };
-  const renewing = setInterval(renewAll, holdMs / 3).unref();
+  const renewing = setInterval(() => renewAll().catch(() => undefined), holdMs / 3).unref();
 
   const forgetIdle = (instance: string, own: Own): void => {
     if (own.turn === undefined && own.tries.size === 0) instances.delete(instance);

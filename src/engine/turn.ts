@@ -290,15 +290,20 @@ export const createTurn = (options: TurnOptions) => {
     const runActivities = async (): Promise<boolean> => {
       own.keepOnly(namesOf(life));
       const time = now();
+      let begun = false;
       for (const [child, known] of life.openActivities(time)) {
         const { src, run, input } = known;
         if (heldUntil(child, known) > time) continue;
         const waitMs = own.start({ child, run, activity: activityFor(chart.logicOf(src)), input, now: time });
-        if (waitMs === 0) continue;
-        life.setChild(child, { ...known, notBefore: time + waitMs });
+        if (waitMs === 0) {
+          begun = true;
+          continue;
+        }
+        const { held: _, ...idle } = known;
+        life.setChild(child, { ...idle, notBefore: time + waitMs });
         dirty = true;
       }
-      const ended = await own.next(atOnceMs);
+      const ended = await own.next(begun ? atOnceMs : 0);
       if (ended === undefined) return false;
       finish(ended);
       return true;
@@ -308,14 +313,11 @@ export const createTurn = (options: TurnOptions) => {
     const sleep = async (): Promise<void> => {
       const time = now();
       const names = own.running().map(({ child, run }) => `${child}/${run}`);
-      let until = Math.min(life.nextTime(time), time + longestSleepMs);
       for (const [child, known] of life.openActivities(time)) {
-        const isOurs = names.includes(`${child}/${known.run}`);
-        if (isOurs) life.setChild(child, { ...known, held: true });
-        until = Math.min(until, isOurs ? time + holdMs : heldUntil(child, known));
+        if (names.includes(`${child}/${known.run}`)) life.setChild(child, { ...known, held: true });
       }
       if (!(await commit('sleeps'))) return;
-      await store.sleep(id, token, until);
+      await store.sleep(id, token, Math.min(life.nextTime(time), time + longestSleepMs));
       throw new DelayedError();
     };
 

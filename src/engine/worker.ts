@@ -83,7 +83,7 @@ export const startWorkflowWorker = (options: {
       onTrouble(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  const activities = createActivities(bring, (id, names) => store.renew(id, names, now() + holdMs), holdMs);
+  const activities = createActivities(bring, (tries) => store.renew(tries, now() + holdMs), holdMs);
   const turn = createTurn({
     store,
     find: (name, version) => {
@@ -124,11 +124,13 @@ export const startWorkflowWorker = (options: {
     inRedisTime(now),
   );
   worker.on('error', onTrouble);
+  const looking = setInterval(() => store.wakeLapsed().catch(onTrouble), holdMs / 2).unref();
   return {
     ready: async () => {
       await worker.waitUntilReady();
     },
     close: async () => {
+      clearInterval(looking);
       // Turns first: one of them would begin again what is given up.
       if (!(await settlesWithin(worker.close(), closePatienceMs)))
         (await worker.getBackend().blockingClient)?.disconnect();

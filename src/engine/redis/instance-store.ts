@@ -7,8 +7,11 @@
  * | `progress` | BullMQ's: the record (record.ts); before the first commit `{"inbox":true}` where events have come | the commit, under the lock; deliver |
  * | `inbox` | events that no turn has taken yet, a line each: time in ms by Redis's clock, a tab, JSON of key, event and the run of a child that it is about | deliver; the commit cuts it |
  * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused`. What comes from outside has a key that begins with `out/` | deliver; the commit |
- * | `hold:<child>/<run>` | until when a try of an activity is held by a process, ms by Redis's clock | the commit; renewed by the process |
  * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
+ *
+ * Beside the jobs, `tries:held` of the queue is a sorted set: `<id> <child>/<run>` of each try that goes on while its job sleeps, by the
+ * time until which its process holds it, ms by Redis's clock. The commit writes it, the process renews it, and where a hold has run
+ * out any worker wakes the job.
  *
  * J1  Only the holder of the job's lock writes the record. A worker that was paused for longer than its lock lasts writes nothing.
  * J2  A line of the inbox leaves it in the same step as what has become of it arrives.
@@ -95,13 +98,21 @@ export interface InstanceStore {
   /** @param names `child/run` of the activities whose holds are wanted. */
   readInbox(id: string, names: readonly string[]): Promise<Inbox>;
   commit(id: string, token: string, commit: Commit): Promise<Committed>;
-  /** @returns For each name whether it is still wanted; if not, it was released. */
-  renew(id: string, names: readonly string[], until: number): Promise<readonly boolean[]>;
+  /** Holds tries until then. @returns For each whether it is still wanted; if not, it was released. */
+  renew(tries: readonly HeldTry[], until: number): Promise<readonly boolean[]>;
+  /** Wakes instances of which a hold has run out. */
+  wakeLapsed(): Promise<void>;
   /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
   sleep(id: string, token: string, until: number): Promise<void>;
   read(id: string): Promise<StoredInstance | undefined>;
   /** Ends a job's sleep. @returns False for a job that is not asleep. */
   wake(id: string): Promise<boolean>;
+}
+
+export interface HeldTry {
+  readonly id: string;
+  /** `child/run` */
+  readonly name: string;
 }
 
 export interface DeliverOptions {
@@ -148,8 +159,8 @@ redis.call('HSET', KEYS[1], 'inbox', inbox .. line, 'key:' .. ARGV[1], 'waiting'
 return {'waiting', todo}`;
 
 /**
- * KEYS job, lock. ARGV token, record, bytes of the inbox that were taken, value of `open`, number of fields to remove, those, then
- * fields and values.
+ * KEYS job, lock, held tries. ARGV token, record, bytes of the inbox that were taken, value of `open`, field to remove, until when tries
+ * are held, how many, those, how many are released, those, then fields and values.
  */
 const commitScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -160,20 +171,33 @@ redis.call('HSET', KEYS[1], 'progress', ARGV[2], 'open', open)
 if ARGV[3] ~= '0' then
   redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', ARGV[3] + 1))
 end
-local fields = 6 + ARGV[5]
-for i = 6, fields - 1 do redis.call('HDEL', KEYS[1], ARGV[i]) end
-for i = fields, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if ARGV[5] ~= '' then redis.call('HDEL', KEYS[1], ARGV[5]) end
+local held = 7 + ARGV[7]
+for i = 8, held do redis.call('ZADD', KEYS[3], ARGV[6], ARGV[i]) end
+local released = held + 1 + ARGV[held + 1]
+for i = held + 2, released do redis.call('ZREM', KEYS[3], ARGV[i]) end
+for i = released + 1, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 if more then return 2 end
 return 1`;
 
-/** KEYS job. ARGV until, fields. */
+/** KEYS held tries. ARGV until, those. */
 const renewScript = `
 local wanted = {}
 for i = 2, #ARGV do
-  wanted[i - 1] = redis.call('HEXISTS', KEYS[1], ARGV[i])
-  if wanted[i - 1] == 1 then redis.call('HSET', KEYS[1], ARGV[i], ARGV[1]) end
+  wanted[i - 1] = redis.call('ZSCORE', KEYS[1], ARGV[i]) and 1 or 0
+  if wanted[i - 1] == 1 then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i]) end
 end
 return wanted`;
+
+/** KEYS held tries. ARGV now, how many, what job keys begin with. @returns Ids of open instances. */
+const lapsedScript = `
+local ids = {}
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])) do
+  local id = string.match(member, '^[^ ]+')
+  local job = redis.call('HMGET', ARGV[3] .. id, 'timestamp', 'finishedOn')
+  if job[1] and not job[2] then ids[#ids + 1] = id else redis.call('ZREM', KEYS[1], member) end
+end
+return ids`;
 
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
@@ -195,10 +219,23 @@ const todos = ['nothing', 'wake', 'wakeUntilAwake'] as const;
 export const isJobId = (queue: Queue, id: string): boolean =>
   !id.includes(':') && !Object.hasOwn(queue.keys, id);
 
-const holdField = (name: string): string => `hold:${name}`;
+const mostLapsed = 1000;
+const mostRenewed = 1000;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number): InstanceStore => {
+  /** No job has an id with a colon. */
+  const heldKey = queue.toKey('tries:held');
+  const memberOf = ({ id, name }: HeldTry): string => `${id} ${name}`;
+  const wake = async (id: string): Promise<boolean> => {
+    try {
+      await queue.getBackend().promote(id);
+      return true;
+    } catch (error) {
+      if (!isNotDelayed(error)) throw error;
+      return false;
+    }
+  };
   const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
   return {
     deliver: async (id, key, event, { about, refusedIn = '' } = {}) => {
@@ -209,37 +246,53 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       return { given, todo: todos[todo] ?? 'nothing' };
     },
     readInbox: async (id, names) => {
-      const fields = ['inbox', failedField, 'open', ...names.map(holdField)];
-      const [text, failed, open, ...holds] = await redis.hmget(queue.toKey(id), ...fields);
+      const members = names.map((name) => memberOf({ id, name }));
+      const [[text, failed, open], holds] = await Promise.all([
+        redis.hmget(queue.toKey(id), 'inbox', failedField, 'open'),
+        members.length === 0 ? [] : redis.zmscore(heldKey, members),
+      ]);
       const lines = text ?? '';
       return {
         entries: readLines(lines),
         length: Buffer.byteLength(lines),
-        hasFailed: failed !== null,
-        hasBegun: open !== null,
+        hasFailed: failed != null,
+        hasBegun: open != null,
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
     commit: async (id, token, { record, length, verdicts, held, heldUntil, released, replayed, then }) => {
-      const removed = [...released.map(holdField), ...(replayed ? [failedField] : [])];
+      const members = (names: readonly string[]) => names.map((name) => memberOf({ id, name }));
       const answer = await redis.eval(
         commitScript,
-        2,
+        3,
         ...keys(id),
+        heldKey,
         token,
         JSON.stringify(record),
         length,
         openValues[then],
-        removed.length,
-        ...removed,
+        replayed ? failedField : '',
+        heldUntil,
+        held.length,
+        ...members(held),
+        released.length,
+        ...members(released),
         ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, verdict]),
-        ...held.flatMap((name) => [holdField(name), heldUntil]),
       );
       return answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
     },
-    renew: async (id, names, until) => {
-      const answer = await redis.eval(renewScript, 1, queue.toKey(id), until, ...names.map(holdField));
-      return (answer as readonly number[]).map((wanted) => wanted === 1);
+    renew: async (tries, until) => {
+      const wanted: boolean[] = [];
+      for (let from = 0; from < tries.length; from += mostRenewed) {
+        const members = tries.slice(from, from + mostRenewed).map(memberOf);
+        const answer = (await redis.eval(renewScript, 1, heldKey, until, ...members)) as readonly number[];
+        wanted.push(...answer.map((each) => each === 1));
+      }
+      return wanted;
+    },
+    wakeLapsed: async () => {
+      const ids = await redis.eval(lapsedScript, 1, heldKey, now(), mostLapsed, queue.toKey(''));
+      await Promise.all([...new Set(ids as readonly string[])].map(wake));
     },
     sleep: async (id, token, until) => {
       const time = now();
@@ -267,14 +320,6 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         failedReason: failedReason ?? undefined,
       };
     },
-    wake: async (id) => {
-      try {
-        await queue.getBackend().promote(id);
-        return true;
-      } catch (error) {
-        if (!isNotDelayed(error)) throw error;
-        return false;
-      }
-    },
+    wake,
   };
 };
