@@ -21,6 +21,7 @@ export interface WorkflowWorker {
 }
 
 const closePatienceMs = 8000;
+const bringPatienceMs = 2000;
 const usualGraceMs = 1000;
 /** A process that dies loses its tries; so long after it renewed them last they are made again. */
 const usualHoldMs = 10_000;
@@ -123,9 +124,12 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
-      await activities.close(options.graceMs ?? usualGraceMs);
-      if (await settlesWithin(worker.close(), closePatienceMs)) return;
-      (await worker.getBackend().blockingClient)?.disconnect();
+      // Turns first: one of them would begin again what is given up.
+      if (!(await settlesWithin(worker.close(), closePatienceMs)))
+        (await worker.getBackend().blockingClient)?.disconnect();
+      // What Redis does not hear of is lost with the process, and tried again when its hold has run out.
+      const { graceMs = usualGraceMs } = options;
+      await settlesWithin(activities.close(graceMs), graceMs + bringPatienceMs);
     },
   };
 };
