@@ -1,0 +1,110 @@
+/**
+ * Tells clients in ping mode that a login has ended: one instance of the chart (machines/ping.machine.ts) for each such login.
+ *
+ * A process waits for the end of each login that it has, while the job sleeps. One that stops gives them up, one that dies does not
+ * renew its holds any more, and another process waits. When a process was only stalled, the client is told twice, which it must bear.
+ */
+import {
+  type PingData,
+  type PingInput,
+  type PingLogin,
+  type PingResult,
+  type PingTry,
+  pingMachine,
+  pingSchema,
+} from '../../../machines/ping.machine.ts';
+import { activity, defineWorkflow } from '../../engine/define.ts';
+import { createEngine } from '../../engine/engine.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../../engine/worker.ts';
+import { clockOf, type RedisClient } from '../../redis/connect.ts';
+import { shardPrefix } from '../../transactions/contract.ts';
+import { closeQueues, openQueue } from '../../transactions/shards.ts';
+
+/** What is done for the chart. What rejects is done again, here or in another process. */
+export interface PingActivities {
+  untilSettled(login: PingLogin, stop: AbortSignal): Promise<boolean>;
+  ping(given: PingTry, stop: AbortSignal): Promise<PingResult>;
+}
+
+export interface PingWorkOptions {
+  /** Over which logins are added: somebody waits for that. */
+  readonly commands: RedisClient;
+  readonly blocking: RedisClient;
+  readonly prefix: string;
+  readonly onError: (error: Error) => void;
+}
+
+export interface PingWork {
+  /** From now on the client will be told when the login ends. */
+  add(login: PingData): Promise<void>;
+  /** Runs activities in this process, also of what others have left behind. Safe to call again. */
+  start(): void;
+  /** Leaves what is open to others. Safe to call again. */
+  close(): Promise<void>;
+}
+
+/** How long a process that has died still counts as waiting. */
+const holdMs = 6000;
+/** Between two tries of a client's endpoint. */
+const pausesMs = [1000, 3000];
+const concurrency = 50;
+const untilItWorks = { attempts: Number.POSITIVE_INFINITY, backoffMs: 1000, maxBackoffMs: 5000 };
+
+export const createPingWork = (activities: PingActivities, options: PingWorkOptions): PingWork => {
+  const { commands, blocking, prefix, onError } = options;
+  const clock = clockOf(commands);
+  const now = (): number => Math.floor(clock.now());
+  // One worker waits for all of them, so they are all in one shard.
+  const openOver = (redis: RedisClient) =>
+    openQueue('pings', shardPrefix(prefix, 0), { redis, onError }).queue;
+  const queue = openOver(commands);
+  const workerQueue = openOver(blocking);
+  const workflow = defineWorkflow({
+    name: 'ping',
+    version: 1,
+    chart: pingMachine.provide({
+      actors: {
+        untilSettled: activity<PingLogin, boolean>(
+          ({ input, signal }) => activities.untilSettled(input, signal),
+          untilItWorks,
+        ),
+        ping: activity<PingTry, PingResult>(
+          ({ input, signal }) => activities.ping(input, signal),
+          untilItWorks,
+        ),
+      },
+    }),
+    input: pingSchema,
+    begin: (data: PingData): PingInput => ({ ...data, pausesMs }),
+  });
+  const engine = createEngine({ queue, redis: commands, now });
+  let worker: WorkflowWorker | undefined;
+  let closed: Promise<void> | undefined;
+
+  const close = async (): Promise<void> => {
+    await worker?.close();
+    await closeQueues([queue, workerQueue]);
+  };
+  return {
+    add: (login) => engine.start(workflow, login.reference, login),
+    start: () => {
+      if (closed !== undefined) return;
+      worker ??= startWorkflowWorker({
+        queue: workerQueue,
+        connection: blocking,
+        workflows: [workflow],
+        concurrency,
+        now,
+        onTrouble: onError,
+        holdMs,
+        graceMs: 0,
+        // Nobody asks for one that is over.
+        worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
+      });
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+};
