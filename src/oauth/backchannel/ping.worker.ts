@@ -43,12 +43,10 @@ export interface PingWork {
   close(): Promise<void>;
 }
 
-/** How long a process that has died still counts as waiting. */
-const holdMs = 6000;
 /** Between two tries of a client's endpoint. */
 const pausesMs = [1000, 3000];
 const concurrency = 50;
-const untilItWorks = { attempts: Number.POSITIVE_INFINITY, backoffMs: 1000, maxBackoffMs: 5000 };
+const policy = { attempts: Number.POSITIVE_INFINITY, backoffMs: 1000, maxBackoffMs: 5000 };
 
 export const createPingWork = (activities: PingActivities, options: PingWorkOptions): PingWork => {
   const { commands, blocking, prefix, onError } = options;
@@ -59,19 +57,22 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     openQueue('pings', shardPrefix(prefix, 0), { redis, onError }).queue;
   const queue = openOver(commands);
   const workerQueue = openOver(blocking);
+  const untilItWorks = <Input, Output>(run: (input: Input, stop: AbortSignal) => Promise<Output>) =>
+    activity<Input, Output>(async ({ input, signal }) => {
+      try {
+        return await run(input, signal);
+      } catch (error) {
+        if (!signal.aborted) onError(error instanceof Error ? error : new Error('unknown'));
+        throw error;
+      }
+    }, policy);
   const workflow = defineWorkflow({
     name: 'ping',
     version: 1,
     chart: pingMachine.provide({
       actors: {
-        untilSettled: activity<PingLogin, boolean>(
-          ({ input, signal }) => activities.untilSettled(input, signal),
-          untilItWorks,
-        ),
-        ping: activity<PingTry, PingResult>(
-          ({ input, signal }) => activities.ping(input, signal),
-          untilItWorks,
-        ),
+        untilSettled: untilItWorks(activities.untilSettled),
+        ping: untilItWorks(activities.ping),
       },
     }),
     input: pingSchema,
@@ -96,7 +97,6 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
         concurrency,
         now,
         onTrouble: onError,
-        holdMs,
         graceMs: 0,
         // Nobody asks for one that is over.
         worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },

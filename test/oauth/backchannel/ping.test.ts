@@ -170,6 +170,7 @@ describe('a client in ping mode', async () => {
 
   it('is told by another process when the first has gone in good order', async () => {
     const first = await startTestProduct(redis, { ...options, workers: false });
+    await first.api.oauth.prepare();
     const authReqId = await begin(first, 'token-gone');
     await first.stop();
     await until(() => callsWith('token-gone').length > 0);
@@ -178,6 +179,7 @@ describe('a client in ping mode', async () => {
 
   it('is told by another process when the first is cut off from everything', async () => {
     const first = await startTestProduct(redis, { ...options, workers: false });
+    await first.api.oauth.prepare();
     const authReqId = await begin(first, 'token-cut');
     first.core.commands.disconnect();
     await until(() => callsWith('token-cut').length > 0);
@@ -185,6 +187,41 @@ describe('a client in ping mode', async () => {
     expect(callsWith('token-cut')).toHaveLength(1);
     await first.stop();
   }, 30_000);
+
+  it('is told by another process when the one that waits for the login dies', async () => {
+    const prefix = `${one.configuration.queue.prefix}-d`;
+    const start = async (workers: boolean): Promise<TestProduct> => {
+      const configuration = { ...options.configuration, queue: { prefix } };
+      const product = await startTestProduct(redis, { ...options, configuration, workers });
+      await product.api.oauth.prepare();
+      return product;
+    };
+    const first = await start(false);
+    const authReqId = await begin(first, 'token-dies');
+    const job = `{${prefix}-0}:pings:${(await loginOf(first, authReqId)).reference}`;
+    const isHeld = async () => (await redis.client().hkeys(job)).some((field) => field.startsWith('hold:'));
+    await until(isHeld);
+    for (const connection of [first.core.commands, first.core.blocking]) connection.disconnect();
+    const second = await start(true);
+    try {
+      await until(() => callsWith('token-dies').length > 0);
+      expect((await kiosk.poll(second, authReqId)).status).toBe(200);
+      await until(async () => (await redis.client().exists(job)) === 0);
+      expect(callsWith('token-dies')).toHaveLength(1);
+    } finally {
+      await Promise.all([first.stop(), second.stop()]);
+    }
+  }, 40_000);
+
+  it('cannot be found by its job, nor its request, number or token', async () => {
+    const authReqId = await begin(one, 'token-hidden', silent);
+    const job = jobOf((await loginOf(one, authReqId)).reference);
+    await until(async () => (await redis.client().hexists(job, 'progress')) === 1);
+    const stored = JSON.stringify(await redis.client().hgetall(job));
+    expect(stored).toContain('default');
+    for (const secret of [authReqId, 'token-hidden', 'kiosk', silent.slice(1), endpoint.url])
+      expect(stored).not.toContain(secret);
+  });
 
   it('leaves nothing running when the process leaves', async () => {
     const first = await startTestProduct(redis, { ...options, workers: false });
