@@ -20,10 +20,10 @@ import { clockOf, type RedisClient } from '../../redis/connect.ts';
 import { shardPrefix } from '../../transactions/contract.ts';
 import { closeQueues, openQueue } from '../../transactions/shards.ts';
 
-/** What is done for the chart. What rejects is done again, here or in another process. */
+/** What is done for the chart. Undefined, not here and now: it is done again, here or in another process. So is what rejects. */
 export interface PingActivities {
-  untilSettled(login: PingLogin, stop: AbortSignal): Promise<boolean>;
-  ping(given: PingTry, stop: AbortSignal): Promise<PingResult>;
+  untilSettled(login: PingLogin, stop: AbortSignal): Promise<boolean | undefined>;
+  ping(given: PingTry, stop: AbortSignal): Promise<PingResult | undefined>;
 }
 
 export interface PingWorkOptions {
@@ -46,7 +46,8 @@ export interface PingWork {
 /** Between two tries of a client's endpoint. */
 const pausesMs = [1000, 3000];
 const concurrency = 50;
-const policy = { attempts: Number.POSITIVE_INFINITY, backoffMs: 1000, maxBackoffMs: 5000 };
+/** The next process that takes it may be able to. */
+const policy = { attempts: Number.POSITIVE_INFINITY, maxBackoffMs: 1000 };
 
 export const createPingWork = (activities: PingActivities, options: PingWorkOptions): PingWork => {
   const { commands, blocking, prefix, onError } = options;
@@ -57,14 +58,16 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     openQueue('pings', shardPrefix(prefix, 0), { redis, onError }).queue;
   const queue = openOver(commands);
   const workerQueue = openOver(blocking);
-  const untilItWorks = <Input, Output>(run: (input: Input, stop: AbortSignal) => Promise<Output>) =>
+  const untilItWorks = <Input, Output>(
+    run: (input: Input, stop: AbortSignal) => Promise<Output | undefined>,
+  ) =>
     activity<Input, Output>(async ({ input, signal }) => {
-      try {
-        return await run(input, signal);
-      } catch (error) {
+      const result = await run(input, signal).catch((error: unknown) => {
         if (!signal.aborted) onError(error instanceof Error ? error : new Error('unknown'));
-        throw error;
-      }
+      });
+      // What an error says lies in the job for a while.
+      if (result === undefined) throw new Error('not now');
+      return result as Output;
     }, policy);
   const workflow = defineWorkflow({
     name: 'ping',

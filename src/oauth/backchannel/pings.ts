@@ -41,33 +41,39 @@ const hasPings = ({ clients }: Tenant): boolean =>
 export const createPings = (options: PingsOptions): Pings => {
   const { tenants, logins, settlement, fetch, now, log } = options;
 
-  /** @throws For a tenant of a later configuration, perhaps, which other processes have. */
-  const find = async ({ tenantId, reference }: PingLogin) => {
-    const tenant = tenants.find(tenantId);
-    if (tenant === undefined) throw new Error('The tenant is not known here');
+  const find = async (tenant: Tenant, reference: string) => {
     const records = createBackchannelRecords(tenant.store, now);
     const ping = await records.ping(reference);
     const login = ping && (await records.login(ping.authReqId));
-    return ping && login && { tenant, authReqId: ping.authReqId, login };
+    return ping && login && { authReqId: ping.authReqId, login };
   };
 
-  const untilSettled = async (given: PingLogin, stop: AbortSignal): Promise<boolean> => {
-    const found = await find(given);
+  const untilSettled = async (
+    { tenantId, reference }: PingLogin,
+    stop: AbortSignal,
+  ): Promise<boolean | undefined> => {
+    const tenant = tenants.find(tenantId);
+    // Of a later configuration, perhaps, which other processes have.
+    if (tenant === undefined) return undefined;
+    const found = await find(tenant, reference);
     if (found === undefined) return false;
-    const { tenant, authReqId, login } = found;
-    if (login.started !== undefined) {
-      const { msspTransId, deadline } = login.started;
+    const { started } = found.login;
+    if (started !== undefined) {
+      const { msspTransId, deadline } = started;
       await logins.ended(msspTransId, Math.max(deadline, now()) + endMarginMs, stop);
     }
-    stop.throwIfAborted();
-    if (!(await settlement.settle(tenant, authReqId))) throw new Error('The login has not ended');
-    return true;
+    return (!stop.aborted && (await settlement.settle(tenant, found.authReqId))) || undefined;
   };
 
-  const ping = async (given: PingTry, stop: AbortSignal): Promise<PingResult> => {
-    const found = await find(given);
+  const ping = async (
+    { tenantId, reference, isLast }: PingTry,
+    stop: AbortSignal,
+  ): Promise<PingResult | undefined> => {
+    const tenant = tenants.find(tenantId);
+    if (tenant === undefined) return undefined;
+    const found = await find(tenant, reference);
     if (found === undefined) return 'unwanted';
-    const { tenant, authReqId, login } = found;
+    const { authReqId, login } = found;
     const provider = await tenant.provider();
     const request = await provider.BackchannelAuthenticationRequest.find(authReqId);
     // Expired; or the client has its tokens already, and asking again would look like theft to the library and revoke them.
@@ -79,7 +85,7 @@ export const createPings = (options: PingsOptions): Pings => {
     const notification = { endpoint: backchannel.notificationEndpoint, token, authReqId };
     const notified = await notify(notification, { fetch, signal });
     if (notified.kind === 'told') return 'told';
-    const isOver = notified.kind === 'refused' || given.isLast;
+    const isOver = notified.kind === 'refused' || isLast;
     if (isOver && !stop.aborted) {
       log.trouble(new Error(`client ${login.clientId} could not be notified: ${notified.why}`));
     }

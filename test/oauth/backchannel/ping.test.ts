@@ -4,6 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notify } from '../../../src/oauth/backchannel/notify.ts';
+import { createPingWork } from '../../../src/oauth/backchannel/ping.worker.ts';
+import { connectForBlocking, connectForCommands, disconnect } from '../../../src/redis/connect.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { configurationFor, createCibaClient, loginOf } from './ciba-client.ts';
@@ -74,6 +76,37 @@ describe('one call', () => {
     expect(callsOf(path)).toHaveLength(path === '204' ? before + 1 : 1);
     // Whoever redirects does not get the token sent elsewhere.
     if (path === '302') expect(callsOf('204')).toHaveLength(before);
+  });
+});
+
+describe('a login that waits', () => {
+  it('is given up when its request expires, and nothing is left of it', async () => {
+    const [commands, blocking] = [
+      connectForCommands({ url: redis.url }),
+      connectForBlocking({ url: redis.url }),
+    ];
+    const errors: Error[] = [];
+    for (const connection of [commands, blocking]) connection.on('error', (error) => errors.push(error));
+    const stops: AbortSignal[] = [];
+    const prefix = `${redis.prefix}-w`;
+    const work = createPingWork(
+      {
+        untilSettled: (_, stop) => {
+          stops.push(stop);
+          return new Promise((_resolve, reject) => stop.addEventListener('abort', reject));
+        },
+        ping: () => Promise.reject(new Error('There is nothing to tell')),
+      },
+      { commands, blocking, prefix, onError: (error) => errors.push(error) },
+    );
+    work.start();
+    await work.add({ tenantId: 'default', reference: 'B1', lifetimeMs: 400 });
+    await until(() => stops.length === 1);
+    await until(async () => (await redis.client().exists(`{${prefix}-0}:pings:B1`)) === 0);
+    expect(stops.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(errors).toEqual([]);
+    await work.close();
+    await Promise.all([disconnect(commands), disconnect(blocking)]);
   });
 });
 
@@ -173,6 +206,7 @@ describe('a client in ping mode', async () => {
     await first.api.oauth.prepare();
     const authReqId = await begin(first, 'token-gone');
     await first.stop();
+    expect(first.logged.filter((line) => line.includes('trouble'))).toEqual([]);
     await until(() => callsWith('token-gone').length > 0);
     expect((await kiosk.poll(one, authReqId)).status).toBe(200);
   });
