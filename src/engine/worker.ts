@@ -21,8 +21,8 @@ export interface WorkflowWorker {
 }
 
 const closePatienceMs = 8000;
-const usualGraceMs = 1000;
 const bringPatienceMs = 2000;
+const usualGraceMs = 1000;
 /** A process that dies loses its tries; so long after it renewed them last they are made again. */
 const usualHoldMs = 10_000;
 

@@ -42,6 +42,8 @@ export interface OauthOptions {
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly redis: RedisClient;
+  /** For workers. */
+  readonly blocking: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
   readonly logins: Logins;

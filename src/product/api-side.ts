@@ -162,6 +162,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     },
     publicUrl,
     redis: commands,
+    blocking,
     prefix: queue.prefix,
     masterKey,
     logins: createLogins({

@@ -44,7 +44,8 @@ class DirectQueue extends Queue {
   }
 }
 
-const openQueue = (
+/** Closed with {@link closeQueues}. */
+export const openQueue = (
   name: string,
   prefix: string,
   { redis, onError, telemetry }: Omit<ShardsOptions, 'prefix' | 'shards'>,
@@ -80,9 +81,13 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
   });
 };
 
-export const closeShards = async (shards: readonly Shard[]): Promise<void> => {
-  const queues = shards.flatMap(({ signatures, receipts, callbacks }) =>
-    [signatures, receipts, callbacks].map(({ queue }) => queue),
-  );
+export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
   await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closePatienceMs)));
 };
+
+export const closeShards = (shards: readonly Shard[]): Promise<void> =>
+  closeQueues(
+    shards.flatMap(({ signatures, receipts, callbacks }) =>
+      [signatures, receipts, callbacks].map(({ queue }) => queue),
+    ),
+  );

@@ -14,8 +14,6 @@ import type { Logins } from '../logins.ts';
 import type { Tenant, Tenants } from '../tenant.ts';
 import { createBegin } from './begin.ts';
 import { type BackchannelFeature, createFeature } from './feature.ts';
-import { createNotify } from './notify.ts';
-import { createPingQueue } from './ping-queue.ts';
 import { createPings } from './pings.ts';
 import { createPolling } from './polling.ts';
 import { createSettlement } from './settlement.ts';
@@ -29,7 +27,7 @@ export interface Backchannel {
    * @throws SlowDown when it has not, and the client asks too often; when Redis is unreachable.
    */
   settle(tenant: Tenant, authReqId: string): Promise<void>;
-  /** Begins to look for pings that a process has left behind. Safe to call again. */
+  /** Begins to wait for the logins of clients in ping mode. Safe to call again. */
   start(): void;
   /** Leaves open pings to others. Safe to call again. */
   close(): Promise<void>;
@@ -42,35 +40,16 @@ export interface BackchannelOptions {
   readonly settings: Pick<OauthSettings, 'promptSeconds' | 'refreshTokenSeconds'>;
   readonly subscribers: SubscriberRegistry;
   readonly redis: RedisClient;
+  readonly blocking: RedisClient;
   readonly prefix: string;
   readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
   readonly log: OauthLog;
-  /** How pings are timed; milliseconds. */
-  readonly pingTimes?: PingTimes;
 }
-
-export interface PingTimes {
-  /** How long a process that has died still counts as waiting. */
-  readonly holdMs: number;
-  readonly lookEveryMs: number;
-  /** One call. */
-  readonly timeoutMs: number;
-  /** Between two calls. */
-  readonly pausesMs: readonly number[];
-}
-
-const usualPingTimes: PingTimes = {
-  holdMs: 6000,
-  lookEveryMs: 2000,
-  timeoutMs: 5000,
-  pausesMs: [1000, 3000],
-};
 
 export const createBackchannel = (options: BackchannelOptions): Backchannel => {
-  const { tenants, logins, limits, settings, redis, prefix, now, log } = options;
-  const { holdMs, lookEveryMs, timeoutMs, pausesMs } = options.pingTimes ?? usualPingTimes;
+  const { tenants, logins, limits, settings, redis, blocking, prefix, now, log } = options;
   const settlement = createSettlement({
     logins,
     evidenceSeconds: settings.refreshTokenSeconds,
@@ -78,12 +57,11 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
     log,
   });
   const pings = createPings({
-    queue: createPingQueue(redis, prefix, holdMs),
+    work: { commands: redis, blocking, prefix, onError: log.trouble },
     tenants,
     logins,
     settlement,
-    notify: createNotify({ fetch: options.fetch, pausesMs, timeoutMs }),
-    lookEveryMs,
+    fetch: options.fetch,
     now,
     log,
   });

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNotify } from '../../../src/oauth/backchannel/notify.ts';
-import { createPingQueue } from '../../../src/oauth/backchannel/ping-queue.ts';
+import { notify } from '../../../src/oauth/backchannel/notify.ts';
+import { createPingWork } from '../../../src/oauth/backchannel/ping.worker.ts';
+import { connectForBlocking, connectForCommands, disconnect } from '../../../src/redis/connect.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { configurationFor, createCibaClient, loginOf } from './ciba-client.ts';
@@ -57,75 +58,55 @@ const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => 
 const endpoint = await openEndpoint();
 afterAll(() => endpoint.close());
 
-describe('one ping', () => {
-  const notify = createNotify({ fetch, pausesMs: [20, 20], timeoutMs: 300 });
-  const ping = (path: string) => ({ endpoint: `${endpoint.url}/${path}`, token: 'T', authReqId: 'R' });
+describe('one call', () => {
   const callsOf = (path: string) => endpoint.calls.filter((call) => call.path === `/${path}`);
-  const stays = new AbortController().signal;
 
   it.each([
-    ['204', { kind: 'told' }, 1],
-    ['200', { kind: 'told' }, 1],
-    ['500-503-204', { kind: 'told' }, 3],
-    ['1-1-204', { kind: 'told' }, 3],
-    ['2-204', { kind: 'told' }, 2],
-    ['502', { kind: 'failed', why: 'status 502' }, 3],
-    ['404', { kind: 'failed', why: 'status 404' }, 1],
-    ['302', { kind: 'failed', why: 'status 302' }, 1],
-  ])('to an endpoint that answers %s ends as %o after %i calls', async (path, notified, calls) => {
+    ['204', { kind: 'told' }],
+    ['200', { kind: 'told' }],
+    ['503', { kind: 'failed', why: 'status 503' }],
+    ['1', { kind: 'failed', why: 'TypeError' }],
+    ['2', { kind: 'failed', why: 'TimeoutError' }],
+    ['404', { kind: 'refused', why: 'status 404' }],
+    ['302', { kind: 'refused', why: 'status 302' }],
+  ])('of an endpoint that answers %s ends as %o', async (path, notified) => {
     const before = callsOf('204').length;
-    expect(await notify(ping(path), stays)).toEqual(notified);
-    expect(callsOf(path)).toHaveLength(path === '204' ? before + calls : calls);
+    const notification = { endpoint: `${endpoint.url}/${path}`, token: 'T', authReqId: 'R' };
+    expect(await notify(notification, { fetch, signal: AbortSignal.timeout(300) })).toEqual(notified);
+    expect(callsOf(path)).toHaveLength(path === '204' ? before + 1 : 1);
     // Whoever redirects does not get the token sent elsewhere.
     if (path === '302') expect(callsOf('204')).toHaveLength(before);
   });
-
-  it('stops between two tries when the process leaves', async () => {
-    const leaving = new AbortController();
-    const patient = createNotify({ fetch, pausesMs: [60_000], timeoutMs: 300 });
-    const notified = patient(ping('500-500'), leaving.signal);
-    await until(() => callsOf('500-500').length === 1);
-    leaving.abort();
-    expect(await notified).toEqual({ kind: 'stopped' });
-  });
 });
 
-describe('the queue of pings', () => {
-  const member = (reference: string) => ({ tenantId: 'default', reference, expiresAt: 1_900_000_000_000 });
-
-  it('gives a member to another process only when its own has not renewed it', async () => {
-    const prefix = `${redis.prefix}-queue`;
-    const [own, foreign] = [
-      createPingQueue(redis.client(), prefix, 400),
-      createPingQueue(redis.client(), prefix, 400),
+describe('a login that waits', () => {
+  it('is given up when its request expires, and nothing is left of it', async () => {
+    const [commands, blocking] = [
+      connectForCommands({ url: redis.url }),
+      connectForBlocking({ url: redis.url }),
     ];
-    await own.add(member('renewed'));
-    await own.add(member('left'));
-    expect(await foreign.take(10)).toEqual([]);
-    const taken: unknown[] = [];
-    await until(async () => {
-      await own.renew([member('renewed')]);
-      taken.push(...(await foreign.take(10)));
-      return taken.length > 0;
-    });
-    expect(taken).toEqual([member('left')]);
-    await own.release([member('renewed')]);
-    expect(await foreign.take(10)).toEqual([member('renewed')]);
-    await foreign.remove(member('renewed'));
-    await own.renew([member('renewed')]);
-    await own.release([member('left')]);
-    expect(await own.take(10)).toEqual([member('left')]);
-  });
-
-  it('gives each member to one of many that take at the same time', async () => {
-    const queue = createPingQueue(redis.client(), `${redis.prefix}-many`, 10_000);
-    const members = Array.from({ length: 20 }, (_, index) => member(`m${index}`));
-    for (const each of members) await queue.add(each);
-    await queue.release(members);
-    const taken = (await Promise.all(Array.from({ length: 8 }, () => queue.take(5)))).flat();
-    expect(taken.map(({ reference }) => reference).sort()).toEqual(
-      members.map((each) => each.reference).sort(),
+    const errors: Error[] = [];
+    for (const connection of [commands, blocking]) connection.on('error', (error) => errors.push(error));
+    const stops: AbortSignal[] = [];
+    const prefix = `${redis.prefix}-w`;
+    const work = createPingWork(
+      {
+        untilSettled: (_, stop) => {
+          stops.push(stop);
+          return new Promise((_resolve, reject) => stop.addEventListener('abort', reject));
+        },
+        ping: () => Promise.reject(new Error('There is nothing to tell')),
+      },
+      { commands, blocking, prefix, onError: (error) => errors.push(error) },
     );
+    work.start();
+    await work.add({ tenantId: 'default', reference: 'B1', lifetimeMs: 400 });
+    await until(() => stops.length === 1);
+    await until(async () => (await redis.client().exists(`{${prefix}-0}:pings:B1`)) === 0);
+    expect(stops.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(errors).toEqual([]);
+    await work.close();
+    await Promise.all([disconnect(commands), disconnect(blocking)]);
   });
 });
 
@@ -136,10 +117,23 @@ describe('a client in ping mode', async () => {
   const callsWith = (token: string): readonly Call[] =>
     calls().filter((call) => call.token === `Bearer ${token}`);
 
+  const at = (path: string) => ({
+    backchannel: { kind: 'ping', notificationEndpoint: `${endpoint.url}/${path}` },
+  });
+  const clients = {
+    flaky: await createCibaClient('flaky', at('500-1-204')),
+    broken: await createCibaClient('broken', at('502')),
+    deaf: await createCibaClient('deaf', at('404')),
+  };
+  const jobOf = (reference: string): string => `{${one.configuration.queue.prefix}-0}:pings:${reference}`;
+
   const options = {
     listen: true,
     masterKey: randomBytes(32),
-    configuration: { publicUrl: 'http://127.0.0.1:9', ...configurationFor([kiosk]) },
+    configuration: {
+      publicUrl: 'http://127.0.0.1:9',
+      ...configurationFor([kiosk, ...Object.values(clients)]),
+    },
   };
   let one: TestProduct;
   beforeAll(async () => {
@@ -166,12 +160,35 @@ describe('a client in ping mode', async () => {
       },
     ]);
     expect((await kiosk.poll(one, authReqId)).status).toBe(200);
-    const member = (await loginOf(one, authReqId)).reference;
-    const queued = async () =>
-      (await redis.client().zrange(`${one.configuration.queue.prefix}:oidc:pings`, '0', '-1')).join(' ');
-    await until(async () => !(await queued()).includes(member));
+    const { reference } = await loginOf(one, authReqId);
+    await until(async () => (await redis.client().exists(jobOf(reference))) === 0);
     expect(callsWith('token-happy')).toHaveLength(1);
   });
+
+  it.each([
+    ['flaky', '500-1-204', 3, []],
+    ['broken', '502', 3, ['client broken could not be notified: status 502']],
+    ['deaf', '404', 1, ['client deaf could not be notified: status 404']],
+  ] as const)(
+    'is tried as long as that is worth while: %s',
+    async (id, path, calls, logged) => {
+      const client = clients[id];
+      const token = `token-${id}`;
+      const answer = await client.ask(one, { login_hint: slow, client_notification_token: token });
+      const { reference } = await loginOf(one, answer.body.auth_req_id);
+      expect(await redis.client().exists(jobOf(reference))).toBe(1);
+      await until(async () => (await redis.client().exists(jobOf(reference))) === 0);
+      expect(endpoint.calls.filter((call) => call.token === `Bearer ${token}`)).toEqual(
+        Array.from({ length: calls }, () => expect.objectContaining({ path: `/${path}` })),
+      );
+      const said = one.logged.flatMap(
+        (line) => new RegExp(`client ${id} could not[^"]*`).exec(line)?.[0] ?? [],
+      );
+      expect(said).toEqual(logged);
+      expect((await client.poll(one, answer.body.auth_req_id)).status).toBe(200);
+    },
+    20_000,
+  );
 
   it('is told of a failure, too', async () => {
     const authReqId = await begin(one, 'token-failed', '+41000092401');
@@ -186,14 +203,17 @@ describe('a client in ping mode', async () => {
 
   it('is told by another process when the first has gone in good order', async () => {
     const first = await startTestProduct(redis, { ...options, workers: false });
+    await first.api.oauth.prepare();
     const authReqId = await begin(first, 'token-gone');
     await first.stop();
+    expect(first.logged.filter((line) => line.includes('trouble'))).toEqual([]);
     await until(() => callsWith('token-gone').length > 0);
     expect((await kiosk.poll(one, authReqId)).status).toBe(200);
   });
 
   it('is told by another process when the first is cut off from everything', async () => {
     const first = await startTestProduct(redis, { ...options, workers: false });
+    await first.api.oauth.prepare();
     const authReqId = await begin(first, 'token-cut');
     first.core.commands.disconnect();
     await until(() => callsWith('token-cut').length > 0);
@@ -201,6 +221,41 @@ describe('a client in ping mode', async () => {
     expect(callsWith('token-cut')).toHaveLength(1);
     await first.stop();
   }, 30_000);
+
+  it('is told by another process when the one that waits for the login dies', async () => {
+    const prefix = `${one.configuration.queue.prefix}-d`;
+    const start = async (workers: boolean): Promise<TestProduct> => {
+      const configuration = { ...options.configuration, queue: { prefix } };
+      const product = await startTestProduct(redis, { ...options, configuration, workers });
+      await product.api.oauth.prepare();
+      return product;
+    };
+    const first = await start(false);
+    const authReqId = await begin(first, 'token-dies');
+    const job = `{${prefix}-0}:pings:${(await loginOf(first, authReqId)).reference}`;
+    const isHeld = async () => (await redis.client().hkeys(job)).some((field) => field.startsWith('hold:'));
+    await until(isHeld);
+    for (const connection of [first.core.commands, first.core.blocking]) connection.disconnect();
+    const second = await start(true);
+    try {
+      await until(() => callsWith('token-dies').length > 0);
+      expect((await kiosk.poll(second, authReqId)).status).toBe(200);
+      await until(async () => (await redis.client().exists(job)) === 0);
+      expect(callsWith('token-dies')).toHaveLength(1);
+    } finally {
+      await Promise.all([first.stop(), second.stop()]);
+    }
+  }, 40_000);
+
+  it('cannot be found by its job, nor its request, number or token', async () => {
+    const authReqId = await begin(one, 'token-hidden', silent);
+    const job = jobOf((await loginOf(one, authReqId)).reference);
+    await until(async () => (await redis.client().hexists(job, 'progress')) === 1);
+    const stored = JSON.stringify(await redis.client().hgetall(job));
+    expect(stored).toContain('default');
+    for (const secret of [authReqId, 'token-hidden', 'kiosk', silent.slice(1), endpoint.url])
+      expect(stored).not.toContain(secret);
+  });
 
   it('leaves nothing running when the process leaves', async () => {
     const first = await startTestProduct(redis, { ...options, workers: false });

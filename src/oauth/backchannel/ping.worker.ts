@@ -1,0 +1,113 @@
+/**
+ * Tells clients in ping mode that a login has ended: one instance of the chart (machines/ping.machine.ts) for each such login.
+ *
+ * A process waits for the end of each login that it has, while the job sleeps. One that stops gives them up, one that dies does not
+ * renew its holds any more, and another process waits. When a process was only stalled, the client is told twice, which it must bear.
+ */
+import {
+  type PingData,
+  type PingInput,
+  type PingLogin,
+  type PingResult,
+  type PingTry,
+  pingMachine,
+  pingSchema,
+} from '../../../machines/ping.machine.ts';
+import { activity, defineWorkflow } from '../../engine/define.ts';
+import { createEngine } from '../../engine/engine.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../../engine/worker.ts';
+import { clockOf, type RedisClient } from '../../redis/connect.ts';
+import { shardPrefix } from '../../transactions/contract.ts';
+import { closeQueues, openQueue } from '../../transactions/shards.ts';
+
+/** What is done for the chart. Undefined, not here and now: it is done again, here or in another process. So is what rejects. */
+export interface PingActivities {
+  untilSettled(login: PingLogin, stop: AbortSignal): Promise<boolean | undefined>;
+  ping(given: PingTry, stop: AbortSignal): Promise<PingResult | undefined>;
+}
+
+export interface PingWorkOptions {
+  /** Over which logins are added: somebody waits for that. */
+  readonly commands: RedisClient;
+  readonly blocking: RedisClient;
+  readonly prefix: string;
+  readonly onError: (error: Error) => void;
+}
+
+export interface PingWork {
+  /** From now on the client will be told when the login ends. */
+  add(login: PingData): Promise<void>;
+  /** Runs activities in this process, also of what others have left behind. Safe to call again. */
+  start(): void;
+  /** Leaves what is open to others. Safe to call again. */
+  close(): Promise<void>;
+}
+
+/** Between two tries of a client's endpoint. */
+const pausesMs = [1000, 3000];
+const concurrency = 50;
+/** The next process that takes it may be able to. */
+const policy = { attempts: Number.POSITIVE_INFINITY, maxBackoffMs: 1000 };
+
+export const createPingWork = (activities: PingActivities, options: PingWorkOptions): PingWork => {
+  const { commands, blocking, prefix, onError } = options;
+  const clock = clockOf(commands);
+  const now = (): number => Math.floor(clock.now());
+  // One worker waits for all of them, so they are all in one shard.
+  const openOver = (redis: RedisClient) =>
+    openQueue('pings', shardPrefix(prefix, 0), { redis, onError }).queue;
+  const queue = openOver(commands);
+  const workerQueue = openOver(blocking);
+  const untilItWorks = <Input, Output>(
+    run: (input: Input, stop: AbortSignal) => Promise<Output | undefined>,
+  ) =>
+    activity<Input, Output>(async ({ input, signal }) => {
+      const result = await run(input, signal).catch((error: unknown) => {
+        if (!signal.aborted) onError(error instanceof Error ? error : new Error('unknown'));
+      });
+      // What an error says lies in the job for a while.
+      if (result === undefined) throw new Error('not now');
+      return result as Output;
+    }, policy);
+  const workflow = defineWorkflow({
+    name: 'ping',
+    version: 1,
+    chart: pingMachine.provide({
+      actors: {
+        untilSettled: untilItWorks(activities.untilSettled),
+        ping: untilItWorks(activities.ping),
+      },
+    }),
+    input: pingSchema,
+    begin: (data: PingData): PingInput => ({ ...data, pausesMs }),
+  });
+  const engine = createEngine({ queue, redis: commands, now });
+  let worker: WorkflowWorker | undefined;
+  let closed: Promise<void> | undefined;
+
+  const close = async (): Promise<void> => {
+    await worker?.close();
+    await closeQueues([queue, workerQueue]);
+  };
+  return {
+    add: (login) => engine.start(workflow, login.reference, login),
+    start: () => {
+      if (closed !== undefined) return;
+      worker ??= startWorkflowWorker({
+        queue: workerQueue,
+        connection: blocking,
+        workflows: [workflow],
+        concurrency,
+        now,
+        onTrouble: onError,
+        graceMs: 0,
+        // Nobody asks for one that is over.
+        worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
+      });
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+};
