@@ -54,6 +54,8 @@ export interface Engine {
     answer: { readonly output: unknown } | { readonly error: Error },
   ): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
+  /** What an event with this key has come to; undefined when none came. */
+  verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
 }
 
 const busyPatienceMs = 10_000;
@@ -92,6 +94,8 @@ export const createEngine = (options: {
     record === undefined ? undefined : recordSchema.parse(record);
 
   return {
+    verdict: store.verdict,
+
     start: async (workflow, id, input, { delayMs } = {}) => {
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id))
         throw new TypeError('id: letters, digits, - and _, not digits alone');
