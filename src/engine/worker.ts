@@ -22,6 +22,8 @@ export interface WorkflowWorker {
 
 const closePatienceMs = 8000;
 const usualGraceMs = 1000;
+/** Without Redis it cannot be said that a try is free for others. They find that its hold has run out. */
+const releasePatienceMs = 2000;
 /** A process that dies loses its tries; so long after it renewed them last they are made again. */
 const usualHoldMs = 10_000;
 
@@ -123,7 +125,8 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
-      await activities.close(options.graceMs ?? usualGraceMs);
+      const graceMs = options.graceMs ?? usualGraceMs;
+      await settlesWithin(activities.close(graceMs), graceMs + releasePatienceMs);
       if (await settlesWithin(worker.close(), closePatienceMs)) return;
       (await worker.getBackend().blockingClient)?.disconnect();
     },

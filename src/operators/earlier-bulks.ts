@@ -30,8 +30,8 @@ export const createTakeOver = (options: {
   const takeOver = async (id: string): Promise<void> => {
     const bulkKey = replayKey(prefix, `bulk:${id}`);
     const [order, state] = earlierSchema.parse(await redis.hmget(bulkKey, 'order', 'state'));
+    if (state === 'stopping') await store.close(id);
     await engine.start(workflow, id, order);
-    if (state === 'stopping') await store.stop(id);
     await redis.expire(bulkKey, keptSeconds);
     await redis.srem(openKey, id);
   };

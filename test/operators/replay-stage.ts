@@ -18,7 +18,13 @@ import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
-import { closeQueue, closeShards, openBulkQueue, openShards, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeQueue,
+  closeShards,
+  openBulkQueue,
+  openShards,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
