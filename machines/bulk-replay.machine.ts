@@ -12,6 +12,9 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { z } from 'zod';
 
+/** Raise it with each change of the chart. */
+export const bulkReplayVersion = 1;
+
 /** What is ordered; the list lies elsewhere, under the id. */
 export const bulkOrderSchema = z.object({
   by: z.string(),

@@ -107,9 +107,6 @@ const runPromise =
     return ended;
   };
 
-/** What is not begun here, because the process stops, is looked at again after so long. */
-const elsewhereMs = 100;
-
 const plainActivities = new WeakMap<AnyActorLogic, Activity>();
 
 /** What runs for an actor of `setup({ actors })`. */
@@ -143,7 +140,6 @@ export const createActivities = (
   holdMs: number,
 ): Activities => {
   const instances = new Map<string, Own>();
-  let closing = false;
   const bringing = new Set<Promise<void>>();
 
   const giveUp = (own: Own, name: string): void => {
@@ -185,7 +181,6 @@ export const createActivities = (
   };
 
   const begin = (instance: string, own: Own, { child, run, activity, input, now }: Start): number => {
-    if (closing) return elsewhereMs;
     const { gate, timeoutMs } = activity.policy;
     const turn = gate?.turn(input);
     if (turn?.kind === 'wait') return Math.max(turn.ms, 1);
@@ -253,7 +248,6 @@ export const createActivities = (
       };
     },
     close: async (graceMs) => {
-      closing = true;
       clearInterval(renewing);
       const until = performance.now() + graceMs;
       while (instances.size > 0 && performance.now() < until) await delay(5);

@@ -22,8 +22,6 @@ export interface WorkflowWorker {
 
 const closePatienceMs = 8000;
 const usualGraceMs = 1000;
-/** Without Redis it cannot be said that a try is free for others. They find that its hold has run out. */
-const releasePatienceMs = 2000;
 /** A process that dies loses its tries; so long after it renewed them last they are made again. */
 const usualHoldMs = 10_000;
 
@@ -125,9 +123,10 @@ export const startWorkflowWorker = (options: {
       await worker.waitUntilReady();
     },
     close: async () => {
-      const graceMs = options.graceMs ?? usualGraceMs;
-      await settlesWithin(activities.close(graceMs), graceMs + releasePatienceMs);
-      if (await settlesWithin(worker.close(), closePatienceMs)) return;
+      const { graceMs = usualGraceMs } = options;
+      const closed = settlesWithin(worker.close(), closePatienceMs);
+      await settlesWithin(activities.close(graceMs), graceMs + closePatienceMs);
+      if (await closed) return;
       (await worker.getBackend().blockingClient)?.disconnect();
     },
   };

@@ -19,6 +19,7 @@ import {
   bulkEndSchema,
   bulkOrderSchema,
   bulkReplayMachine,
+  bulkReplayVersion,
 } from '../../machines/bulk-replay.machine.ts';
 import { defineWorkflow } from '../engine/define.ts';
 import { createEngine } from '../engine/engine.ts';
@@ -95,7 +96,7 @@ const stopKey = 'stop';
 export const bulkWorkflow = (chart = bulkReplayMachine) =>
   defineWorkflow({
     name: 'bulk-replay',
-    version: 1,
+    version: bulkReplayVersion,
     chart,
     input: bulkOrderSchema,
     begin: (data: Omit<BulkOrder, 'id'>, { id }): BulkOrder => ({ ...data, id }),
