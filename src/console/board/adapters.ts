@@ -2,7 +2,7 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Queue } from 'bullmq';
 import type { Role } from '../../operators/operator.ts';
-import { bulkQueueName, callbackQueueName, type Shard } from '../../transactions/shards.ts';
+import { bulkQueueName, callbackQueueName } from '../../transactions/shards.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
 import { queuesOf } from './queues-of.ts';
