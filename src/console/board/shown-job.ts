@@ -113,7 +113,7 @@ const shownData = (
     };
   }
   const bulk = bulkSchema.safeParse(data).data;
-  if (bulk !== undefined) return { name: `${bulk.by} · ${bulk.total} transactions`, data: bulk };
+  if (bulk !== undefined) return { name: `${bulk.by} · ${bulk.total} to replay`, data: bulk };
   const other = otherSchema.safeParse(data).data;
   if (other === undefined || other.msspTransId === '') return { name: undefined, data: {} };
   const number = shownNumber(role, digitsOf(other.msisdn));
