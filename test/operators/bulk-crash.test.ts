@@ -119,7 +119,7 @@ describe('a bulk of 200', () => {
     for (const runner of [...running]) await kill(runner);
     const prompted = () => ids.filter((id) => stage.asked().includes(`${id} 2`)).length;
     const asleep = await startRunner();
-    const bulkId = await start(apId, { perSecond: 20 });
+    const bulkId = await start(apId, { perSecond: 50 });
     await soon(() => expect(prompted()).toBeGreaterThan(3));
     asleep.signal('SIGSTOP');
     const before = prompted();
