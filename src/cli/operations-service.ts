@@ -49,7 +49,7 @@ export const openOperationsService = (options: {
       return 'data' in fields ? fields : undefined;
     },
     close: async () => {
-      rooms.history.close();
+      await rooms.close();
       await closeShards(shards);
     },
   };

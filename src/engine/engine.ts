@@ -90,6 +90,8 @@ export interface Engine {
    * @throws When the signal aborts, and for an instance that is unknown.
    */
   ended(id: string, signal?: AbortSignal): Promise<Instance>;
+  /** What an event with this key has come to; undefined when none came. */
+  verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
 }
 
 const busyPatienceMs = 10_000;
@@ -116,6 +118,9 @@ export const deliver = async (
     await delay(pauseMs);
   }
 };
+
+/** The engine's own keys cannot be taken by others. */
+const outside = (key: string): string => `out/${key}`;
 
 const resultOf = (given: Delivery): SendResult => (given === 'waiting' ? 'taken' : given);
 
@@ -159,6 +164,8 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
   };
 
   return {
+    verdict: (id, key) => home(id).store.verdict(id, outside(key)),
+
     start: async (workflow, id, input, { delayMs } = {}) => {
       const { queue } = home(id);
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
@@ -183,7 +190,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
         stored?.finishedOn === undefined &&
         wouldRefuse(workflow, id, record, parsed.data);
       const options = { refusedIn: refused ? stored?.text : undefined };
-      return resultOf(await deliver(store, id, `out/${key}`, parsed.data, options));
+      return resultOf(await deliver(store, id, outside(key), parsed.data, options));
     },
 
     answer: async (token, answer) => {

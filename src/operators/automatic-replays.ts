@@ -9,7 +9,10 @@
  * everybody at night, and switching a rule on should not replay the past.
  *
  * Each application has a line of its own, so that one whose rate is low, and whose line is long, keeps nobody else waiting.
+ *
+ * Every process may see to it, and one at a time does. That its lease may lapse unnoticed does no harm: see replay-once.ts.
  */
+import { createDuty } from '../history/duty.ts';
 import { clocksDifferMs, endedSince } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
@@ -19,7 +22,7 @@ import type { Audit } from './audit.ts';
 import { replayKey } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { automaticName } from './operator.ts';
-import type { ReplayOnce } from './replay-once.ts';
+import { createReplayOnce } from './replay-once.ts';
 
 export interface AutomaticRule {
   readonly apId: string;
@@ -34,18 +37,21 @@ export interface AutomaticRule {
 }
 
 export interface AutomaticReplays {
-  /** Looks for what has failed. */
-  look(): Promise<void>;
-  /** Replays some of what is due. @returns Whether there is more that may be replayed at once. */
-  replayDue(): Promise<boolean>;
+  start(): void;
+  /** Finishes the replay in hand and lets others take over at once. */
+  close(): Promise<void>;
 }
 
 const lookBackMs = 3_600_000;
 /** Of one application, before it is the next one's turn. */
 const replayAtOnce = 25;
 const mostBackoffMs = 86_400_000;
+const lookEveryMs = 1000;
+/** While there is something to replay. */
+const stepEveryMs = 20;
+const closePatienceMs = 3000;
 
-/** A second's worth at once, since that is how often is looked for tokens (replay-runner.ts). */
+/** A second's worth at once, since that is how often is looked for tokens. */
 const paceOf = ({ perSecond }: AutomaticRule): RateLimit => {
   const requests = Math.ceil(perSecond);
   return { requests, perSeconds: requests / perSecond };
@@ -58,11 +64,15 @@ export const createAutomaticReplays = (options: {
   readonly rules: readonly AutomaticRule[];
   readonly audit: Audit;
   readonly limiter: RateLimiter;
-  readonly replayOnce: ReplayOnce;
   readonly now: () => number;
-  readonly mayGoOn: () => Promise<boolean>;
+  readonly onError: (error: Error) => void;
+  /** How long after its last sign of life another process takes over; default 5000. */
+  readonly leaseMs?: number;
 }): AutomaticReplays => {
-  const { redis, prefix, shards, rules, audit, limiter, replayOnce, now, mayGoOn } = options;
+  const { redis, prefix, shards, rules, audit, limiter, now } = options;
+  const replayOnce = createReplayOnce(redis, shards);
+  const duty = createDuty({ ...options, key: replayKey(prefix, 'lease'), closePatienceMs });
+  const { mayGoOn } = duty;
   const readToKey = replayKey(prefix, 'automatic');
   const linesKey = replayKey(prefix, 'automatic:due');
   const lineKey = (apId: string): string => replayKey(prefix, `automatic:due:${apId}`);
@@ -134,25 +144,35 @@ export const createAutomaticReplays = (options: {
     return due.length === replayAtOnce;
   };
 
-  return {
-    look: async () => {
-      if (rules.length === 0) return;
-      for (const shard of shards) if (await mayGoOn()) await readShard(shard);
-    },
-
-    replayDue: async () => {
-      if (rules.length === 0) return false;
-      let more = false;
-      for (const apId of await redis.smembers(linesKey)) {
-        if (rules.some((rule) => rule.apId === apId)) {
-          more = (await replayDueOf(apId)) || more;
-        } else {
-          // Its rule is gone; should it come back, this is not what it is about.
-          await redis.del(lineKey(apId));
-          await redis.srem(linesKey, apId);
-        }
+  const replayAllDue = async (): Promise<boolean> => {
+    let more = false;
+    for (const apId of await redis.smembers(linesKey)) {
+      if (rules.some((rule) => rule.apId === apId)) {
+        more = (await replayDueOf(apId)) || more;
+      } else {
+        // Its rule is gone; should it come back, this is not what it is about.
+        await redis.del(lineKey(apId));
+        await redis.srem(linesKey, apId);
       }
-      return more;
+    }
+    return more;
+  };
+
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  const step = async (): Promise<number> => {
+    const time = performance.now();
+    if (time >= lookedAt + lookEveryMs) {
+      lookedAt = time;
+      for (const shard of shards) if (await mayGoOn()) await readShard(shard);
+    }
+    if (await replayAllDue()) return stepEveryMs;
+    return Math.max(lookedAt + lookEveryMs - performance.now(), stepEveryMs);
+  };
+
+  return {
+    start: () => {
+      if (rules.length > 0) duty.start(step);
     },
+    close: duty.close,
   };
 };

@@ -9,21 +9,22 @@
  * the replay (replay-once.ts), the result (store). Cut off in between, the next process begins the item again: the audit log
  * has one entry for it all the same, and the person one prompt.
  */
+import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { countsOf } from './bulk-report.ts';
-import type { Bulk, BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
+import type { BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
 import { readStandings } from './failed-end.ts';
 import { createPromptLimit } from './prompt-limit.ts';
 import type { ReplayOnce } from './replay-once.ts';
 import { resultsOf } from './replay-results.ts';
 
 export interface BulkRun {
-  /** @returns False when the bulk is over. */
-  step(): Promise<boolean>;
+  /** @returns How it has ended, when it is over. */
+  step(): Promise<BulkEnd | undefined>;
 }
 
 export interface BulkRunOptions {
@@ -35,7 +36,7 @@ export interface BulkRunOptions {
   readonly replayOnce: ReplayOnce;
   readonly now: () => number;
   /** Asked before each replay; without it the rest is left to others. */
-  readonly mayGoOn: () => Promise<boolean>;
+  readonly mayGoOn: () => boolean;
 }
 
 /** A number that another bulk prompts is asked for again. */
@@ -46,9 +47,9 @@ const promptsPauseMs = 1000;
 const lookEveryMs = 250;
 const lookAtOnce = 1000;
 
-export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<BulkRun> => {
+export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Promise<BulkRun> => {
   const { redis, shards, store, audit, limiter, replayOnce, now, mayGoOn } = options;
-  const { id, by, perSecond } = bulk;
+  const { id, by, perSecond, total } = order;
   // A tenth of a second's worth at once, so that looking for room now and then is enough.
   const burst = Math.max(1, Math.ceil(perSecond / 10));
   const pace = { requests: burst, perSeconds: burst / perSecond };
@@ -117,7 +118,7 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
     const msisdn = standing.row.msisdn || msspTransId;
     if (!(await prompts.take(msisdn))) {
       putOff(item, msisdn, promptsPauseMs);
-      return (await store.find(id))?.state === 'running';
+      return !(await store.isClosed(id));
     }
     const turn = await store.begin(id, msspTransId, msisdn);
     if (turn !== 'go') await prompts.putBack(msisdn);
@@ -167,7 +168,7 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
 
   const replaySome = async (): Promise<void> => {
     for (let count = 0; count < burst; count += 1) {
-      if (waiting.length + later.length === 0 || !(await mayGoOn())) return;
+      if (waiting.length + later.length === 0 || !mayGoOn()) return;
       const item = next();
       if (item === undefined) return;
       if (!(await limiter.take(`replays:${id}`, pace))) {
@@ -184,22 +185,20 @@ export const takeUpBulk = async (bulk: Bulk, options: BulkRunOptions): Promise<B
     }
   };
 
-  const finish = async (): Promise<void> => {
-    const counts = countsOf(bulk.total, await store.results(id));
+  const finish = async (): Promise<BulkEnd> => {
+    const counts = countsOf(total, await store.results(id));
     const { waiting: left, signed } = counts;
-    const state = left > 0 ? 'stopped' : 'done';
-    const details = { state, total: bulk.total, begun: bulk.total - left, signed };
+    const details = { state: left > 0 ? 'stopped' : 'done', total, begun: total - left, signed };
     await audit.record({ who: by, via: 'service', action: 'bulk-end', target: id, details }, `${id}:end`);
-    await store.finish(id, state, counts, now());
+    await store.finish(id);
+    return { counts, endedAt: now() };
   };
 
   return {
     step: async () => {
       await look();
       await replaySome();
-      if (waiting.length + later.length + inFlight.size > 0) return true;
-      await finish();
-      return false;
+      return waiting.length + later.length + inFlight.size > 0 ? undefined : finish();
     },
   };
 };

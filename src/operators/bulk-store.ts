@@ -1,24 +1,29 @@
 /**
- * What is known of bulk replays, in Redis.
+ * Bulk replays: each is an instance of machines/bulk-replay.machine.ts, and here lies what is too large for its record.
  *
  * The list of a bulk is written before it begins and never changes: ids, each with the end that it is about. Beside it
- * stands what became of each. A bulk is worked off by whichever process holds the lease; one that dies leaves nothing behind
- * that the next does not find here, and one that was only asleep can do no harm, because every step asks here first.
+ * stands what became of each. A process that dies leaves nothing behind that the next does not find here, and one that was only
+ * asleep can do no harm, because every step asks here first.
+ *
+ * A list is kept without end while its bulk runs. Once that is no longer so, nothing of it is begun any more: when a bulk is stopped, its
+ * list is given an end before anything else is done.
  *
  * Its keys, all in one slot, are in docs/storage.md.
  */
 import { randomBytes } from 'node:crypto';
+import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
+import {
+  type BulkEnd,
+  type BulkOrder,
+  bulkEndSchema,
+  bulkOrderSchema,
+  bulkReplayMachine,
+  bulkReplayVersion,
+} from '../../machines/bulk-replay.machine.ts';
+import { defineWorkflow } from '../engine/define.ts';
+import { createEngine, spreadOver } from '../engine/engine.ts';
 import type { RedisClient } from '../redis/connect.ts';
-
-export interface BulkOrder {
-  readonly id: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly perSecond: number;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-}
 
 export interface BulkItem {
   readonly msspTransId: string;
@@ -39,26 +44,11 @@ export type BulkState = 'running' | 'stopping' | 'done' | 'stopped';
  */
 export type BulkResult = 'begun' | 'replayed' | 'signed' | 'changed' | 'gone' | 'refused' | `${number}`;
 
-export interface BulkCounts {
-  /** Not replayed yet; of a bulk that was stopped, never. */
-  readonly waiting: number;
-  /** Replayed and open. */
-  readonly inFlight: number;
-  readonly signed: number;
-  /** Failed again, by fault code. */
-  readonly failed: Readonly<Record<string, number>>;
-  /** Somebody else replayed them. */
-  readonly changed: number;
-  /** Their retention was over. */
-  readonly gone: number;
-  /** Logins, which are not replayed. */
-  readonly refused: number;
-}
+export type BulkCounts = BulkEnd['counts'];
 
 export interface Bulk extends BulkOrder {
   readonly state: BulkState;
   readonly endedAt: number | undefined;
-  readonly total: number;
   /** Of one that is over; those of the others change from moment to moment. */
   readonly counts: BulkCounts | undefined;
 }
@@ -68,55 +58,57 @@ export type BulkTurn = 'go' | 'number' | 'over' | 'replayed' | 'settled';
 export interface BulkStore {
   newId(): string;
   /** Writes all of it; it is found, and worked off, from the last write on. */
-  create(order: BulkOrder, items: readonly BulkItem[]): Promise<void>;
+  create(order: Omit<BulkOrder, 'total'>, items: readonly BulkItem[]): Promise<void>;
   find(id: string): Promise<Bulk | undefined>;
   /** Newest first. */
   list(limit: number): Promise<readonly Bulk[]>;
-  open(): Promise<readonly string[]>;
   items(id: string): Promise<readonly BulkItem[]>;
   results(id: string): Promise<ReadonlyMap<string, BulkResult>>;
-  /** @returns False when it is not running. */
+  /** @returns False when it is over. */
   stop(id: string): Promise<boolean>;
+  /** From now on nothing more of it is begun. */
+  close(id: string): Promise<void>;
+  isClosed(id: string): Promise<boolean>;
   /**
    * Asks for the turn of an item, and its number.
    *
-   * @returns `go`, also for one that was begun before; `number` while the number is being prompted; `over` when the bulk
-   *   is not running; `replayed` when it was and is waited for; `settled` when it is known how it ended.
+   * @returns `go`, also for one that was begun before; `number` while the number is being prompted; `over` when the list is
+   *   closed; `replayed` when it was and is waited for; `settled` when it is known how it ended.
    */
   begin(id: string, item: string, msisdn: string): Promise<BulkTurn>;
   /** @param msisdn Its number, free again. */
   settle(id: string, item: string, result: BulkResult, msisdn?: string): Promise<void>;
   /** Numbers that a bulk has, by transaction. */
   numbers(id: string): Promise<ReadonlyMap<string, string>>;
-  finish(id: string, state: 'done' | 'stopped', counts: BulkCounts, now: number): Promise<void>;
+  /** Frees its numbers, and keeps list and results for as long as the report can be read. */
+  finish(id: string): Promise<void>;
 }
 
 const bulkIdPattern = /^B[0-9a-f]{16}$/;
 const itemsAtOnce = 1000;
 /** How long the report can be read. */
-const keptSeconds = 30 * 86_400;
+export const keptSeconds = 30 * 86_400;
 /** For what was not written to its end. */
 const draftSeconds = 3600;
+const stopKey = 'stop';
 
-const orderSchema = z.object({
-  by: z.string(),
-  reason: z.string(),
-  perSecond: z.number(),
-  createdAt: z.number(),
-  total: z.number(),
-});
-const countsSchema = z.object({
-  waiting: z.number(),
-  inFlight: z.number(),
-  signed: z.number(),
-  failed: z.record(z.string(), z.number()),
-  changed: z.number(),
-  gone: z.number(),
-  // Bulks that ended before there was such a thing do not say.
-  refused: z.number().default(0),
+/** @param chart With the way to work off, where turns are run. */
+export const bulkWorkflow = (chart = bulkReplayMachine) =>
+  defineWorkflow({
+    name: 'bulk-replay',
+    version: bulkReplayVersion,
+    chart,
+    input: bulkOrderSchema,
+    begin: (data: Omit<BulkOrder, 'id'>, { id }): BulkOrder => ({ ...data, id }),
+    events: z.object({ type: z.literal('STOP') }),
+  });
+
+/** What is read of an instance's record. */
+const recordSchema = z.object({
+  value: z.enum(['running', 'stopping', 'done', 'stopped']),
+  context: z.object({ end: bulkEndSchema.optional() }),
 });
 const itemSchema = z.tuple([z.string(), z.number()]);
-const stateSchema = z.enum(['running', 'stopping', 'done', 'stopped']);
 /** A later release may know more; what it has settled so is none of this one's doing. */
 const resultSchema = z
   .union([
@@ -125,12 +117,12 @@ const resultSchema = z
   ])
   .catch('changed');
 
-/** KEYS: bulk, results, numbers. ARGV: transaction, number, `<bulk> <transaction>`. */
+/** KEYS: list, results, numbers. ARGV: transaction, number, `<bulk> <transaction>`. */
 const beginScript = `
 local result = redis.call('HGET', KEYS[2], ARGV[1])
 if result == 'replayed' then return 'replayed' end
 if result and result ~= 'begun' then return 'settled' end
-if not result and redis.call('HGET', KEYS[1], 'state') ~= 'running' then return 'over' end
+if not result and redis.call('TTL', KEYS[1]) ~= -1 then return 'over' end
 local holder = redis.call('HGET', KEYS[3], ARGV[2])
 if holder and holder ~= ARGV[3] then return 'number' end
 redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
@@ -141,36 +133,38 @@ const settleScript = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 if ARGV[3] ~= '' and redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end`;
 
-const stopScript = `
-if redis.call('HGET', KEYS[1], 'state') ~= 'running' then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'stopping')
-return 1`;
-
 export const replayKey = (prefix: string, name: string): string => `{${prefix}-replays}:${name}`;
 
-export const createBulkStore = (redis: RedisClient, prefix: string): BulkStore => {
+export const createBulkStore = (options: {
+  /** Of the instances. */
+  readonly queue: Queue;
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly now: () => number;
+}): BulkStore => {
+  const { queue, redis, prefix, now } = options;
+  const engine = createEngine(spreadOver([queue], redis, now), now);
+  const workflow = bulkWorkflow();
   const key = (name: string): string => replayKey(prefix, name);
-  const bulkKey = (id: string): string => key(`bulk:${id}`);
-  const itemsKey = (id: string): string => `${bulkKey(id)}:items`;
-  const resultsKey = (id: string): string => `${bulkKey(id)}:results`;
+  const itemsKey = (id: string): string => key(`bulk:${id}:items`);
+  const resultsKey = (id: string): string => key(`bulk:${id}:results`);
 
-  const find = async (id: string): Promise<Bulk | undefined> => {
-    if (!bulkIdPattern.test(id)) return undefined;
-    const [text, state, endedAt, counts] = await redis.hmget(
-      bulkKey(id),
-      'order',
-      'state',
-      'endedAt',
-      'counts',
-    );
-    if (text == null || state == null) return undefined;
-    return {
-      id,
-      ...orderSchema.parse(JSON.parse(text)),
-      state: stateSchema.parse(state),
-      endedAt: endedAt == null ? undefined : Number(endedAt),
-      counts: counts == null ? undefined : countsSchema.parse(JSON.parse(counts)),
-    };
+  const bulkOf = async ({
+    id = '',
+    data,
+    progress,
+    finishedOn,
+    returnvalue,
+  }: Job): Promise<Bulk | undefined> => {
+    const order = bulkOrderSchema.safeParse(data).data;
+    if (order === undefined) return undefined;
+    const isOver = finishedOn !== undefined;
+    const record = recordSchema.safeParse(isOver ? returnvalue : progress).data;
+    const { value = isOver ? 'stopped' : 'running', context } = record ?? {};
+    // The turn that takes it comes in a moment.
+    const isStopped = value === 'running' && (await engine.verdict(id, stopKey)) !== undefined;
+    const { endedAt, counts } = context?.end ?? {};
+    return { id, ...order, state: isStopped ? 'stopping' : value, endedAt, counts };
   };
 
   const numbers = async (id: string): Promise<ReadonlyMap<string, string>> => {
@@ -183,7 +177,6 @@ export const createBulkStore = (redis: RedisClient, prefix: string): BulkStore =
   };
 
   return {
-    find,
     numbers,
 
     newId: () => `B${randomBytes(8).toString('hex')}`,
@@ -195,25 +188,25 @@ export const createBulkStore = (redis: RedisClient, prefix: string): BulkStore =
         await redis.rpush(itemsKey(id), ...texts);
         await redis.expire(itemsKey(id), draftSeconds);
       }
-      const order = JSON.stringify({ by, reason, perSecond, createdAt, total: items.length });
-      await redis
-        .multi()
-        .hset(bulkKey(id), 'order', order, 'state', 'running')
-        .persist(itemsKey(id))
-        .zadd(key('bulks'), createdAt, id)
-        .sadd(key('open'), id)
-        .exec();
+      await redis.persist(itemsKey(id));
+      await engine.start(workflow, id, { by, reason, perSecond, createdAt, total: items.length });
+    },
+
+    find: async (id) => {
+      const job: Job | undefined = bulkIdPattern.test(id) ? await queue.getJob(id) : undefined;
+      return job && bulkOf(job);
     },
 
     list: async (limit) => {
-      const ids = await redis.zrevrange(key('bulks'), 0, limit - 1);
-      const found = await Promise.all(ids.map(find));
-      const gone = ids.filter((_, index) => found[index] === undefined);
-      if (gone.length > 0) await redis.zrem(key('bulks'), ...gone);
-      return found.filter((bulk) => bulk !== undefined);
+      const jobs: readonly (Job | undefined)[] = await queue.getJobs(
+        ['wait', 'active', 'delayed', 'completed', 'failed'],
+        0,
+        limit - 1,
+      );
+      const found = await Promise.all(jobs.map((job) => job && bulkOf(job)));
+      const bulks = found.filter((bulk) => bulk !== undefined);
+      return bulks.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
     },
-
-    open: () => redis.smembers(key('open')),
 
     items: async (id) =>
       (await redis.lrange(itemsKey(id), 0, -1)).map((text) => {
@@ -226,13 +219,23 @@ export const createBulkStore = (redis: RedisClient, prefix: string): BulkStore =
       return new Map(found.map(([item, text]) => [item, resultSchema.parse(text) as BulkResult]));
     },
 
-    stop: async (id) => (await redis.eval(stopScript, 1, bulkKey(id))) === 1,
+    stop: async (id) => {
+      const sent = await engine.send(workflow, id, stopKey, { type: 'STOP' });
+      if (sent === 'busy') throw new Error('The bulk is busy');
+      return sent === 'taken';
+    },
+
+    close: async (id) => {
+      await redis.expire(itemsKey(id), keptSeconds);
+    },
+
+    isClosed: async (id) => (await redis.ttl(itemsKey(id))) !== -1,
 
     begin: async (id, item, msisdn) =>
       (await redis.eval(
         beginScript,
         3,
-        bulkKey(id),
+        itemsKey(id),
         resultsKey(id),
         key('numbers'),
         item,
@@ -245,13 +248,11 @@ export const createBulkStore = (redis: RedisClient, prefix: string): BulkStore =
       await redis.eval(settleScript, 2, resultsKey(id), key('numbers'), item, result, msisdn, holder);
     },
 
-    finish: async (id, state, counts, now) => {
+    finish: async (id) => {
       const held = [...(await numbers(id)).values()];
       if (held.length > 0) await redis.hdel(key('numbers'), ...held);
-      const ending = redis.multi();
-      ending.hset(bulkKey(id), 'state', state, 'endedAt', now, 'counts', JSON.stringify(counts));
-      for (const each of [bulkKey(id), itemsKey(id), resultsKey(id)]) ending.expire(each, keptSeconds);
-      await ending.srem(key('open'), id).exec();
+      await redis.expire(itemsKey(id), keptSeconds);
+      await redis.expire(resultsKey(id), keptSeconds);
     },
   };
 };

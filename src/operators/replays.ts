@@ -3,10 +3,11 @@
  *
  * A replay is a new attempt of the same transaction, and prompts a person. So it is ordered for one particular end: who has
  * looked at a fault, and was allowed to replay it, does not replay another one that came meanwhile. One by one it is done
- * here and now. A bulk is written down and worked off elsewhere (replay-runner.ts), at its rate; nobody has to stay.
+ * here and now. A bulk is written down and worked off elsewhere (bulk-worker.ts), at its rate; nobody has to stay.
  *
  * Everything is in the audit log before it is done.
  */
+import type { Queue } from 'bullmq';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';
@@ -84,6 +85,8 @@ export interface Replays {
   list(limit?: number): Promise<readonly BulkStanding[]>;
   /** What became of each, for a month after the end. */
   report(bulkId: string): Promise<BulkReport | undefined>;
+  /** Where bulks are worked off, to look at. */
+  readonly queue: Queue;
 }
 
 export interface ReplaysOptions {
@@ -91,6 +94,8 @@ export interface ReplaysOptions {
   readonly shards: readonly Shard[];
   readonly cancel: Cancel;
   readonly audit: Audit;
+  /** Of bulk replays (src/transactions/shards.ts). */
+  readonly queue: Queue;
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly now: () => number;
@@ -115,8 +120,8 @@ const increment = (counts: Map<string, number>, key: string): void => {
 };
 
 export const createReplays = (options: ReplaysOptions): Replays => {
-  const { history, shards, audit, redis, prefix, now, limiter, policy } = options;
-  const store = createBulkStore(redis, prefix);
+  const { history, shards, audit, redis, now, limiter, policy } = options;
+  const store = createBulkStore(options);
   const replayOnce = createReplayOnce(redis, shards);
   const prompts = createPromptLimit(limiter);
 
@@ -213,6 +218,8 @@ export const createReplays = (options: ReplaysOptions): Replays => {
   };
 
   return {
+    queue: options.queue,
+
     replay: async (msspTransId, operator, written) => {
       const reason = written?.trim() || undefined;
       if (reason !== undefined && !isReason(reason)) return { refused: 'reason' };

@@ -122,7 +122,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     issueLink: async () => (await operators.issueLink()).secret,
     close: async () => {
       console.endWaiting();
-      history.close();
+      await rooms.close();
       await closeShards(shards);
       await disconnect(redis);
     },

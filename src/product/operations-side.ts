@@ -1,10 +1,11 @@
 import { startCallbacks } from '../callbacks/start.ts';
 import { createAuditLog, createCallbackLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
-import { createReplayRunner } from '../operators/replay-runner.ts';
+import { createAutomaticReplays } from '../operators/automatic-replays.ts';
+import { startBulkWorker } from '../operators/bulk-worker.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
-import type { Shard } from '../transactions/shards.ts';
+import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
@@ -15,7 +16,7 @@ export interface OperationsSide {
 
 /**
  * What is done beside signing: the index that people search, the replays that they have ordered, and the callbacks of
- * applications. Of all worker processes one at a time sees to each of the first two, and finds what there is to tell.
+ * applications. Of all worker processes one at a time sees to the index and to automatic replays, and finds what there is to tell.
  */
 export const startOperations = async (core: Core, shards: readonly Shard[]): Promise<OperationsSide> => {
   const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
@@ -26,17 +27,21 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
   const indexKeeper = operations.index
     ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
     : undefined;
-  const replays = createReplayRunner({
+  const audit = createAudit({ redis, prefix, log: createAuditLog(logger) });
+  const replaying = {
     redis,
     prefix,
     shards,
-    audit: createAudit({ redis, prefix, log: createAuditLog(logger) }),
+    audit,
     limiter: createRateLimiter({ redis, prefix }),
-    automatic: operations.replay.automatic,
     now,
     onError,
-  });
-  replays.start();
+  };
+  const bulkQueue = openBulkQueue({ redis, prefix, onError });
+  const bulks = startBulkWorker({ ...replaying, queue: bulkQueue });
+  await bulks.ready();
+  const automatic = createAutomaticReplays({ ...replaying, rules: operations.replay.automatic });
+  automatic.start();
   const callbacks = await startCallbacks({
     redis,
     prefix,
@@ -55,7 +60,9 @@ export const startOperations = async (core: Core, shards: readonly Shard[]): Pro
   return {
     close: async () => {
       await callbacks.close();
-      await replays.close();
+      await automatic.close();
+      await bulks.close();
+      await closeQueues([bulkQueue]);
       await indexKeeper?.close();
     },
   };

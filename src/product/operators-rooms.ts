@@ -1,4 +1,5 @@
 /** What the people who run the service work with: the same in the console and on the command line. */
+
 import { createCallbacks } from '../callbacks/callbacks.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createHistory, type History } from '../history/history.ts';
@@ -13,7 +14,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { shardFor } from '../transactions/answers.ts';
-import type { Shard } from '../transactions/shards.ts';
+import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { retentionOf } from './retention.ts';
 
 export interface OperatorsRooms {
@@ -23,6 +24,7 @@ export interface OperatorsRooms {
   readonly callbacks: CallbackReplays;
   /** Users and tokens are sealed, so this needs the key. */
   operatorsWith(masterKey: Uint8Array): Operators;
+  close(): Promise<void>;
 }
 
 export const openOperatorsRooms = (options: {
@@ -42,9 +44,14 @@ export const openOperatorsRooms = (options: {
   const audit = createAudit({ redis, prefix, log: options.log });
   const retention = retentionOf(configuration);
   const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
+  const bulkQueue = openBulkQueue({ redis, prefix, onError });
   return {
     history,
     audit,
+    close: async () => {
+      history.close();
+      await closeQueues([bulkQueue]);
+    },
     replays: createReplays({
       history,
       shards,
@@ -55,6 +62,7 @@ export const openOperatorsRooms = (options: {
           : cancelTransaction(msspTransId, { at, redis, protocol, now, by: 'operator' });
       },
       audit,
+      queue: bulkQueue,
       redis,
       prefix,
       now,

@@ -2,7 +2,7 @@
  * The queues, three for each shard: signatures, receipts, and what is told to application providers (src/callbacks).
  *
  * A BullMQ queue lives in one slot, so on one core of one Redis; more shards spread the work over the nodes of a
- * cluster. With one shard (the default) this is simply three queues.
+ * cluster. With one shard (the default) this is simply three queues. Bulk replays are few, and have one queue in all.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
@@ -12,6 +12,7 @@ import { addFairly } from './fair-adding.ts';
 import { createJobHome, type JobHome } from './job-home.ts';
 
 export const callbackQueueName = 'callbacks';
+export const bulkQueueName = 'bulk-replays';
 
 export interface QueueAt {
   readonly queue: Queue;
@@ -80,6 +81,10 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
     };
   });
 };
+
+/** In the slot of the first shard. */
+export const openBulkQueue = ({ prefix, ...common }: Omit<ShardsOptions, 'shards'>): Queue =>
+  openQueue(bulkQueueName, shardPrefix(prefix, 0), common).queue;
 
 export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
   await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closePatienceMs)));

@@ -125,6 +125,17 @@ describe('what the board shows', () => {
     ]);
   });
 
+  it('names bulk replays by who has ordered how many, without the reason', async () => {
+    const order = { ids: [await stage.failed(208)], reason: 'Zacharias has called', perSecond: 1 };
+    const { status } = await stage.ask('operator', 'POST', '/admin/api/replays', order);
+    expect(status).toBeLessThan(300);
+    for (const who of roles) {
+      const seen = await lists(who);
+      expect(seen).toContain('the-operator · 1 to replay');
+      expect(seen).not.toContain('Zacharias');
+    }
+  });
+
   it('is for those who are logged in', async () => {
     const page = await stage.fetch('/admin/queues');
     expect([page.status, page.headers.get('location')]).toEqual([303, '/admin/login?next=%2Fadmin%2Fqueues']);

@@ -55,9 +55,9 @@ const failMany = async (apId: string): Promise<readonly string[]> => {
 
 const order = { perSecond: 200, operator, reason: 'The transport was down' };
 
-const start = async (apId: string): Promise<string> => {
+const start = async (apId: string, changes: Partial<typeof order> = {}): Promise<string> => {
   await stage.indexer.idle();
-  const started = await stage.replays.start({ filter: { apId } }, order);
+  const started = await stage.replays.start({ filter: { apId } }, { ...order, ...changes });
   if (!('bulkId' in started)) throw new Error(started.refused);
   return started.bulkId;
 };
@@ -105,7 +105,7 @@ describe('a bulk of 200', () => {
     const before = await stage.replays.progress(bulkId);
     expect(before?.state).toBe('running');
     expect(before?.waiting).toBeGreaterThan(0);
-    // One of the two holds the lease; both die, and a third finds what is left.
+    // One of the two is at it; both die, and a third finds what is left.
     await kill(first);
     await kill(second);
     await startRunner();
@@ -117,16 +117,42 @@ describe('a bulk of 200', () => {
     const apId = 'http://both.example';
     const ids = await failMany(apId);
     for (const runner of [...running]) await kill(runner);
-    // Each takes the lease, and goes on believing that it has it when it has been taken away.
-    const lease = `{${stage.prefix}-replays}:lease`;
-    for (const _ of [1, 2]) {
-      await client.del(lease);
-      stage.runner({ leaseMs: 60_000 });
-      await soon(async () => expect(await client.exists(lease)).toBe(1));
-    }
-    const bulkId = await start(apId);
+    const prompted = () => ids.filter((id) => stage.asked().includes(`${id} 2`)).length;
+    const asleep = await startRunner();
+    const bulkId = await start(apId, { perSecond: 50 });
+    await soon(() => expect(prompted()).toBeGreaterThan(3));
+    asleep.signal('SIGSTOP');
+    const before = prompted();
+    await startRunner();
+    await soon(() => expect(prompted()).toBeGreaterThan(before + 5));
+    // It goes on where it was, and believes that the work is still its own.
+    asleep.signal('SIGCONT');
     await answerAll(bulkId, ids);
     await checkAll(bulkId, ids);
+  }, 60_000);
+
+  it('is stopped at once, whichever process works at it', async () => {
+    const apId = 'http://stopped.example';
+    const ids = await failMany(apId);
+    await startRunner();
+    await startRunner();
+    const bulkId = await start(apId, { perSecond: 20 });
+    const prompted = () => ids.filter((id) => stage.asked().includes(`${id} 2`));
+    await soon(() => expect(prompted().length).toBeGreaterThan(3));
+    expect(await stage.replays.stop(bulkId, operator)).toBe('stopping');
+    expect(await stage.replays.stop(bulkId, operator)).toBe('not-running');
+    const list = `{${stage.prefix}-replays}:bulk:${bulkId}:items`;
+    await soon(async () => expect(await client.ttl(list)).toBeGreaterThan(0));
+    const { waiting = 0 } = (await stage.replays.progress(bulkId)) ?? {};
+    const answered = new Set<string>();
+    await soon(async () => {
+      for (const id of prompted().filter((each) => !answered.has(each))) {
+        await stage.answer(id, 2, 208);
+        answered.add(id);
+      }
+      expect(await stage.replays.progress(bulkId)).toMatchObject({ state: 'stopped', waiting });
+    });
+    expect(answered.size).toBe(ids.length - waiting);
   }, 60_000);
 
   it.each([
@@ -138,17 +164,12 @@ describe('a bulk of 200', () => {
     const id = await stage.failed(208, stage.somebody(), apId);
     await stage.indexer.idle();
     const row = await stage.history.find(id);
-    const store = createBulkStore(stage.product.core.blocking, stage.prefix);
+    const { bulkQueue: queue, prefix } = stage;
+    const store = createBulkStore({ queue, redis: stage.product.core.blocking, prefix, now: Date.now });
     const bulkId = store.newId();
     // As a process leaves it that has begun the item and dies.
-    const multi = client.multi();
-    const key = (name: string) => `{${stage.prefix}-replays}:bulk:${bulkId}${name}`;
-    const written = { by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now(), total: 1 };
-    multi.rpush(key(':items'), JSON.stringify([id, 1]));
-    multi.hset(key(''), 'order', JSON.stringify(written), 'state', 'running');
-    multi.hset(key(':results'), id, 'begun');
-    multi.hset(`{${stage.prefix}-replays}:numbers`, row?.msisdn ?? '', `${bulkId} ${id}`);
-    await multi.exec();
+    await client.hset(`{${prefix}-replays}:bulk:${bulkId}:results`, id, 'begun');
+    await client.hset(`{${prefix}-replays}:numbers`, row?.msisdn ?? '', `${bulkId} ${id}`);
     if (recorded) {
       const entry = {
         who: 'olga',
@@ -166,8 +187,38 @@ describe('a bulk of 200', () => {
       await stage.answer(id, 2, 208);
       await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
     }
-    await client.sadd(`{${stage.prefix}-replays}:open`, bulkId);
+    const items = [{ msspTransId: id, endedRuns: 1 }];
+    await store.create({ id: bulkId, by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now() }, items);
     await answerAll(bulkId, replayed ? [] : [id]);
     await checkAll(bulkId, [id]);
+  });
+});
+
+describe('a bulk of an earlier release', () => {
+  /** As it lay in Redis. */
+  const write = async (id: string, state: string, item: string): Promise<void> => {
+    const key = (name: string) => `{${stage.prefix}-replays}:${name}`;
+    const written = { by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now(), total: 1 };
+    await client.rpush(key(`bulk:${id}:items`), JSON.stringify([item, 1]));
+    await client.hset(key(`bulk:${id}`), 'order', JSON.stringify(written), 'state', state);
+    await client.sadd(key('open'), id);
+  };
+
+  it('goes on, or is stopped, and keeps no other from going on', async () => {
+    const [id = '', left = ''] = await Promise.all([208, 208].map((code) => stage.failed(code as 208)));
+    await write('B00000000000000a1', 'running', id);
+    await write('B00000000000000a2', 'stopping', left);
+    await client.sadd(`{${stage.prefix}-replays}:open`, 'B00000000000000a0');
+    await startRunner();
+    await answerAll('B00000000000000a1', [id]);
+    await checkAll('B00000000000000a1', [id]);
+    await soon(async () =>
+      expect(await stage.replays.progress('B00000000000000a2')).toMatchObject({
+        state: 'stopped',
+        waiting: 1,
+      }),
+    );
+    expect(stage.asked()).not.toContain(`${left} 2`);
+    expect(await client.smembers(`{${stage.prefix}-replays}:open`)).toEqual(['B00000000000000a0']);
   });
 });

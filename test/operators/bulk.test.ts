@@ -252,7 +252,12 @@ describe('a bulk', () => {
       refused: { login: 1 },
     });
     // As a release wrote it that did not tell logins apart.
-    const store = createBulkStore(stage.product.core.blocking, stage.prefix);
+    const store = createBulkStore({
+      queue: stage.bulkQueue,
+      redis: stage.product.core.blocking,
+      prefix: stage.prefix,
+      now: Date.now,
+    });
     const bulkId = store.newId();
     const items = [login, id].map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
     await store.create({ id: bulkId, by: 'olga', reason: '', perSecond: 500, createdAt: Date.now() }, items);

@@ -1,14 +1,15 @@
 /** A running product with its search index and the replays beside it, as the product will put them together. */
 import { randomBytes } from 'node:crypto';
+import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
 import { createCallbacks } from '../../src/callbacks/callbacks.ts';
 import { createHistory, type History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import { type Audit, createAudit } from '../../src/operators/audit.ts';
-import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
+import { type AutomaticRule, createAutomaticReplays } from '../../src/operators/automatic-replays.ts';
+import { startBulkWorker } from '../../src/operators/bulk-worker.ts';
 import { type CallbackReplays, createCallbackReplays } from '../../src/operators/callback-replays.ts';
 import { type ReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
-import { createReplayRunner, type ReplayRunner } from '../../src/operators/replay-runner.ts';
 import { createReplays, type Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
@@ -17,7 +18,13 @@ import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
-import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeQueues,
+  closeShards,
+  openBulkQueue,
+  openShards,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -25,9 +32,15 @@ import { signRequest, statusRequest } from '../support/requests.ts';
 /** Their phones never answer by themselves: the tests answer for them. */
 const firstPerson = 41_760_000_000;
 
+/** All that replays in one process. */
+export interface ReplayRunner {
+  close(): Promise<void>;
+}
+
 export interface ReplayStage {
   readonly product: TestProduct;
   readonly shards: readonly Shard[];
+  readonly bulkQueue: Queue;
   readonly prefix: string;
   readonly history: History;
   readonly indexer: Indexer;
@@ -84,6 +97,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const shards = openShards({ redis: blocking, prefix, shards: count, onError });
+  const bulkQueue = openBulkQueue({ redis: blocking, prefix, onError });
   const common = { redis: blocking, prefix, shards: count, retention, now: Date.now, onError };
   const history = createHistory(common);
   const indexer = createIndexer({ ...common, pollMs: 10 });
@@ -106,6 +120,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
           : cancelTransaction(id, { at, redis: blocking, protocol, now: Date.now });
       },
       audit,
+      queue: bulkQueue,
       redis: blocking,
       prefix,
       now: Date.now,
@@ -145,6 +160,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
   return {
     product,
     shards,
+    bulkQueue,
     prefix,
     history,
     indexer,
@@ -197,10 +213,17 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
         .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
     stopRunners,
     runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
-      const options = { redis: blocking, prefix, shards, audit, limiter, automatic, now, onError, leaseMs };
-      const runner = createReplayRunner(options);
+      const options = { redis: blocking, prefix, shards, audit, limiter, now, onError };
+      const bulks = startBulkWorker({ ...options, queue: bulkQueue, holdMs: leaseMs });
+      const byItself = createAutomaticReplays({ ...options, rules: automatic, leaseMs });
+      byItself.start();
+      const runner = {
+        close: async () => {
+          await byItself.close();
+          await bulks.close();
+        },
+      };
       runners.push(runner);
-      runner.start();
       return runner;
     },
     close: async () => {
@@ -208,6 +231,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       history.close();
       await indexer.close();
       await closeShards(shards);
+      await closeQueues([bulkQueue]);
       await product.stop();
     },
   };

@@ -2,7 +2,8 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Queue } from 'bullmq';
 import type { Role } from '../../operators/operator.ts';
-import { callbackQueueName, type Shard } from '../../transactions/shards.ts';
+import { bulkQueueName, callbackQueueName } from '../../transactions/shards.ts';
+import type { ConsoleDeps } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
 import { queuesOf } from './queues-of.ts';
 import { hideIn } from './shown-job.ts';
@@ -16,6 +17,9 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
     prefix,
     readOnlyMode,
     allowRetries: !readOnlyMode && isReplayed,
+    ...(queue.name === bulkQueueName && {
+      externalJobUrl: ({ id }) => ({ href: `/admin/replays/${encodeURIComponent(String(id))}` }),
+    }),
     // A callback is named after its transaction, whose page shows it.
     ...(isReplayed && { externalJobUrl: ({ id }) => ({ href: `/admin/transactions/${transactionIn(id)}` }) }),
   });
@@ -37,7 +41,12 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
 };
 
 /** Names are told apart by their shard where there are many. */
-export const createAdapters = (shards: readonly Shard[], role: Role): readonly BullMQAdapter[] =>
-  shards.flatMap((shard) =>
+export const createAdapters = (
+  { shards, replays }: Pick<ConsoleDeps, 'shards' | 'replays'>,
+  role: Role,
+): readonly BullMQAdapter[] => [
+  ...shards.flatMap((shard) =>
     queuesOf(shard).map((queue) => adapterOf(queue, shards.length > 1 ? `${shard.index}-` : '', role)),
-  );
+  ),
+  adapterOf(replays.queue, '', role),
+];

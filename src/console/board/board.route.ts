@@ -52,7 +52,7 @@ const createBoard = (deps: ConsoleDeps, role: Role): Hono => {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
   createBullBoard({
-    queues: [...createAdapters(deps.shards, role)],
+    queues: [...createAdapters(deps, role)],
     serverAdapter: adapter,
     options: {
       uiConfig: {

@@ -69,6 +69,9 @@ const otherSchema = z.object({
   timeoutSeconds: optionalNumber,
 });
 
+/** A bulk replay. Its reason is free text. */
+const bulkSchema = z.object({ by: z.string(), perSecond: z.number(), total: z.number() });
+
 const endSchema = recordSchema.extend({ state: z.string() });
 const receiptSchema = z.object({ receipt: z.string() });
 
@@ -109,6 +112,8 @@ const shownData = (
       },
     };
   }
+  const bulk = bulkSchema.safeParse(data).data;
+  if (bulk !== undefined) return { name: `${bulk.by} · ${bulk.total} to replay`, data: bulk };
   const other = otherSchema.safeParse(data).data;
   if (other === undefined || other.msspTransId === '') return { name: undefined, data: {} };
   const number = shownNumber(role, digitsOf(other.msisdn));

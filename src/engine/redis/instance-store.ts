@@ -102,6 +102,8 @@ export interface InstanceStore {
   renew(tries: readonly HeldTry[], until: number): Promise<readonly boolean[]>;
   /** Wakes instances of which a hold has run out. */
   wakeLapsed(): Promise<void>;
+  /** What an event with this key has come to; undefined when none came. */
+  verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
   /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
   sleep(id: string, token: string, until: number): Promise<void>;
   read(id: string): Promise<StoredInstance | undefined>;
@@ -293,6 +295,10 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     wakeLapsed: async () => {
       const ids = await redis.eval(lapsedScript, 1, heldKey, now(), mostLapsed, queue.toKey(''));
       await Promise.all([...new Set(ids as readonly string[])].map(wake));
+    },
+    verdict: async (id, key) => {
+      const verdict = await redis.hget(queue.toKey(id), `key:${key}`);
+      return (verdict ?? undefined) as 'waiting' | 'taken' | 'refused' | undefined;
     },
     sleep: async (id, token, until) => {
       const time = now();

@@ -14,7 +14,7 @@ import {
   pingSchema,
 } from '../../../machines/ping.machine.ts';
 import { activity, defineWorkflow } from '../../engine/define.ts';
-import { createEngine } from '../../engine/engine.ts';
+import { createEngine, spreadOver } from '../../engine/engine.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../engine/worker.ts';
 import { clockOf, type RedisClient } from '../../redis/connect.ts';
 import { shardPrefix } from '../../transactions/contract.ts';
@@ -81,7 +81,7 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     input: pingSchema,
     begin: (data: PingData): PingInput => ({ ...data, pausesMs }),
   });
-  const engine = createEngine({ queue, redis: commands, now });
+  const engine = createEngine(spreadOver([queue], commands, now), now);
   let worker: WorkflowWorker | undefined;
   let closed: Promise<void> | undefined;
 
