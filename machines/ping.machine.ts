@@ -13,6 +13,8 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { z } from 'zod';
 
+export const pingVersion = 1;
+
 export const pingSchema = z.object({
   tenantId: z.string(),
   reference: z.string(),

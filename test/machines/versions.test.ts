@@ -10,7 +10,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const released: Readonly<Record<string, string>> = {
+  'bulk-replay.machine.ts': 'version 1, 51b5386e45d1bde7',
   'callback.machine.ts': 'version 1, ba39ccb523384102',
+  'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'signature.machine.ts': 'version 1, aa07befd08e0750a',
 };
 

@@ -12,6 +12,7 @@ import {
   type PingTry,
   pingMachine,
   pingSchema,
+  pingVersion,
 } from '../../../machines/ping.machine.ts';
 import { activity, defineWorkflow } from '../../engine/define.ts';
 import { createEngine, spreadOver } from '../../engine/engine.ts';
@@ -71,7 +72,7 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     }, policy);
   const workflow = defineWorkflow({
     name: 'ping',
-    version: 1,
+    version: pingVersion,
     chart: pingMachine.provide({
       actors: {
         untilSettled: untilItWorks(activities.untilSettled),

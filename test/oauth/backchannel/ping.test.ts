@@ -232,9 +232,10 @@ describe('a client in ping mode', async () => {
     };
     const first = await start(false);
     const authReqId = await begin(first, 'token-dies');
-    const job = `{${prefix}-0}:pings:${(await loginOf(first, authReqId)).reference}`;
-    const isHeld = async () => (await redis.client().hkeys(job)).some((field) => field.startsWith('hold:'));
-    await until(isHeld);
+    const { reference } = await loginOf(first, authReqId);
+    const job = `{${prefix}-0}:pings:${reference}`;
+    const held = () => redis.client().zrange(`{${prefix}-0}:pings:tries:held`, 0, '-1');
+    await until(async () => (await held()).some((name) => name.startsWith(`${reference} `)));
     for (const connection of [first.core.commands, first.core.blocking]) connection.disconnect();
     const second = await start(true);
     try {
