@@ -64,7 +64,7 @@ export interface Activities {
   close(graceMs: number): Promise<void>;
 }
 
-export const tokenOf = (instance: string, child: string, run: number): string =>
+const tokenOf = (instance: string, child: string, run: number): string =>
   Buffer.from(JSON.stringify([instance, child, run])).toString('base64url');
 
 /** @returns Undefined for a text that is no token. */

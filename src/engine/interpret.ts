@@ -201,11 +201,11 @@ export interface Parent {
 }
 
 /** The instance that a child of this one is: the same whenever it is computed. BullMQ allows no colon in it. */
-export const childInstanceId = (parent: string, child: string, run: number): string =>
+const childInstanceId = (parent: string, child: string, run: number): string =>
   `${parent}.${encodeURIComponent(child).replaceAll('.', '%2E')}.${run}`;
 
 /** @returns Undefined for an instance that was started from outside, whose id has no dot. */
-export const parentOf = (id: string): Parent | undefined => {
+const parentOf = (id: string): Parent | undefined => {
   const [, parent, child, run] = /^(.+)\.([^.]+)\.(\d+)$/s.exec(id) ?? [];
   if (parent === undefined || child === undefined) return undefined;
   return { id: parent, child: decodeURIComponent(child), run: Number(run) };

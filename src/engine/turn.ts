@@ -49,7 +49,7 @@ const longestSleepMs = 10 * 365 * 86_400_000;
 const otherVersionMs = 500;
 const troubleBackoffMs = (troubles: number): number => Math.min(200 * 2 ** Math.min(troubles, 9), 60_000);
 
-export class LockLostError extends Error {
+class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
