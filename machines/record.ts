@@ -19,7 +19,6 @@ import {
   type SignatureInput,
   type SignatureState,
   signatureMachine,
-  signatureVersion,
 } from './signature.machine.ts';
 
 export interface SignatureRecord {
@@ -35,11 +34,14 @@ export interface SignatureRecord {
 }
 
 /** Every machine that may have written a record that is still open somewhere. Old ones stay until none can be. */
-const machines = { [signatureVersion]: signatureMachine } as const;
+const machines = { 1: signatureMachine } as const;
+
+/** The version that new transactions get. */
+const currentVersion = 1;
 
 /** A record of a release after this one, which only a program of that release can advance. */
 export const isOfLaterVersion = (version: unknown): boolean =>
-  typeof version === 'number' && version > signatureVersion;
+  typeof version === 'number' && version > currentVersion;
 
 /** The machine's actions only assign, and assignments are part of the transition. */
 const noEffects = (): never => {
@@ -96,7 +98,7 @@ const runThrough = (
 export const begin = (input: SignatureInput, ...events: readonly SignatureEvent[]): SignatureRecord => {
   const { attempt, deadline, history } = initialContext(input);
   // The machine's initial state does nothing on entry, so nothing has to be computed to be in it.
-  const record = { version: signatureVersion, state: 'submitted', attempt, deadline, history } as const;
+  const record = { version: currentVersion, state: 'submitted', attempt, deadline, history } as const;
   return events.length === 0 ? record : advance(record, ...events);
 };
 

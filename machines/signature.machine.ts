@@ -28,8 +28,6 @@ export interface HistoryEntry {
   readonly fault?: Fault | undefined;
 }
 
-export const signatureVersion = 1;
-
 export type SignatureState = 'submitted' | 'pending' | 'signed' | 'failed' | 'receipted';
 
 export interface SignatureContext {

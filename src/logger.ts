@@ -90,8 +90,12 @@ const describe = (error: Error): { error: string; code?: unknown; message: strin
 /** Redis being away makes every connection complain at every try; once in a while is enough. */
 const quietMs = 5000;
 
+/** One connection may be the queue's, a worker's and the process's own at once, and each of them tells of its troubles. */
+const said = new WeakMap<Logger, Map<string, number>>();
+
 const createTrouble = (logger: Logger, now: () => number): ((error: Error) => void) => {
-  const lastSaid = new Map<string, number>();
+  const lastSaid = said.get(logger) ?? new Map<string, number>();
+  said.set(logger, lastSaid);
   return (error) => {
     const key = `${error.name} ${error.message}`.slice(0, 120);
     const time = now();

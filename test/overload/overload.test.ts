@@ -29,8 +29,12 @@ afterEach(async () => {
   await product.stop();
 });
 
-const waitingInQueue = (): Promise<number> =>
-  redis.client().llen(`{${product.configuration.queue.prefix}-0}:signatures:wait`);
+/** Also those that have their place in the order of applications. */
+const waitingInQueue = async (): Promise<number> => {
+  const queue = `{${product.configuration.queue.prefix}-0}:signatures`;
+  const client = redis.client();
+  return (await client.llen(`${queue}:wait`)) + (await client.zcard(`${queue}:prioritized`));
+};
 
 const isRefused = ({ body }: WireAnswer): boolean => body.Fault?.Detail === detail;
 
