@@ -340,9 +340,11 @@ export const createTurn = (options: TurnOptions) => {
     const sleep = async (): Promise<void> => {
       const time = now();
       const names = own.running().map(({ child, run }) => `${child}/${run}`);
-      for (const [child, known] of life.openActivities(time)) {
-        if (names.includes(`${child}/${known.run}`)) life.setChild(child, { ...known, held: true });
-      }
+      const open = life.openActivities(time);
+      const isOurs = ([child, { run }]: (typeof open)[number]): boolean => names.includes(`${child}/${run}`);
+      // Its time has come since they were looked at last: nothing would wake the job for it.
+      if (open.some((each) => !isOurs(each) && heldUntil(...each) <= time)) return;
+      for (const [child, known] of open.filter(isOurs)) life.setChild(child, { ...known, held: true });
       if (!(await commit('sleeps'))) return;
       await store.sleep(id, token, Math.min(life.nextTime(time), time + longestSleepMs));
       throw new DelayedError();

@@ -161,3 +161,30 @@ describe('a process that dies with thousands of tries', () => {
     expect(await queue.getJobCounts('delayed', 'waiting')).toEqual({ delayed: 0, waiting: 2500 });
   });
 });
+
+describe('a try that becomes due while its turn goes to sleep', () => {
+  it.each([1, 2, 3, 4, 5, 6])('is made, after a pause of %i ms', async (backoffMs) => {
+    let tries = 0;
+    const chart = setup({
+      actors: {
+        ask: activity<void, void>(
+          async () => {
+            tries += 1;
+            if (tries === 1) throw new Error('not now');
+          },
+          { attempts: 2, backoffMs },
+        ),
+      },
+    }).createMachine({
+      initial: 'asking',
+      states: { asking: { invoke: { src: 'ask', onDone: 'over' } }, over: { type: 'final' } },
+    });
+    const { engine, work, ended } = begin();
+    const asking = defineWorkflow({ name: 'asking', version: 1, chart });
+    // Time passes with each look at the clock.
+    let looks = 0;
+    await work([asking], { now: () => Date.now() + looks++ });
+    await engine.start(asking, 'I-1');
+    expect((await ended('I-1')).record?.value).toBe('over');
+  });
+});
