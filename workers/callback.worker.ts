@@ -135,6 +135,12 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
     return { kind: 'failed', problem, pauseMs: Math.max(pauseMs, wantedMs) };
   };
 
+  /** A bug. As an error of the chart it would end a callback in a way that nobody can replay. */
+  const notSent = (error: unknown): DeliveryResult => {
+    onError(error instanceof Error ? error : new Error(String(error)));
+    return { kind: 'not-sent', why: 'an error of this service' };
+  };
+
   const workflow = defineWorkflow({
     name: callbackJobName,
     version: callbackVersion,
@@ -142,7 +148,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
       actors: {
         deliver: activity<CallbackTry, TryResult>(
           async ({ input: { id, data, number }, signal }) =>
-            resultOf(number, await deliver(id, data, signal)),
+            resultOf(number, await deliver(id, data, signal).catch(notSent)),
           { gate: { turn: (input) => placeOf((input as CallbackTry).data.apId) } },
         ),
       },

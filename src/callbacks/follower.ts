@@ -102,7 +102,8 @@ export const createFollower = (options: FollowerOptions): Follower => {
         ends.map(({ id, data }) => ({
           name: callbackJobName,
           data,
-          opts: { jobId: id, attempts: tries },
+          // A worker of a release without the chart may take it, and without a backoff would try ten times at once.
+          opts: { jobId: id, attempts: tries, backoff: { type: 'callback' } },
         })),
       );
     };

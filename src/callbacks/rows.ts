@@ -6,7 +6,15 @@ import { member, parsed } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
 
-const fields = ['data', 'progress', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
+const fields = [
+  'data',
+  'progress',
+  'processedOn',
+  'finishedOn',
+  'failedReason',
+  'returnvalue',
+  'atm',
+] as const;
 const readAtOnce = 250;
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
@@ -25,7 +33,7 @@ const stateOf = (
 
 const rowOf = (
   id: string,
-  [data, progress, processedOn, finishedOn, failedReason, returnValue]: readonly (string | null)[],
+  [data, progress, processedOn, finishedOn, failedReason, returnValue, atm]: readonly (string | null)[],
   delayedScore: string | null,
 ): CallbackRow | undefined => {
   const read: CallbackData | undefined = callbackSchema.safeParse(parsed(data ?? '')).data;
@@ -33,7 +41,9 @@ const rowOf = (
   const { msspTransId, apId, apTransId, attempt, at, end } = read;
   const state = stateOf(finishedOn ?? null, failedReason ?? null, returnValue ?? null);
   const record = parsed((state === 'delivered' ? returnValue : progress) ?? '');
-  const { tries = 0, problem = failedReason } = triedSchema.safeParse(member(record, 'context')).data ?? {};
+  // Before there was the chart, tries were those of the job.
+  const earlier = { tries: Number(atm ?? 0), problem: failedReason };
+  const { tries, problem = failedReason } = triedSchema.safeParse(member(record, 'context')).data ?? earlier;
   const triedAt = Number(finishedOn ?? processedOn ?? 0);
   return {
     id,

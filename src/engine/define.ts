@@ -103,6 +103,15 @@ export interface Workflow {
   readonly children: Readonly<Record<string, Workflow>>;
 }
 
+/** Names the version with which an instance begins, so that a worker without it leaves the instance alone. */
+export const jobNameOf = ({ chart: { name, version } }: Workflow): string => `${name}@${version}`;
+
+/** @returns Without a version where a program has added the job by itself: the latest is meant. */
+export const readJobName = (jobName: string): { readonly name: string; readonly version?: number } => {
+  const [name = '', version] = jobName.split('@', 2);
+  return version === undefined ? { name } : { name, version: Number(version) };
+};
+
 const anyEvent = z.looseObject({ type: z.string().min(1) });
 /** Those names are XState's own: from outside they would end activities and fire timers. */
 const fromOutside = (schema: z.ZodType<{ readonly type: string }>) =>

@@ -9,7 +9,7 @@ import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { doneEvent, endKey, readToken } from './activities.ts';
-import type { Workflow } from './define.ts';
+import { jobNameOf, type Workflow } from './define.ts';
 import { type Life, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -110,8 +110,12 @@ export const deliver = async (
   options: DeliverOptions = {},
 ): Promise<Delivery> => {
   const until = performance.now() + busyPatienceMs;
+  let isSent = false;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
+    // A turn has taken it meanwhile, and may have forgotten its key.
+    if (isSent && (await store.verdict(id, key)) === undefined) return 'waiting';
     const { given, todo } = await store.deliver(id, key, event, options);
+    isSent = given === 'waiting';
     const isAwake = given !== 'waiting' || todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
     if (given !== 'busy' && isAwake) return given;
     if (performance.now() > until) return 'busy';
@@ -170,7 +174,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
       const { queue } = home(id);
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
         throw new TypeError('id: letters, digits, - and _, not digits alone, and no name of BullMQ');
-      await queue.add(workflow.chart.name, workflow.parseInput(input), {
+      await queue.add(jobNameOf(workflow), workflow.parseInput(input), {
         jobId: id,
         timestamp: now(),
         ...(delayMs !== undefined && { delay: delayMs }),

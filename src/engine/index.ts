@@ -18,12 +18,15 @@ import type { Observation } from './interpret.ts';
 import { startWorkflowWorker, type WorkflowWorker } from './worker.ts';
 
 export { ChartError } from './chart.ts';
-export type { ActivityArguments, ActivityPolicy, Later, Workflow } from './define.ts';
+export type { ActivityArguments, ActivityPolicy, Gate, GateTurn, Later, Workflow } from './define.ts';
 export { activity, defineWorkflow, later } from './define.ts';
 export type { Engine, Instance, SendResult } from './engine.ts';
 export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
 export type { WorkflowWorker } from './worker.ts';
+
+/** A queue whose question for the version of Redis fails, because Redis is away just then, fails for ever. Workers ask, too, and wait. */
+const unasked = { skipVersionCheck: true };
 
 export interface Workflows extends Engine {
   /** Runs turns in this process until it is closed. Start it in as many processes as are needed. */
@@ -69,7 +72,7 @@ export const openWorkflows = (options: {
 
   const open = (connection: RedisClient): readonly Queue[] =>
     Array.from({ length: shards }, (_, shard) => {
-      const at = { connection, prefix: `{${prefix}-${shard}}`, skipWaitingForReady: true };
+      const at = { connection, prefix: `{${prefix}-${shard}}`, skipWaitingForReady: true, ...unasked };
       const queue = new Queue('workflows', at);
       queue.on('error', onError);
       return queue;

@@ -205,11 +205,23 @@ const childInstanceId = (parent: string, child: string, run: number): string =>
   `${parent}.${encodeURIComponent(child).replaceAll('.', '%2E')}.${run}`;
 
 /** @returns Undefined for an instance that was started from outside, whose id has no dot. */
-const parentOf = (id: string): Parent | undefined => {
+export const parentOf = (id: string): Parent | undefined => {
   const [, parent, child, run] = /^(.+)\.([^.]+)\.(\d+)$/s.exec(id) ?? [];
   if (parent === undefined || child === undefined) return undefined;
-  return { id: parent, child: decodeURIComponent(child), run: Number(run) };
+  try {
+    return { id: parent, child: decodeURIComponent(child), run: Number(run) };
+  } catch {
+    // The id of a job that another program has added may be anything.
+    return undefined;
+  }
 };
+
+/** What a parent hears of a child that has failed. */
+export const failureOf = (child: string, error: unknown): AnyEventObject => ({
+  type: `xstate.error.actor.${child}`,
+  error: { name: 'Error', message: errorText(error) },
+  actorId: child,
+});
 
 /** The child of which an event tells the end. */
 const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
@@ -243,7 +255,8 @@ export interface Life {
   openActivities(now: number): ReadonlyArray<readonly [id: string, child: Child]>;
   /** What is to be carried out, in order. */
   effects(): readonly Effect[];
-  clearEffects(): void;
+  /** The first so many are carried out. */
+  clearEffects(count: number): void;
   /** What was only told, since the last call. */
   takeObserved(): readonly Observation[];
   record(): InstanceRecord;
@@ -367,7 +380,7 @@ const createLife = (
     const event =
       snapshot.status === 'done'
         ? { type: `xstate.done.actor.${child}`, output: snapshot.output, actorId: child }
-        : { type: `xstate.error.actor.${child}`, error: errorText(snapshot.error), actorId: child };
+        : failureOf(child, snapshot.error);
     addEffect({ kind: 'reply', to, params: { child, run }, event });
   };
 
@@ -434,7 +447,7 @@ const createLife = (
       return first;
     },
     fire: ({ to, event }, now) => {
-      if (to === undefined) apply(event, now);
+      if (to === undefined) apply({ at: now, ...event }, now);
       else if (to === parentTarget) tellParent(event);
       else tellChild(to, event);
     },
@@ -454,8 +467,8 @@ const createLife = (
     openActivities: (now) =>
       activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now),
     effects: () => effects,
-    clearEffects: () => {
-      effects = [];
+    clearEffects: (count) => {
+      effects = effects.slice(count);
     },
     takeObserved: () => {
       const all = observed;

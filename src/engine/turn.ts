@@ -13,11 +13,19 @@
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
-import { type Activities, activityFor, doneEvent, type Ended, endKey, type Finished } from './activities.ts';
-import type { Workflow } from './define.ts';
-import { begin, type Life, type Observation, resume } from './interpret.ts';
+import { type Activities, activityFor, doneEvent, type Ended, type Finished } from './activities.ts';
+import { readJobName, type Workflow } from './define.ts';
+import { begin, failureOf, type Life, type Observation, parentOf, resume } from './interpret.ts';
 import { type Child, type Effect, type InstanceRecord, recordSchema } from './record.ts';
-import type { About, Commit, Inbox, InboxEntry, InstanceStore, Verdict } from './redis/instance-store.ts';
+import {
+  type About,
+  type Commit,
+  type Inbox,
+  type InboxEntry,
+  type InstanceStore,
+  runKeys,
+  type Verdict,
+} from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, InstanceRecord>;
 
@@ -92,7 +100,8 @@ export const createTurn = (options: TurnOptions) => {
     const read = isNew ? undefined : recordSchema.safeParse(progress);
     if (read?.success === false) throw fail('The record of the instance cannot be read');
     const stored = read?.data;
-    const workflow = find(stored?.workflow ?? job.name, stored?.version);
+    const begun = readJobName(job.name);
+    const workflow = find(stored?.workflow ?? begun.name, stored?.version ?? begun.version);
     if (workflow === undefined) return sleepUntil(now() + otherVersionMs);
     const { chart } = workflow;
 
@@ -116,10 +125,17 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
     };
-    const takeUp = (): Life => {
+    const takeUp = async (): Promise<Life> => {
       try {
         return stored === undefined ? begin(chart, id, readInput(), now()) : resume(chart, id, stored);
       } catch (error) {
+        const parent = isNew ? parentOf(id) : undefined;
+        if (parent !== undefined) {
+          const { child, run } = parent;
+          await neighbours
+            .tell(parent.id, `${runKeys}${child}/${run}`, failureOf(child, error), { child, run })
+            .catch(putOff);
+        }
         if (error instanceof UnrecoverableError) throw error;
         onTrouble(asError(error));
         throw fail(isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart');
@@ -134,9 +150,9 @@ export const createTurn = (options: TurnOptions) => {
       inbox = await store.readInbox(id, held);
     };
     if (!isNew || progress.inbox !== undefined) await readInbox().catch(putOff);
-    if (stored !== undefined && (stored.workflow !== job.name || !inbox.hasBegun))
+    if (stored !== undefined && (stored.workflow !== begun.name || !inbox.hasBegun))
       throw fail('The record of the instance is not its own');
-    const life = takeUp();
+    const life = await takeUp();
     let committed = !isNew;
     /** Something has changed since the last commit. */
     let dirty = isNew;
@@ -271,7 +287,7 @@ export const createTurn = (options: TurnOptions) => {
           return;
         case 'reply': {
           const { child, run } = params as { child: string; run: number };
-          await neighbours.tell(to, endKey(child, run), event ?? { type: '' }, { child, run });
+          await neighbours.tell(to, `${runKeys}${child}/${run}`, event ?? { type: '' }, { child, run });
           return;
         }
       }
@@ -281,8 +297,19 @@ export const createTurn = (options: TurnOptions) => {
     const carryOutAll = async (): Promise<void> => {
       if (life.effects().length === 0) return;
       if (dirty) await commit('goesOn');
-      for (const effect of life.effects()) await carryOut(effect);
-      life.clearEffects();
+      let count = 0;
+      try {
+        for (const effect of life.effects()) {
+          await carryOut(effect);
+          count += 1;
+        }
+      } catch (error) {
+        // Those before one that fails again and again are not carried out each time.
+        life.clearEffects(count);
+        if (count > 0) await commit('goesOn');
+        throw error;
+      }
+      life.clearEffects(count);
       dirty = true;
     };
 
@@ -313,9 +340,11 @@ export const createTurn = (options: TurnOptions) => {
     const sleep = async (): Promise<void> => {
       const time = now();
       const names = own.running().map(({ child, run }) => `${child}/${run}`);
-      for (const [child, known] of life.openActivities(time)) {
-        if (names.includes(`${child}/${known.run}`)) life.setChild(child, { ...known, held: true });
-      }
+      const open = life.openActivities(time);
+      const isOurs = ([child, { run }]: (typeof open)[number]): boolean => names.includes(`${child}/${run}`);
+      // Its time has come since they were looked at last: nothing would wake the job for it.
+      if (open.some((each) => !isOurs(each) && heldUntil(...each) <= time)) return;
+      for (const [child, known] of open.filter(isOurs)) life.setChild(child, { ...known, held: true });
       if (!(await commit('sleeps'))) return;
       await store.sleep(id, token, Math.min(life.nextTime(time), time + longestSleepMs));
       throw new DelayedError();

@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { createActivities, doneEvent, type Ended, endKey } from './activities.ts';
-import type { Workflow } from './define.ts';
+import { createActivities, doneEvent, type Ended } from './activities.ts';
+import { jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import type { InstanceRecord } from './record.ts';
-import { createInstanceStore } from './redis/instance-store.ts';
+import { createInstanceStore, runKeys } from './redis/instance-store.ts';
 import { inRedisTime } from './redis/redis-time.ts';
 import { createTurn, type InstanceJob, tryEvent } from './turn.ts';
 
@@ -70,12 +70,10 @@ export const startWorkflowWorker = (options: {
   const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
     try {
       // Of two tries the first that answers counts, whoever brings it; of those that fail, each.
+      const key = `${runKeys}${child}/${run}/${randomUUID()}`;
       if (result.kind === 'done') {
-        await deliver(store, id, endKey(child, run), doneEvent(child, result.output), {
-          about: { child, run },
-        });
+        await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
       } else {
-        const key = `try/${child}/${run}/${randomUUID()}`;
         await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
       }
     } catch (error) {
@@ -94,7 +92,7 @@ export const startWorkflowWorker = (options: {
     holdMs,
     neighbours: {
       start: async (workflow, id, input) => {
-        await home(id).queue.add(workflow.chart.name, input, { jobId: id, timestamp: now() });
+        await home(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
       },
       tell: async (id, key, event, about) => {
         const given = await deliver(home(id).store, id, key, event, about && { about });

@@ -1,13 +1,14 @@
 /** The ends of transactions, as a receiver hears of them. */
-import { Worker } from 'bullmq';
+import { UnrecoverableError, Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCallbacks } from '../../src/callbacks/callbacks.ts';
 import { callbackId } from '../../src/callbacks/ends.ts';
+import { readCallbacks } from '../../src/callbacks/rows.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { callbackQueueName } from '../../src/transactions/shards.ts';
+import { callbackQueueName, type Shard } from '../../src/transactions/shards.ts';
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -345,7 +346,51 @@ describe('a job of another program', () => {
   });
 });
 
+describe('a callback that cannot be made', () => {
+  it('is dead, and can be replayed', async () => {
+    await start();
+    const { name, data, opts } = jobFor(newMsspTransId(0));
+    const queue = stage.shards[0]?.callbacks.queue;
+    // No date has that time.
+    const job = await queue?.add(name, { ...data, at: 1e20 }, { ...opts, attempts: 1 });
+    await soon(async () => expect(await job?.getState()).toBe('failed'));
+    expect((await queue?.getJob(opts.jobId))?.failedReason).toBe('an error of this service');
+    await job?.updateData(data);
+    await createCallbacks({ redis: client, shards: stage.shards }).replay(opts.jobId, undefined);
+    verified(await onlyOne(data.msspTransId));
+    expect((stage.errors as Error[]).splice(0)).toHaveLength(1);
+  });
+});
+
 describe('a roll-out', () => {
+  it('leaves jobs that workers of an earlier release can put off, and shows what those have tried', async () => {
+    await start();
+    const id = await stage.submit({ apId: shop });
+    await onlyOne(id);
+    const queue = stage.shards[0]?.callbacks.queue;
+    const shards = [...stage.shards];
+    const jobs = await Promise.all(
+      shards.map(({ callbacks }) => callbacks.queue.getJob(callbackId(id, 1, 'signed'))),
+    );
+    expect(jobs.find((job) => job !== undefined)?.opts.backoff).toEqual({ type: 'callback' });
+    await side?.close();
+
+    const { name, data, opts } = jobFor(newMsspTransId(0));
+    const job = await queue?.add(name, data, { ...opts, attempts: 1 });
+    const earlier = new Worker(
+      callbackQueueName,
+      () => {
+        throw new UnrecoverableError('HTTP 410');
+      },
+      { connection: redis.connection, prefix: queue?.opts.prefix ?? '' },
+    );
+    await soon(async () => expect(await job?.getState()).toBe('failed'));
+    await earlier.close();
+    const [row] = await readCallbacks(client, shards[0] as Shard, [opts.jobId]);
+    expect(row).toMatchObject({ state: 'dead', tries: 1, problem: 'HTTP 410' });
+    await job?.remove();
+  });
+
   it('that registers an application leaves its messages to the processes that know it', async () => {
     const old = await start([providerOf('http://other.example', receiver.url)]);
     const id = newMsspTransId(0);

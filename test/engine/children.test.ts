@@ -214,6 +214,6 @@ describe('a child', () => {
     const printing = defineWorkflow({ name: 'printing', version: 1, chart });
     await work([printing]);
     await engine.start(printing, 'I-1');
-    expect(await ended('I-1')).toMatchObject({ record: { output: 'no paper' } });
+    expect(await ended('I-1')).toMatchObject({ record: { output: { message: 'no paper' } } });
   });
 });

@@ -296,7 +296,6 @@ describe('effects', () => {
     expect(ids).toEqual([
       ['I-1/1', 'one'],
       ['I-1/2', 'two'],
-      ['I-1/1', 'one'],
       ['I-1/2', 'two'],
     ]);
     const before = observed.length;

@@ -6,7 +6,7 @@
  * | `data` | BullMQ's: the input, as whoever added the job has written it | `queue.add` |
  * | `progress` | BullMQ's: the record (record.ts); before the first commit `{"inbox":true}` where events have come | the commit, under the lock; deliver |
  * | `inbox` | events that no turn has taken yet, a line each: time in ms by Redis's clock, a tab, JSON of key, event and the run of a child that it is about | deliver; the commit cuts it |
- * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused`. What comes from outside has a key that begins with `out/` | deliver; the commit |
+ * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused`. What comes from outside has a key that begins with `out/`; what begins with `run/` is gone when it is taken or refused | deliver; the commit |
  * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
  *
  * Beside the jobs, `tries:held` of the queue is a sorted set: `<id> <child>/<run>` of each try that goes on while its job sleeps, by the
@@ -136,6 +136,12 @@ export interface StoredInstance {
 
 const maxInboxBytes = 1_048_576;
 
+/**
+ * Begin keys of events that count for one run of a child: when it is over, they are refused without being remembered. BullMQ reads all
+ * fields of a job with each turn, and an instance may live for years.
+ */
+export const runKeys = 'run/';
+
 /** KEYS job, lock. ARGV key, JSON of the line, record in which it is refused, longest inbox in bytes. */
 const deliverScript = `
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1])
@@ -162,7 +168,7 @@ return {'waiting', todo}`;
 
 /**
  * KEYS job, lock, held tries. ARGV token, record, bytes of the inbox that were taken, value of `open`, field to remove, until when tries
- * are held, how many, those, how many are released, those, then fields and values.
+ * are held, how many, those, how many are released, those, then fields and values; a field without a value is removed.
  */
 const commitScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -178,7 +184,9 @@ local held = 7 + ARGV[7]
 for i = 8, held do redis.call('ZADD', KEYS[3], ARGV[6], ARGV[i]) end
 local released = held + 1 + ARGV[held + 1]
 for i = held + 2, released do redis.call('ZREM', KEYS[3], ARGV[i]) end
-for i = released + 1, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+for i = released + 1, #ARGV, 2 do
+  if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[1], ARGV[i]) else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+end
 if more then return 2 end
 return 1`;
 
@@ -191,12 +199,12 @@ for i = 2, #ARGV do
 end
 return wanted`;
 
-/** KEYS held tries. ARGV now, how many, what job keys begin with. @returns Ids of open instances. */
+/** KEYS held tries. ARGV now, how many are passed over, how many are looked at, what job keys begin with. @returns Ids of open instances. */
 const lapsedScript = `
 local ids = {}
-for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])) do
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', ARGV[2], ARGV[3])) do
   local id = string.match(member, '^[^ ]+')
-  local job = redis.call('HMGET', ARGV[3] .. id, 'timestamp', 'finishedOn')
+  local job = redis.call('HMGET', ARGV[4] .. id, 'timestamp', 'finishedOn')
   if job[1] and not job[2] then ids[#ids + 1] = id else redis.call('ZREM', KEYS[1], member) end
 end
 return ids`;
@@ -279,7 +287,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         ...members(held),
         released.length,
         ...members(released),
-        ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, verdict]),
+        ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, key.startsWith(runKeys) ? '' : verdict]),
       );
       return answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
     },
@@ -293,8 +301,15 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       return wanted;
     },
     wakeLapsed: async () => {
-      const ids = await redis.eval(lapsedScript, 1, heldKey, now(), mostLapsed, queue.toKey(''));
-      await Promise.all([...new Set(ids as readonly string[])].map(wake));
+      const time = now();
+      for (let passed = 0; ; ) {
+        const given = [heldKey, time, passed, mostLapsed, queue.toKey('')];
+        const ids = (await redis.eval(lapsedScript, 1, ...given)) as readonly string[];
+        if (ids.length === 0) return;
+        // Those stay where they are until a turn comes; the others are gone from the set.
+        passed += ids.length;
+        await Promise.all([...new Set(ids)].map(wake));
+      }
     },
     verdict: async (id, key) => {
       const verdict = await redis.hget(queue.toKey(id), `key:${key}`);

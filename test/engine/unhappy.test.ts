@@ -1,0 +1,190 @@
+/** What goes wrong beside the chart: effects that throw, children that cannot begin, workers of another version, a Redis that is late. */
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
+import { z } from 'zod';
+import { activity, defineWorkflow } from '../../src/engine/define.ts';
+import { openWorkflows } from '../../src/engine/index.ts';
+import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { testRedis } from '../support/redis.ts';
+import { createStage } from './stage.ts';
+
+const redis = testRedis();
+const begin = createStage(redis);
+
+describe('an effect that throws', () => {
+  it('does not repeat those before it', async () => {
+    let mails = 0;
+    let calls = 0;
+    const chart = setup({
+      actions: {
+        mail: () => {
+          mails += 1;
+        },
+        call: () => {
+          calls += 1;
+          if (calls < 4) throw new Error('not now');
+        },
+      },
+    }).createMachine({ entry: ['mail', 'call'], initial: 'over', states: { over: { type: 'final' } } });
+    const { engine, work, ended } = begin();
+    const order = defineWorkflow({ name: 'order', version: 1, chart });
+    await work([order]);
+    await engine.start(order, 'I-1');
+    await ended('I-1');
+    expect([mails, calls]).toEqual([1, 4]);
+  });
+});
+
+describe('a child that cannot begin', () => {
+  it('is an error of its parent', async () => {
+    const child = setup({}).createMachine({
+      context: () => {
+        throw new Error('no context');
+      },
+    });
+    const chart = setup({ actors: { child } }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { src: 'child', onDone: 'never', onError: 'caught' } },
+        caught: { type: 'final' },
+        never: {},
+      },
+    });
+    const { engine, work, ended } = begin();
+    const parent = defineWorkflow({ name: 'parent', version: 1, chart });
+    await work([parent]);
+    await engine.start(parent, 'I-1');
+    expect((await ended('I-1')).record?.value).toBe('caught');
+  });
+});
+
+describe('an instance that a newer program has started', () => {
+  it('is left alone by a worker that has the earlier version only', async () => {
+    const chart = setup({}).createMachine({ initial: 'over', states: { over: { type: 'final' } } });
+    const old = defineWorkflow({ name: 'order', version: 1, chart, input: z.object({ msisdn: z.string() }) });
+    const fresh = defineWorkflow({ name: 'order', version: 2, chart, input: z.object({ to: z.string() }) });
+    const { engine, work, ended } = begin();
+    await work([old]);
+    await engine.start(fresh, 'I-1', { to: 'x' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await work([fresh, old]);
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed', record: { version: 2 } });
+  });
+});
+
+describe('the event of a timer', () => {
+  it('has its time, as every event has that the engine brings', async () => {
+    const at: unknown[] = [];
+    const chart = setup({
+      actions: { note: ({ event }) => void at.push((event as unknown as { at: unknown }).at) },
+    }).createMachine({
+      initial: 'a',
+      states: { a: { after: { 20: { target: 'over', actions: 'note' } } }, over: { type: 'final' } },
+    });
+    const { engine, work, ended } = begin();
+    const timed = defineWorkflow({ name: 'timed', version: 1, chart });
+    await work([timed]);
+    await engine.start(timed, 'I-1');
+    await ended('I-1');
+    expect(at).toEqual([expect.any(Number)]);
+  });
+});
+
+describe('an instance that lives long', () => {
+  it('does not grow with each activity that it has run', async () => {
+    const chart = setup({
+      actors: { ask: activity<void, void>(() => new Promise((resolve) => setTimeout(resolve, 25))) },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { src: 'ask', onDone: 'b' } },
+        b: { invoke: { src: 'ask', onDone: 'a' } },
+      },
+    });
+    const { engine, work, until, redis: client, queue } = begin();
+    const loop = defineWorkflow({ name: 'loop', version: 1, chart });
+    await work([loop]);
+    await engine.start(loop, 'I-1');
+    await until('I-1', ({ record }) => (record?.next ?? 0) > 10);
+    const fields = await client.hkeys(queue.toKey('I-1'));
+    expect(fields.filter((field) => field.startsWith('key:')).length).toBeLessThan(3);
+  });
+});
+
+describe('a program that begins while Redis is away', () => {
+  it('starts instances when Redis has come', async () => {
+    const server = createServer((socket) => {
+      const path = redis.url.startsWith('unix:') ? { path: redis.url.slice('unix:'.length) } : undefined;
+      const there = connect(
+        path ?? { host: new URL(redis.url).hostname, port: Number(new URL(redis.url).port) },
+      );
+      const end = (): void => void [socket, there].map((each) => each.destroy());
+      for (const each of [socket, there]) each.on('error', end).on('close', end);
+      socket.pipe(there).pipe(socket);
+    });
+    const listen = (port: number) =>
+      new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+    await listen(0);
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const chart = setup({}).createMachine({ initial: 'over', states: { over: { type: 'final' } } });
+    const order = defineWorkflow({ name: 'order', version: 1, chart });
+    const workflows = openWorkflows({
+      redisUrl: `redis://127.0.0.1:${port}`,
+      prefix: `${redis.prefix}-late`,
+      onError: () => undefined,
+    });
+    await expect(workflows.start(order, 'I-1')).rejects.toThrow();
+    await listen(port);
+    const starts = (): Promise<boolean> =>
+      workflows.start(order, 'I-1').then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(starts, { timeout: 5000 }).toBe(true);
+    await workflows.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('a process that dies with thousands of tries', () => {
+  it('leaves none of them waiting behind the others', async () => {
+    const { queue, redis: client } = begin();
+    const store = createInstanceStore(queue, client, Date.now);
+    const ids = Array.from({ length: 2500 }, (_, index) => `I-${index}`);
+    await queue.addBulk(
+      ids.map((id) => ({ name: 'order', data: {}, opts: { jobId: id, delay: 3_600_000 } })),
+    );
+    await client.zadd(queue.toKey('tries:held'), ...ids.flatMap((id) => [1, `${id} ask/1`]));
+    await store.wakeLapsed();
+    expect(await queue.getJobCounts('delayed', 'waiting')).toEqual({ delayed: 0, waiting: 2500 });
+  });
+});
+
+describe('a try that becomes due while its turn goes to sleep', () => {
+  it.each([1, 2, 3, 4, 5, 6])('is made, after a pause of %i ms', async (backoffMs) => {
+    let tries = 0;
+    const chart = setup({
+      actors: {
+        ask: activity<void, void>(
+          async () => {
+            tries += 1;
+            if (tries === 1) throw new Error('not now');
+          },
+          { attempts: 2, backoffMs },
+        ),
+      },
+    }).createMachine({
+      initial: 'asking',
+      states: { asking: { invoke: { src: 'ask', onDone: 'over' } }, over: { type: 'final' } },
+    });
+    const { engine, work, ended } = begin();
+    const asking = defineWorkflow({ name: 'asking', version: 1, chart });
+    // Time passes with each look at the clock.
+    let looks = 0;
+    await work([asking], { now: () => Date.now() + looks++ });
+    await engine.start(asking, 'I-1');
+    expect((await ended('I-1')).record?.value).toBe('over');
+  });
+});
