@@ -166,7 +166,7 @@ export const createTurn = (options: TurnOptions) => {
 
     const apply = (event: AnyEventObject, at = now()): boolean => {
       dirty = true;
-      return life.apply({ at, ...event }, at);
+      return life.apply({ ...event, at }, at);
     };
 
     const tellObservers = (): void => {
