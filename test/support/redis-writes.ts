@@ -89,7 +89,7 @@ export const watchWrites = async (redis: Redis): Promise<RedisWrites> => {
     else unknown.add(command);
   };
 
-  const monitor = await redis.duplicate().monitor();
+  const monitor = await redis.monitor();
   monitor.on('monitor', (_time: string, command: string[]) => take(command));
 
   return {
