@@ -92,17 +92,19 @@ export const createTurn = (options: TurnOptions) => {
     const id = job.id ?? '';
     const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
     const isNew = progress.workflow === undefined;
-    const sleepUntil = async (time: number): Promise<never> => {
-      await store.sleep(id, token, time);
-      throw new DelayedError();
-    };
 
     const read = isNew ? undefined : recordSchema.safeParse(progress);
     if (read?.success === false) throw fail('The record of the instance cannot be read');
     const stored = read?.data;
     const begun = readJobName(job.name);
     const workflow = find(stored?.workflow ?? begun.name, stored?.version ?? begun.version);
-    if (workflow === undefined) return sleepUntil(now() + otherVersionMs);
+    if (workflow === undefined) {
+      // Nor is it ours to fail: where it cannot be put off, it stalls and is taken up again.
+      await store
+        .sleep(id, token, now() + otherVersionMs)
+        .catch((error: unknown) => onTrouble(asError(error)));
+      throw new DelayedError();
+    }
     const { chart } = workflow;
 
     /** The job is not ours to fail: it is run again from what is stored, here or elsewhere. */
@@ -161,7 +163,7 @@ export const createTurn = (options: TurnOptions) => {
     let taken = 0;
     let verdicts: Verdict[] = [];
     /** What runs by the last commit. */
-    let known: readonly string[] = isNew ? [] : namesOf(life);
+    let committedNames: readonly string[] = isNew ? [] : namesOf(life);
     const own = activities.of(id);
 
     const apply = (event: AnyEventObject, at = now()): boolean => {
@@ -196,7 +198,7 @@ export const createTurn = (options: TurnOptions) => {
       committed = true;
       dirty = false;
       held = holding;
-      known = namesOf(life);
+      committedNames = namesOf(life);
       replayed = false;
       inbox = { ...inbox, entries: [], length: 0 };
       taken = 0;
@@ -375,11 +377,9 @@ export const createTurn = (options: TurnOptions) => {
           await carryOutAll();
           continue;
         }
-        if (life.status === 'active') {
-          if (!life.isFailed()) {
-            await sleep();
-            continue;
-          }
+        if (life.status === 'active' && !life.isFailed()) {
+          await sleep();
+          continue;
         }
         const ended = await end();
         if (ended !== undefined) return ended;
@@ -391,7 +391,7 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
       // What was begun since the last commit may never have been: the next turn may begin something else under its name.
-      own.keepOnly(known);
+      own.keepOnly(committedNames);
       return await putOff(error);
     } finally {
       own.leave();

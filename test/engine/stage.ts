@@ -77,7 +77,7 @@ export const createStage = (given: TestRedis): (() => Stage) => {
         return worker;
       },
       until,
-      ended: (id) => until(id, ({ ended }) => ended !== 'no'),
+      ended: (id) => engine.ended(id, AbortSignal.timeout(12_000)),
     };
   };
 };
