@@ -11,7 +11,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
-import { type Activity, type ActivityFunction, activityOf, later } from './define.ts';
+import { type Activity, type ActivityFunction, activityOf, type InstanceInHand, later } from './define.ts';
 import type { HeldTry } from './redis/instance-store.ts';
 
 /** What a chart sees of an error: plain, because it is stored. */
@@ -41,6 +41,7 @@ export interface Start {
   readonly run: number;
   readonly activity: Activity;
   readonly input: unknown;
+  readonly instance: InstanceInHand;
   readonly now: number;
 }
 
@@ -203,7 +204,7 @@ export const createActivities = (
     bringing.add(done);
   };
 
-  const begin = (instance: string, own: Own, { child, run, activity, input, now }: Start): number => {
+  const begin = (id: string, own: Own, { child, run, activity, input, instance, now }: Start): number => {
     if (isClosed) return closedPauseMs;
     const { gate, timeoutMs } = activity.policy;
     const turn = gate?.turn(input);
@@ -216,22 +217,26 @@ export const createActivities = (
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      if (turn?.kind === 'place') turn.end(result.kind === 'failed' ? 'failed' : 'answered');
+      if (turn?.kind === 'place') {
+        const failed = result.kind === 'failed' || (result.kind === 'done' && gate?.failed?.(result.output));
+        turn.end(failed ? 'failed' : 'answered');
+      }
       if (own.tries.get(name)?.abort !== abort) return;
       own.tries.delete(name);
-      tell(instance, own, { child, run, result });
+      tell(id, own, { child, run, result });
     };
     // A try that answers at once needs no timer.
     let timer: NodeJS.Timeout | undefined;
     const given = {
       input,
+      instance,
       now,
       // Few look at these, and making them costs more than starting a robot's try.
       get signal() {
         return abort.signal;
       },
       get token() {
-        return tokenOf(instance, child, run);
+        return tokenOf(id, child, run);
       },
     };
     (async () => activity.run(given))().then(

@@ -18,8 +18,6 @@ export interface Chart {
   readonly charts: ReadonlyArray<readonly [src: string, machine: AnyStateMachine]>;
   /** What an effect does. */
   implementationOf(action: string): (args: unknown, params: unknown) => unknown;
-  /** Whether an instance in this state rests as a failed job. */
-  isFailed(value: unknown): boolean;
   /** What really runs as a child. @throws For a name that the chart does not know. */
   logicOf(src: string): AnyActorLogic;
   /** Whether an action only tells something: it comes after the commit, and may be lost with the process. */
@@ -178,10 +176,6 @@ export const createChart = (options: {
     ),
     implementationOf: (action) =>
       implementations.actions[action] as (args: unknown, params: unknown) => unknown,
-    isFailed: (value) =>
-      machine
-        .resolveState({ value, context: {} } as Parameters<typeof machine.resolveState>[0])
-        .tags.has('failed'),
     isObserved: (action) => observed.has(action),
     handles: (snapshot, eventType) =>
       (snapshot._nodes as unknown as readonly Node[]).some((node) =>

@@ -8,6 +8,7 @@
 import { type AnyStateMachine, fromPromise, type PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { type Chart, ChartError, createChart } from './chart.ts';
+import type { InstanceRecord } from './record.ts';
 
 /** How often an activity is tried, and how long each try may take. Durations in milliseconds. */
 export interface ActivityPolicy {
@@ -21,6 +22,11 @@ export interface ActivityPolicy {
   readonly timeoutMs?: number;
   /** Who may try when. One that may not now comes back, which is no failure. */
   readonly gate?: Gate;
+  /**
+   * A try begins only when the state that it belongs to is stored: from then on the answer may come from elsewhere, as an event. Costs
+   * a commit. Default false.
+   */
+  readonly afterCommit?: boolean;
 }
 
 /**
@@ -34,16 +40,26 @@ export type GateTurn =
 /** Of one process, in memory: places, a circuit breaker. */
 export interface Gate {
   turn(input: unknown): GateTurn;
+  /** Whether a try has failed that has answered. Default: only one that rejects has. */
+  failed?(output: unknown): boolean;
 }
 
 export interface ActivityArguments<Input> {
   readonly input: Input;
+  readonly instance: InstanceInHand;
   /** Aborts when the chart leaves the state, and when the worker stops. */
   readonly signal: AbortSignal;
   /** Names this run of the activity for ever, however often it is tried: for idempotency, and to answer later. */
   readonly token: string;
   /** When this try began; milliseconds since the epoch. */
   readonly now: number;
+}
+
+/** The instance that a turn has in hand. */
+export interface InstanceInHand {
+  readonly id: string;
+  /** What it was started with, as the workflow's `input` reads it. @throws What that throws. */
+  readonly data: unknown;
 }
 
 /** Returned by an activity whose answer comes later: whoever holds its token gives it (`engine.answer`). */
@@ -70,7 +86,8 @@ export const activity = <Input, Output>(
 ): PromiseActorLogic<Output, Input> => {
   // Where XState itself runs the chart, in a test of the chart say, it is a promise like any other.
   const logic = fromPromise<Output, Input>(async ({ input, signal }) => {
-    const result = await run({ input, signal, token: '', now: 0 });
+    const instance = { id: '', data: undefined };
+    const result = await run({ input, instance, signal, token: '', now: 0 });
     if (result === later) throw new Error('Only the engine can wait for a later answer');
     return result as Output;
   });
@@ -85,16 +102,29 @@ export interface BegunJob {
   readonly id: string;
   /** When it is taken up; milliseconds since the epoch. */
   readonly at: number;
+  /** When it was added, or the time that it was put off to; not later than `at`, whatever the job says. */
+  readonly addedAt: number;
+  /** No turn has begun before this one. */
+  readonly isFirstRun: boolean;
   /** BullMQ's option of whoever added it. */
   readonly attempts: number;
 }
 
+/** Thrown by `input`, `begin` or `check` of a workflow: the job fails, for this reason, which is one line. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+}
+
 export interface Workflow {
   readonly chart: Chart;
-  /** Of `start`. @throws ZodError */
+  /** Of `start`. @throws ZodError, InputError */
   readonly parseInput: (input: unknown) => unknown;
-  /** What the chart gets of what lies in the job. @throws ZodError */
+  /** What the chart gets of what lies in the job. @throws ZodError, InputError */
   readonly begin: (data: unknown, job: BegunJob) => unknown;
+  /** @throws InputError for a context that no turn has stored. */
+  readonly check: (context: unknown, id: string) => void;
+  /** What the job of a completed instance returns. */
+  readonly resultOf: (record: InstanceRecord) => unknown;
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
   /** Why the job of an instance fails that rests in a state tagged `failed`; one line. */
@@ -129,17 +159,24 @@ export const defineWorkflow = (options: {
   /** Stored with each instance. Raise it with each change of the chart, and keep the old one in `earlier`. */
   readonly version: number;
   readonly chart: AnyStateMachine;
-  /** Of the input. What does not fit is not started, or ends its job as failed where another program has added it. */
-  readonly input?: z.ZodType;
+  /**
+   * Of the input: a zod schema, or what reads it otherwise. What does not fit is not started, or ends its job as failed where another
+   * program has added it.
+   */
+  readonly input?: { parse(input: unknown): unknown };
   /** Makes what the chart gets of the input. Default: the input. */
   readonly begin?: (input: never, job: BegunJob) => unknown;
+  /** Looks at a stored context, where other programs can write to the same Redis. @throws InputError */
+  readonly check?: (context: never, id: string) => void;
+  /** Default: the record. */
+  readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
   readonly events?: z.ZodType<{ readonly type: string }>;
   /** Actions that only tell something (a log line, a metric). The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When the job is retried, the chart
-   * gets the event REPLAY, with its input once more.
+   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When a job is run again that had ended, the
+   * chart gets the event REPLAY, with its input once more.
    */
   readonly reasonOf?: (context: never) => string;
 }): Workflow => {
@@ -152,6 +189,8 @@ export const defineWorkflow = (options: {
     events = anyEvent,
     observe = [],
     reasonOf = () => 'failed',
+    check = () => undefined,
+    resultOf = (record: InstanceRecord): unknown => record,
   } = options;
   if (!/^[A-Za-z][\w-]*$/.test(name)) throw new ChartError('name: letters, digits, - and _, a letter first');
   if (!Number.isInteger(version) || version < 1)
@@ -168,7 +207,9 @@ export const defineWorkflow = (options: {
   return {
     chart,
     parseInput,
-    begin: (data, job) => (begin as (given: unknown, job: BegunJob) => unknown)(parseInput(data), job),
+    begin: (data, job) => (begin as (given: unknown, job: BegunJob) => unknown)(data, job),
+    check: (context, id) => check(context as never, id),
+    resultOf,
     parseEvent: (event) => schema.safeParse(event),
     reasonOf: (context) => reasonOf(context as never),
     children,

@@ -10,18 +10,20 @@ import type { AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { doneEvent, endKey, readToken } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';
-import { type Life, resume } from './interpret.ts';
+import { begin, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
   createInstanceStore,
   type DeliverOptions,
   type Delivery,
+  type Foreseen,
   type InstanceStore,
   isJobId,
+  type StoredInstance,
 } from './redis/instance-store.ts';
 
 /**
- * taken     It is durable and will be judged by the next turn, in order; sent again under its key: the chart took it.
+ * taken     It is durable; the chart takes it, or will judge it in order. Sent again under its key: the chart took it.
  * refused   The chart has no transition for it where it stands, and it is written down as such.
  * finished  The instance has ended.
  * unknown   There is no such instance.
@@ -34,6 +36,8 @@ export interface Instance {
   /** Undefined before the first turn. */
   readonly record: InstanceRecord | undefined;
   readonly ended: 'no' | 'completed' | 'failed';
+  /** What the job of a completed one returns. */
+  readonly result: unknown;
   readonly failedReason: string | undefined;
 }
 
@@ -75,9 +79,16 @@ export interface Engine {
   /**
    * @param key Tells this event from every other one to this instance: sent again under the same key it is applied once. Up to 1000
    *   characters.
+   * @param options.judged Where a turn runs, or other events wait, waits until the chart has taken or refused it.
    * @throws ZodError when the workflow takes no such event from outside.
    */
-  send(workflow: Workflow, id: string, key: string, event: { readonly type: string }): Promise<SendResult>;
+  send(
+    workflow: Workflow,
+    id: string,
+    key: string,
+    event: { readonly type: string },
+    options?: { readonly judged?: boolean },
+  ): Promise<SendResult>;
   /** Answers an activity that has said `later`. The first answer counts. */
   answer(
     token: string,
@@ -91,7 +102,7 @@ export interface Engine {
    */
   ended(id: string, signal?: AbortSignal): Promise<Instance>;
   /** What an event with this key has come to; undefined when none came. */
-  verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
+  verdict(id: string, key: string): ReturnType<InstanceStore['verdict']>;
 }
 
 const busyPatienceMs = 10_000;
@@ -115,8 +126,8 @@ export const deliver = async (
     // A turn has taken it meanwhile, and may have forgotten its key.
     if (isSent && (await store.verdict(id, key)) === undefined) return 'waiting';
     const { given, todo } = await store.deliver(id, key, event, options);
-    isSent = given === 'waiting';
-    const isAwake = given !== 'waiting' || todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
+    isSent = given === 'waiting' || given === 'accepted';
+    const isAwake = !isSent || todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
     if (given !== 'busy' && isAwake) return given;
     if (performance.now() > until) return 'busy';
     await delay(pauseMs);
@@ -126,31 +137,54 @@ export const deliver = async (
 /** The engine's own keys cannot be taken by others. */
 const outside = (key: string): string => `out/${key}`;
 
-const resultOf = (given: Delivery): SendResult => (given === 'waiting' ? 'taken' : given);
+const resultOf = (given: Delivery): SendResult =>
+  given === 'waiting' || given === 'accepted' ? 'taken' : given;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createEngine = (home: HomeOf, now: () => number): Engine => {
   /** What is no record ends its job as failed (turn.ts). */
   const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
 
-  const resumable = (...given: Parameters<typeof resume>): Life | undefined => {
+  /** @returns Undefined where it cannot be said: what comes in between is judged by the turn; so is what comes after something due. */
+  const foresee = (
+    workflow: Workflow,
+    id: string,
+    stored: StoredInstance,
+    event: AnyEventObject,
+  ): Foreseen | undefined => {
+    const { chart } = workflow;
+    const record = recordIn(stored.record);
+    if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined)) return undefined;
+    if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
+      return undefined;
+    const at = now();
+    const readInput = (): unknown =>
+      workflow.begin(workflow.parseInput(stored.data), {
+        ...{ id, at, addedAt: Math.min(stored.timestamp, at), isFirstRun: record === undefined, attempts: 1 },
+      });
     try {
-      return resume(...given);
+      const life =
+        record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
+      if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput(), at }, at);
+      if (life.takeDue(at, Number.POSITIVE_INFINITY) !== undefined) return undefined;
+      const before = life.nextTime(at);
+      const verdict = life.apply({ ...event, at }, at) ? 'accepted' : 'refused';
+      return { record: record && stored.text, verdict, before };
     } catch {
       return undefined;
     }
   };
 
-  /** What comes in between is judged by the turn; so is what comes after something that is due. */
-  const wouldRefuse = (workflow: Workflow, id: string, record: InstanceRecord, event: AnyEventObject) => {
-    const { name, version } = workflow.chart;
-    if (record.workflow !== name || record.version !== version) return false;
-    const life = resumable(workflow.chart, id, record);
-    return (
-      life !== undefined &&
-      life.takeDue(now(), Number.POSITIVE_INFINITY) === undefined &&
-      !life.apply(event, now())
-    );
+  /** Looks now and then, because a turn lasts for milliseconds. */
+  const judge = async ({ store }: Home, id: string, key: string): Promise<SendResult> => {
+    const until = performance.now() + busyPatienceMs;
+    for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
+      const verdict = await store.verdict(id, key);
+      if (verdict === undefined) return 'finished';
+      if (verdict !== 'waiting') return verdict === 'refused' ? 'refused' : 'taken';
+      if (performance.now() > until) return 'busy';
+      await delay(pauseMs);
+    }
   };
 
   const find: Engine['find'] = async (id) => {
@@ -161,7 +195,8 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
     return {
       id,
-      record: ended === 'completed' ? recordSchema.parse(returnValue) : recordIn(stored.record),
+      record: recordIn(ended === 'completed' ? returnValue : stored.record) ?? recordIn(stored.record),
+      result: ended === 'completed' ? returnValue : undefined,
       ended,
       failedReason: failed ? failedReason : undefined,
     };
@@ -181,20 +216,17 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
       });
     },
 
-    send: async (workflow, id, key, event) => {
+    send: async (workflow, id, key, event, { judged = false } = {}) => {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
-      const { store } = home(id);
+      const at = home(id);
+      const { store } = at;
       if (key.length === 0 || key.length > maxKeyLength)
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
-      const record = recordIn(stored?.record);
-      const refused =
-        record !== undefined &&
-        stored?.finishedOn === undefined &&
-        wouldRefuse(workflow, id, record, parsed.data);
-      const options = { refusedIn: refused ? stored?.text : undefined };
-      return resultOf(await deliver(store, id, outside(key), parsed.data, options));
+      const foreseen = stored && foresee(workflow, id, stored, parsed.data);
+      const given = await deliver(store, id, outside(key), parsed.data, { foreseen });
+      return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);
     },
 
     answer: async (token, answer) => {
@@ -217,7 +249,10 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
         if (record === undefined || run < record.next) {
           const asked = Object.entries(record?.children ?? {}).find(([name]) => name === child)?.[1];
           const refused = record !== undefined && (asked?.run !== run || asked.ended === true);
-          const options = { about: { child, run }, refusedIn: refused ? stored?.text : undefined };
+          const foreseen: Foreseen | undefined = refused
+            ? { record: stored?.text, verdict: 'refused', before: Number.POSITIVE_INFINITY }
+            : undefined;
+          const options = { about: { child, run }, foreseen };
           return resultOf(await deliver(store, instance, endKey(child, run), event, options));
         }
         // The turn that has asked has not committed: without it the answer would be refused for ever.

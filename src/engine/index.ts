@@ -12,14 +12,22 @@ import {
   disconnect,
   type RedisClient,
 } from '../redis/connect.ts';
-import type { Workflow } from './define.ts';
+import type { InstanceInHand, Workflow } from './define.ts';
 import { createEngine, type Engine, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import { startWorkflowWorker, type WorkflowWorker } from './worker.ts';
 
 export { ChartError } from './chart.ts';
-export type { ActivityArguments, ActivityPolicy, Gate, GateTurn, Later, Workflow } from './define.ts';
-export { activity, defineWorkflow, later } from './define.ts';
+export type {
+  ActivityArguments,
+  ActivityPolicy,
+  Gate,
+  GateTurn,
+  InstanceInHand,
+  Later,
+  Workflow,
+} from './define.ts';
+export { activity, defineWorkflow, InputError, later } from './define.ts';
 export type { Engine, Instance, SendResult } from './engine.ts';
 export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
@@ -35,7 +43,7 @@ export interface Workflows extends Engine {
     readonly workflows: readonly Workflow[];
     /** Turns at a time. Default 50. */
     readonly concurrency?: number;
-    readonly observe?: (id: string, observation: Observation) => void;
+    readonly observe?: (instance: InstanceInHand, observation: Observation) => void;
     /** How long ended instances are kept. Default: for ever. */
     readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   }): Promise<WorkflowWorker>;
@@ -101,6 +109,7 @@ export const openWorkflows = (options: {
       }),
     );
     const all: WorkflowWorker = {
+      workers: workers.flatMap((worker) => worker.workers),
       ready: async () => {
         await Promise.all(workers.map((worker) => worker.ready()));
       },

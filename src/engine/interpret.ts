@@ -234,8 +234,8 @@ export interface Life {
   readonly status: InstanceRecord['status'];
   readonly context: unknown;
   readonly error: unknown;
-  /** Whether it rests in a state tagged `failed`. */
-  isFailed(): boolean;
+  /** Whether it rests in a state tagged `failed`, or `completed`: its job ends. */
+  rests(): 'failed' | 'completed' | undefined;
   /**
    * @returns Whether the chart had a transition for the event. If not, nothing has changed, but that a child may have ended.
    * @throws When an expression of the chart throws, or no transition takes the result of an activity: bugs of the chart.
@@ -435,7 +435,11 @@ const createLife = (
     get error() {
       return snapshot.error as unknown;
     },
-    isFailed: () => snapshot.hasTag('failed'),
+    rests: () => {
+      if (snapshot.status !== 'active') return undefined;
+      const { tags } = snapshot;
+      return tags.has('failed') ? 'failed' : tags.has('completed') ? 'completed' : undefined;
+    },
     apply,
     takeDue: (now, notAfter) => {
       let first: Timer | undefined;

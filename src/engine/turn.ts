@@ -14,7 +14,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import { type Activities, activityFor, doneEvent, type Ended, type Finished } from './activities.ts';
-import { readJobName, type Workflow } from './define.ts';
+import { InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import { begin, failureOf, type Life, type Observation, parentOf, resume } from './interpret.ts';
 import { type Child, type Effect, type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -27,7 +27,7 @@ import {
   type Verdict,
 } from './redis/instance-store.ts';
 
-export type InstanceJob = Job<unknown, InstanceRecord>;
+export type InstanceJob = Job<unknown, unknown>;
 
 export interface TurnOptions {
   readonly store: InstanceStore;
@@ -36,7 +36,11 @@ export interface TurnOptions {
   readonly activities: Activities;
   /** Starts, stops and tells other instances. Each may be told twice, under the same key. */
   readonly neighbours: Neighbours;
-  readonly observe: (id: string, observation: Observation) => void;
+  readonly observe: (instance: InstanceInHand, observation: Observation) => void;
+  /** Of a job. Default: its name says so. */
+  readonly workflowOf?: ((jobName: string) => ReturnType<typeof readJobName>) | undefined;
+  /** Why the job of an instance fails whose version no worker has had for too long; undefined while one may come. */
+  readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** For how long a try is held that goes on while its job sleeps. */
   readonly holdMs: number;
   /** Milliseconds since the epoch, by the clock of Redis. */
@@ -85,10 +89,11 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 
 export const createTurn = (options: TurnOptions) => {
   const { store, find, activities, neighbours, observe, holdMs, now, onTrouble } = options;
+  const { workflowOf = readJobName, abandon } = options;
   /** How many turns of an instance have ended in trouble here, one after the other. */
   const troubles = new Map<string, number>();
 
-  return async (job: InstanceJob, token: string): Promise<InstanceRecord> => {
+  return async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
     const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
     const isNew = progress.workflow === undefined;
@@ -96,9 +101,11 @@ export const createTurn = (options: TurnOptions) => {
     const read = isNew ? undefined : recordSchema.safeParse(progress);
     if (read?.success === false) throw fail('The record of the instance cannot be read');
     const stored = read?.data;
-    const begun = readJobName(job.name);
+    const begun = workflowOf(job.name);
     const workflow = find(stored?.workflow ?? begun.name, stored?.version ?? begun.version);
     if (workflow === undefined) {
+      const reason = abandon?.(stored?.context, job.timestamp);
+      if (reason !== undefined) throw fail(reason);
       // Nor is it ours to fail: where it cannot be put off, it stalls and is taken up again.
       await store
         .sleep(id, token, now() + otherVersionMs)
@@ -118,15 +125,32 @@ export const createTurn = (options: TurnOptions) => {
         .catch((failure: unknown) => onTrouble(asError(failure)));
       throw new DelayedError();
     };
-    const readInput = (): unknown => {
+    let data: { readonly read: unknown } | undefined;
+    const instance: InstanceInHand = {
+      id,
+      get data() {
+        data ??= { read: workflow.parseInput(job.data) };
+        return data.read;
+      },
+    };
+    /** What other programs add may be anything. */
+    const orFail = <T>(read: () => T): T => {
       try {
-        return workflow.begin(job.data, { id, at: now(), attempts: job.opts.attempts ?? 1 });
+        return read();
       } catch (error) {
-        // What other programs add may be anything.
+        if (error instanceof InputError) throw fail(error.message);
         if (error instanceof ZodError) throw fail(`The input is not usable: ${pathOf(error)}`);
         throw error;
       }
     };
+    const readInput = (): unknown =>
+      orFail(() => {
+        const { timestamp, attemptsStarted, opts } = job;
+        const at = now();
+        const addedAt = Math.min(timestamp + Math.max(opts.delay ?? 0, 0), at);
+        const begun = { id, at, addedAt, isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 };
+        return workflow.begin(instance.data, begun);
+      });
     const takeUp = async (): Promise<Life> => {
       try {
         return stored === undefined ? begin(chart, id, readInput(), now()) : resume(chart, id, stored);
@@ -151,9 +175,13 @@ export const createTurn = (options: TurnOptions) => {
     const readInbox = async (): Promise<void> => {
       inbox = await store.readInbox(id, held);
     };
-    if (!isNew || progress.inbox !== undefined) await readInbox().catch(putOff);
-    if (stored !== undefined && (stored.workflow !== begun.name || !inbox.hasBegun))
-      throw fail('The record of the instance is not its own');
+    const ranBefore = job.attemptsStarted > 1;
+    if (!isNew || ranBefore || progress.inbox !== undefined) await readInbox().catch(putOff);
+    if (stored !== undefined) {
+      if (stored.workflow !== begun.name || !inbox.hasBegun)
+        throw fail('The record of the instance is not its own');
+      orFail(() => workflow.check(stored.context, id));
+    }
     const life = await takeUp();
     let committed = !isNew;
     /** Something has changed since the last commit. */
@@ -174,12 +202,14 @@ export const createTurn = (options: TurnOptions) => {
     const tellObservers = (): void => {
       for (const observation of life.takeObserved()) {
         try {
-          observe(id, observation);
+          observe(instance, observation);
         } catch (error) {
           onTrouble(asError(error));
         }
       }
     };
+    const { deduplicationId, opts } = job;
+    const joinable = deduplicationId === undefined ? undefined : { deduplicationId, ttlMs: opts.deduplication?.ttl };
     /** @returns Whether it sleeps or ends, where it wanted to. If not, something has come in, and the inbox is read. */
     const commit = async (then: Commit['then']): Promise<boolean> => {
       const holding = heldIn(life.activities());
@@ -192,6 +222,7 @@ export const createTurn = (options: TurnOptions) => {
         heldUntil: now() + holdMs,
         released: held.filter((name) => !holding.includes(name)),
         replayed,
+        joinable: replayed ? joinable : undefined,
         then,
       });
       if (stored === 'lost') throw new LockLostError('The lock is lost');
@@ -323,7 +354,12 @@ export const createTurn = (options: TurnOptions) => {
       for (const [child, known] of life.openActivities(time)) {
         const { src, run, input } = known;
         if (heldUntil(child, known) > time) continue;
-        const waitMs = own.start({ child, run, activity: activityFor(chart.logicOf(src)), input, now: time });
+        const activity = activityFor(chart.logicOf(src));
+        if (activity.policy.afterCommit && !committedNames.includes(`${child}/${run}`)) {
+          await commit('goesOn');
+          return true;
+        }
+        const waitMs = own.start({ child, run, activity, input, instance, now: time });
         if (waitMs === 0) {
           begun = true;
           continue;
@@ -352,21 +388,22 @@ export const createTurn = (options: TurnOptions) => {
       throw new DelayedError();
     };
 
-    const end = async (): Promise<InstanceRecord | undefined> => {
-      if (committed || inbox.length > 0 || life.status === 'active') {
+    const end = async (): Promise<{ readonly result: unknown } | undefined> => {
+      const rests = life.rests();
+      if (committed || inbox.length > 0 || replayed || rests === 'failed') {
         // What came too late is refused, and its sender is told so.
         for (const { key } of inbox.entries.slice(taken)) verdicts.push([key, 'refused']);
         if (!(await commit('ends'))) return undefined;
       }
       tellObservers();
-      if (life.status === 'active') throw fail(workflow.reasonOf(life.context));
+      if (rests === 'failed') throw fail(workflow.reasonOf(life.context));
       const record = life.record();
       if (record.status === 'error') throw fail(String(record.error));
-      return record;
+      return { result: workflow.resultOf(record) };
     };
 
     try {
-      if (inbox.hasFailed && life.isFailed()) {
+      if (inbox.hasFailed || (isNew && job.attemptsMade > 0)) {
         replayed = true;
         apply({ type: 'REPLAY', input: readInput() });
       }
@@ -377,12 +414,12 @@ export const createTurn = (options: TurnOptions) => {
           await carryOutAll();
           continue;
         }
-        if (life.status === 'active' && !life.isFailed()) {
+        if (life.status === 'active' && life.rests() === undefined) {
           await sleep();
           continue;
         }
         const ended = await end();
-        if (ended !== undefined) return ended;
+        if (ended !== undefined) return ended.result;
       }
     } catch (error) {
       if (error instanceof UnrecoverableError) throw error;

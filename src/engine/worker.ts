@@ -6,15 +6,16 @@ import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { createActivities, doneEvent, type Ended } from './activities.ts';
-import { jobNameOf, type Workflow } from './define.ts';
+import { type InstanceInHand, jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
-import type { InstanceRecord } from './record.ts';
 import { createInstanceStore, runKeys } from './redis/instance-store.ts';
 import { inRedisTime } from './redis/redis-time.ts';
-import { createTurn, type InstanceJob, tryEvent } from './turn.ts';
+import { createTurn, type InstanceJob, type TurnOptions, tryEvent } from './turn.ts';
 
 export interface WorkflowWorker {
+  /** BullMQ's own. */
+  readonly workers: readonly Worker[];
   ready(): Promise<void>;
   /** Takes no more jobs, and lets those in hand finish their turn. */
   close(): Promise<void>;
@@ -45,6 +46,11 @@ const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly
   return known;
 };
 
+const spread = (concurrency: number, fetchers: number): readonly number[] => {
+  const count = Math.min(concurrency, fetchers);
+  return Array.from({ length: count }, (_, index) => Math.floor((concurrency + count - 1 - index) / count));
+};
+
 export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
@@ -53,7 +59,14 @@ export const startWorkflowWorker = (options: {
   /** Each with the earlier versions of it that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly concurrency: number;
-  readonly observe?: (id: string, observation: Observation) => void;
+  /**
+   * A BullMQ worker fetches one job at a time, whatever its concurrency, and each fetch is a round trip; several that share the concurrency
+   * fetch side by side. Default 1.
+   */
+  readonly fetchers?: number;
+  readonly workflowOf?: TurnOptions['workflowOf'];
+  readonly abandon?: TurnOptions['abandon'];
+  readonly observe?: (instance: InstanceInHand, observation: Observation) => void;
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
   /** What activities that run get at the end; the others are left to another process. Default 1000. */
@@ -99,11 +112,10 @@ export const startWorkflowWorker = (options: {
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },
-    observe,
-    now,
-    onTrouble,
+    ...{ observe, now, onTrouble },
+    ...{ workflowOf: options.workflowOf, abandon: options.abandon },
   });
-  const worker = new Worker<unknown, InstanceRecord>(
+  const startOne = (concurrency: number, index: number): Worker => new Worker(
     queue.name,
     (job, token) => {
       if (token === undefined) throw new Error('BullMQ gave no lock token');
@@ -117,21 +129,28 @@ export const startWorkflowWorker = (options: {
       stalledInterval: 2000,
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       runRetryDelay: 500,
+      skipStalledCheck: index > 0,
       ...options.worker,
     },
     inRedisTime(now),
   );
-  worker.on('error', onTrouble);
+  const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
+  for (const worker of workers) worker.on('error', onTrouble);
   const looking = setInterval(() => store.wakeLapsed().catch(onTrouble), holdMs / 2).unref();
   return {
+    workers,
     ready: async () => {
-      await worker.waitUntilReady();
+      await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     },
     close: async () => {
       clearInterval(looking);
       // Turns first: one of them would begin again what is given up.
-      if (!(await settlesWithin(worker.close(), closePatienceMs)))
-        (await worker.getBackend().blockingClient)?.disconnect();
+      await Promise.all(
+        workers.map(async (worker) => {
+          if (await settlesWithin(worker.close(), closePatienceMs)) return;
+          (await worker.getBackend().blockingClient)?.disconnect();
+        }),
+      );
       // What Redis does not hear of is lost with the process, and tried again when its hold has run out.
       const { graceMs = usualGraceMs } = options;
       await settlesWithin(activities.close(graceMs), graceMs + bringPatienceMs);

@@ -107,7 +107,7 @@ describe('an event from outside', () => {
     expect(await engine.send(door, 'I-1', 'k3', event('KNOCK'))).toBe('taken');
   });
 
-  it('that came before the first turn, which ended the instance, was refused', async () => {
+  it('that the chart will not take is refused before the first turn', async () => {
     const { engine, work, ended } = begin();
     const brief = defineWorkflow({
       name: 'brief',
@@ -115,7 +115,7 @@ describe('an event from outside', () => {
       chart: setup({}).createMachine({ initial: 'done', states: { done: { type: 'final' } } }),
     });
     await engine.start(brief, 'I-1');
-    expect(await engine.send(brief, 'I-1', 'k1', event('SEE'))).toBe('taken');
+    expect(await engine.send(brief, 'I-1', 'k1', event('SEE'))).toBe('refused');
     await work([brief]);
     await ended('I-1');
     expect(await engine.send(brief, 'I-1', 'k1', event('SEE'))).toBe('refused');

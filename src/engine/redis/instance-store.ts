@@ -6,7 +6,7 @@
  * | `data` | BullMQ's: the input, as whoever added the job has written it | `queue.add` |
  * | `progress` | BullMQ's: the record (record.ts); before the first commit `{"inbox":true}` where events have come | the commit, under the lock; deliver |
  * | `inbox` | events that no turn has taken yet, a line each: time in ms by Redis's clock, a tab, JSON of key, event and the run of a child that it is about | deliver; the commit cuts it |
- * | `key:<key>` | what became of an event: `waiting`, `taken`, `refused`. What comes from outside has a key that begins with `out/`; what begins with `run/` is gone when it is taken or refused | deliver; the commit |
+ * | `key:<key>` | what became of an event: `waiting`, `accepted` (it waits, and will be taken for certain), `taken`, `refused`. What comes from outside has a key that begins with `out/`; what begins with `run/` is gone when it is taken or refused | deliver; the commit |
  * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
  *
  * Beside the jobs, `tries:held` of the queue is a sorted set: `<id> <child>/<run>` of each try that goes on while its job sleeps, by the
@@ -25,12 +25,13 @@ import type { RedisClient } from '../../redis/connect.ts';
 
 /**
  * waiting   The event is durable, and is applied in order.
+ * accepted  The same, and the chart will take it.
  * taken, refused   It was sent before, and this has become of it.
  * busy      A worker runs the first turn: ask again in a moment.
  * finished  The instance has ended.
  * unknown   There is no such instance.
  */
-export type Delivery = 'waiting' | 'taken' | 'refused' | 'busy' | 'finished' | 'unknown';
+export type Delivery = 'waiting' | 'accepted' | 'taken' | 'refused' | 'busy' | 'finished' | 'unknown';
 
 export interface InboxEntry {
   readonly key: string;
@@ -72,6 +73,8 @@ export interface Commit {
   readonly released: readonly string[];
   /** It takes note that the job has failed before and runs again. */
   readonly replayed: boolean;
+  /** Lets equal jobs join one that had ended and is open again. */
+  readonly joinable: Joinable | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
 }
 
@@ -81,12 +84,19 @@ export interface Commit {
  */
 export type Committed = 'stored' | 'more' | 'lost';
 
+/** How equal jobs find one. */
+export interface Joinable {
+  readonly deduplicationId: string;
+  /** For so long, whether or not it has ended; undefined for as long as it is open: BullMQ frees the key when the job ends. */
+  readonly ttlMs: number | undefined;
+}
+
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
 
 export interface InstanceStore {
   /**
    * @param event Kept as it is. @param key Tells this event from every other one to the instance; sent again, it changes nothing.
-   * @param options.refusedIn The text of a record: while it stands, no turn runs and no event waits, the event is refused.
+   * @param options.foreseen What the chart does with the event.
    * @returns Also what is left to do: nothing, to wake the job, or to do so until it is awake, because it is about to sleep.
    */
   deliver(
@@ -103,7 +113,7 @@ export interface InstanceStore {
   /** Wakes instances of which a hold has run out. */
   wakeLapsed(): Promise<void>;
   /** What an event with this key has come to; undefined when none came. */
-  verdict(id: string, key: string): Promise<'waiting' | 'taken' | 'refused' | undefined>;
+  verdict(id: string, key: string): Promise<'waiting' | 'accepted' | 'taken' | 'refused' | undefined>;
   /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
   sleep(id: string, token: string, until: number): Promise<void>;
   read(id: string): Promise<StoredInstance | undefined>;
@@ -119,7 +129,16 @@ export interface HeldTry {
 
 export interface DeliverOptions {
   readonly about?: About;
-  readonly refusedIn?: string | undefined;
+  readonly foreseen?: Foreseen | undefined;
+}
+
+/** Holds while no turn runs, no other event waits, and no timer is due. */
+export interface Foreseen {
+  /** The text of the record that it was computed from; undefined before the first commit. */
+  readonly record: string | undefined;
+  readonly verdict: 'accepted' | 'refused';
+  /** When a timer is due next; milliseconds since the epoch, by the clock of Redis. */
+  readonly before: number;
 }
 
 export interface StoredInstance {
@@ -132,6 +151,13 @@ export interface StoredInstance {
   readonly finishedOn: number | undefined;
   readonly returnValue: unknown;
   readonly failedReason: string | undefined;
+  /** As it was added. */
+  readonly data: unknown;
+  readonly timestamp: number;
+  /** It runs again after it had failed, and no turn has taken note yet. */
+  readonly isReplayed: boolean;
+  /** Events wait. */
+  readonly hasInbox: boolean;
 }
 
 const maxInboxBytes = 1_048_576;
@@ -142,33 +168,38 @@ const maxInboxBytes = 1_048_576;
  */
 export const runKeys = 'run/';
 
-/** KEYS job, lock. ARGV key, JSON of the line, record in which it is refused, longest inbox in bytes. */
+/**
+ * KEYS job, lock. ARGV key, JSON of the line, longest inbox in bytes, verdict that is foreseen, the record that it is of, until when it
+ * holds. A job that has failed and is run again has no end any more, although its last turn was certain of one.
+ */
 const deliverScript = `
-local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1])
+local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1], 'inbox', 'progress', 'stacktrace')
 local runs = redis.call('EXISTS', KEYS[2])
 if not job[1] then return {'unknown', 0} end
 local todo = 1 - runs
 if not job[3] then todo = 0 elseif job[3] == '2' then todo = 1 + runs end
 if job[4] then return {job[4], todo} end
-if job[2] or job[3] == '0' then return {'finished', 0} end
-if not job[3] then
-  if runs == 1 then return {'busy', 0} end
-  redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}')
-end
-local inbox = redis.call('HGET', KEYS[1], 'inbox') or ''
-if ARGV[3] ~= '' and runs == 0 and inbox == '' and redis.call('HGET', KEYS[1], 'progress') == ARGV[3] then
-  redis.call('HSET', KEYS[1], 'key:' .. ARGV[1], 'refused')
-  return {'refused', 0}
-end
-if #inbox > tonumber(ARGV[4]) then return {'busy', 0} end
+if job[2] or (job[3] == '0' and not job[7]) then return {'finished', 0} end
+if not job[3] and runs == 1 then return {'busy', 0} end
+local inbox = job[5] or ''
+if #inbox > tonumber(ARGV[3]) then return {'busy', 0} end
 local time = redis.call('TIME')
-local line = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) .. '\\t' .. ARGV[2] .. '\\n'
-redis.call('HSET', KEYS[1], 'inbox', inbox .. line, 'key:' .. ARGV[1], 'waiting')
-return {'waiting', todo}`;
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local state = 'waiting'
+if ARGV[4] ~= '' and runs == 0 and inbox == '' and (job[3] and job[6] or '') == ARGV[5] and now < tonumber(ARGV[6]) then
+  state = ARGV[4]
+end
+if state ~= 'refused' then
+  redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. ARGV[2] .. '\\n')
+  if not job[3] then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
+end
+redis.call('HSET', KEYS[1], 'key:' .. ARGV[1], state)
+return {state, todo}`;
 
 /**
- * KEYS job, lock, held tries. ARGV token, record, bytes of the inbox that were taken, value of `open`, field to remove, until when tries
- * are held, how many, those, how many are released, those, then fields and values; a field without a value is removed.
+ * KEYS job, lock, held tries, key of the deduplication. ARGV token, record, bytes of the inbox that were taken, value of `open`, field to
+ * remove, until when tries are held, how many, those, how many are released, those, id that equal jobs find again or nothing, for how
+ * long, then fields and values; a field without a value is removed.
  */
 const commitScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -184,7 +215,11 @@ local held = 7 + ARGV[7]
 for i = 8, held do redis.call('ZADD', KEYS[3], ARGV[6], ARGV[i]) end
 local released = held + 1 + ARGV[held + 1]
 for i = held + 2, released do redis.call('ZREM', KEYS[3], ARGV[i]) end
-for i = released + 1, #ARGV, 2 do
+local id, ttl = ARGV[released + 1], ARGV[released + 2]
+if id ~= '' and (redis.call('GET', KEYS[4]) or id) == id then
+  if ttl == '' then redis.call('SET', KEYS[4], id) else redis.call('SET', KEYS[4], id, 'PX', ttl) end
+end
+for i = released + 3, #ARGV, 2 do
   if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[1], ARGV[i]) else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 end
 if more then return 2 end
@@ -208,6 +243,26 @@ for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', ARGV[1], 'BYSCORE'
   if job[1] and not job[2] then ids[#ids + 1] = id else redis.call('ZREM', KEYS[1], member) end
 end
 return ids`;
+
+const readFields = [
+  'progress',
+  'timestamp',
+  'finishedOn',
+  'returnvalue',
+  'failedReason',
+  'data',
+  'stacktrace',
+  'inbox',
+] as const;
+
+/** Other programs write jobs, too. @returns Undefined for what is no JSON. */
+const parse = (text: string | null | undefined): unknown => {
+  try {
+    return text == null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
 
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
@@ -248,12 +303,15 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
   };
   const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
   return {
-    deliver: async (id, key, event, { about, refusedIn = '' } = {}) => {
+    deliver: async (id, key, event, { about, foreseen } = {}) => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
-      const answer = await redis.eval(deliverScript, 2, ...keys(id), key, line, refusedIn, maxInboxBytes);
-      const [given, todo] = answer as readonly [Delivery, number];
-      return { given, todo: todos[todo] ?? 'nothing' };
+      const { verdict = '', record = '', before = 0 } = foreseen ?? {};
+      const until = Math.min(before, Number.MAX_SAFE_INTEGER);
+      const given = [key, line, maxInboxBytes, verdict, record, until];
+      const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
+      const [delivered, todo] = answer as readonly [Delivery, number];
+      return { given: delivered, todo: todos[todo] ?? 'nothing' };
     },
     readInbox: async (id, names) => {
       const members = names.map((name) => memberOf({ id, name }));
@@ -270,23 +328,26 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
-    commit: async (id, token, { record, length, verdicts, held, heldUntil, released, replayed, then }) => {
+    commit: async (id, token, { length, verdicts, held, released, joinable, ...commit }) => {
       const members = (names: readonly string[]) => names.map((name) => memberOf({ id, name }));
       const answer = await redis.eval(
         commitScript,
-        3,
+        4,
         ...keys(id),
         heldKey,
+        queue.toKey(`de:${joinable?.deduplicationId ?? ''}`),
         token,
-        JSON.stringify(record),
+        JSON.stringify(commit.record),
         length,
-        openValues[then],
-        replayed ? failedField : '',
-        heldUntil,
+        openValues[commit.then],
+        commit.replayed ? failedField : '',
+        commit.heldUntil,
         held.length,
         ...members(held),
         released.length,
         ...members(released),
+        joinable === undefined ? '' : id,
+        joinable?.ttlMs ?? '',
         ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, key.startsWith(runKeys) ? '' : verdict]),
       );
       return answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
@@ -313,7 +374,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     },
     verdict: async (id, key) => {
       const verdict = await redis.hget(queue.toKey(id), `key:${key}`);
-      return (verdict ?? undefined) as 'waiting' | 'taken' | 'refused' | undefined;
+      return (verdict ?? undefined) as Awaited<ReturnType<InstanceStore['verdict']>>;
     },
     sleep: async (id, token, until) => {
       const time = now();
@@ -326,19 +387,23 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
       const [fields, runs] = await Promise.all([
-        redis.hmget(job, 'progress', 'timestamp', 'finishedOn', 'returnvalue', 'failedReason'),
+        redis.hmget(job, ...readFields),
         redis.exists(lock),
       ]);
-      const [progress, timestamp, finishedOn, returnValue, failedReason] = fields;
+      const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox] = fields;
       if (timestamp == null) return undefined;
-      const record = Object(JSON.parse(progress ?? '0')) as { readonly workflow?: unknown };
+      const record = Object(parse(progress)) as { readonly workflow?: unknown };
       return {
         text: progress ?? '',
         runs: runs === 1,
         record: record.workflow === undefined ? undefined : record,
         finishedOn: finishedOn == null ? undefined : Number(finishedOn),
-        returnValue: returnValue == null ? undefined : JSON.parse(returnValue),
+        returnValue: parse(returnValue),
         failedReason: failedReason ?? undefined,
+        data: parse(data),
+        timestamp: Number(timestamp),
+        isReplayed: finishedOn == null && failed != null,
+        hasInbox: inbox != null && inbox !== '',
       };
     },
     wake,
