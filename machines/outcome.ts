@@ -3,6 +3,7 @@
  * and read by other services (see docs/queue-contract.md).
  */
 
+import type { Fault } from '../src/protocol/fault.ts';
 import type { ProfileName } from '../src/protocol/requests.ts';
 
 /**
@@ -55,3 +56,15 @@ export type Outcome = (SignedOutcome | DeliveredOutcome) & {
 
 /** What the user did with a receipt. `unanswered`: the phone never showed it. */
 export type ReceiptOutcome = 'accepted' | 'cancelled' | 'timeout' | 'unanswered';
+
+/** What a device, or whoever answers for it, says of an attempt. */
+export type DeviceAnswer =
+  | {
+      readonly kind: 'signature';
+      /** CMS SignedData, Base64. */
+      readonly cms: string;
+      /** Id of the chain to attach, unless `cms` carries its certificates. */
+      readonly certificates?: string | undefined;
+    }
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'fault'; readonly fault: Fault };

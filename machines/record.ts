@@ -1,28 +1,19 @@
 /**
- * How a signature's life is kept between steps: as a small plain record instead of a live actor.
- *
- * XState's own persisted snapshot carries actor plumbing (children, history values, status) that this machine never
- * uses; the record keeps only what decides the future and what people ask about the past. It names the version of the
- * machine that wrote it. A newer program reads older records with the machine they were written by, so a release can
- * be rolled out while transactions of the previous one are open.
- *
- * A step computes with the machine's own transition function and never starts an actor: nothing here lives longer
- * than the call. XState wants to know in whose name it computes; one actor that is never started lends its name to all.
+ * What is told of a signature: as much of its instance as others may rely on (docs/queue-contract.md). A completed job returns it.
  */
-import { type AnyActorScope, createActor } from 'xstate';
+import { initialTransition, transition } from 'xstate';
 import type { Fault } from '../src/protocol/fault.ts';
 import type { Outcome, ReceiptOutcome } from './outcome.ts';
 import {
   type HistoryEntry,
-  initialContext,
-  type SignatureEvent,
-  type SignatureInput,
+  type SignatureContext,
   type SignatureState,
   signatureMachine,
+  signatureVersion,
 } from './signature.machine.ts';
 
 export interface SignatureRecord {
-  readonly version: 1;
+  readonly version: number;
   readonly state: SignatureState;
   readonly attempt: number;
   /** Milliseconds since the epoch. */
@@ -33,58 +24,16 @@ export interface SignatureRecord {
   readonly history: readonly HistoryEntry[];
 }
 
-/** Every machine that may have written a record that is still open somewhere. Old ones stay until none can be. */
-const machines = { 1: signatureMachine } as const;
-
-/** The version that new transactions get. */
-const currentVersion = 1;
-
-/** A record of a release after this one, which only a program of that release can advance. */
+/** A record of a release after this one, which only a program of that release understands whole. */
 export const isOfLaterVersion = (version: unknown): boolean =>
-  typeof version === 'number' && version > currentVersion;
+  typeof version === 'number' && version > signatureVersion;
 
-/** The machine's actions only assign, and assignments are part of the transition. */
-const noEffects = (): never => {
-  throw new Error('The signature machine has no effects');
-};
-
-const nobody = createActor(signatureMachine, { input: { submittedAt: 0, timeoutSeconds: 0 } });
-const scope: AnyActorScope = {
-  self: nobody,
-  id: nobody.id,
-  sessionId: nobody.sessionId,
-  system: nobody.system,
-  logger: noEffects,
-  defer: noEffects,
-  emit: noEffects,
-  stopChild: noEffects,
-  actionExecutor: noEffects,
-};
-
-type Snapshot = ReturnType<typeof signatureMachine.resolveState>;
-
-const machineOf = (version: SignatureRecord['version']) => {
-  const machine = machines[version];
-  if (machine === undefined) throw new Error(`No signature machine of version ${version} is known`);
-  return machine;
-};
-
-const runThrough = (
-  version: SignatureRecord['version'],
-  start: Snapshot,
-  events: readonly SignatureEvent[],
-): SignatureRecord => {
-  const machine = machineOf(version);
-  let snapshot = start;
-  for (const event of events) {
-    // Nothing follows a final state; to us that is like any event that a state does not expect.
-    if (snapshot.status !== 'active') break;
-    snapshot = machine.transition(snapshot, event, scope);
-  }
-  const { attempt, deadline, outcome, fault, receipt, history } = snapshot.context;
+/** The states of the chart are those of the record; what goes on within them is nobody's business. */
+export const recordOf = (context: SignatureContext, version = signatureVersion): SignatureRecord => {
+  const { attempt, deadline, outcome, fault, receipt, history } = context;
   return {
     version,
-    state: snapshot.value,
+    state: history.at(-1)?.state ?? 'submitted',
     attempt,
     deadline,
     ...(outcome !== undefined && { outcome }),
@@ -94,21 +43,18 @@ const runThrough = (
   };
 };
 
-/** The record of a request that was just accepted, after the events given. */
-export const begin = (input: SignatureInput, ...events: readonly SignatureEvent[]): SignatureRecord => {
-  const { attempt, deadline, history } = initialContext(input);
-  // The machine's initial state does nothing on entry, so nothing has to be computed to be in it.
-  const record = { version: currentVersion, state: 'submitted', attempt, deadline, history } as const;
-  return events.length === 0 ? record : advance(record, ...events);
-};
-
 /**
- * Applies events in order. Events that the record's state does not expect change nothing.
+ * A signature whose job has ended, with its receipt. The first receipt stands.
  *
- * @throws When the record was written by a machine this program no longer knows.
+ * @param at Milliseconds since the epoch.
  */
-export const advance = (record: SignatureRecord, ...events: readonly SignatureEvent[]): SignatureRecord => {
-  const { version, state, attempt, deadline, outcome, fault, receipt, history } = record;
-  const context = { attempt, deadline, outcome, fault, receipt, history };
-  return runThrough(version, machineOf(version).resolveState({ value: state, context }), events);
+export const receipted = (record: SignatureRecord, receipt: ReceiptOutcome, at: number): SignatureRecord => {
+  const { state, version, ...kept } = record;
+  const [nobody] = initialTransition(signatureMachine, { ...kept, at, timeoutSeconds: 0 });
+  const snapshot = signatureMachine.resolveState({
+    value: state === 'signed' ? 'signed' : 'receipted',
+    context: { ...nobody.context, ...kept },
+  });
+  const [next] = transition(signatureMachine, snapshot, { type: 'RECEIPTED', at, receipt });
+  return recordOf(next.context, version);
 };

@@ -1,24 +1,28 @@
 /**
  * Life of one MSS_SignatureReq.
  *
- * submitted  Accepted and durable; nobody has been asked yet.
- * pending    The device has, or is about to have, the prompt. SIGNED, FAULTED or EXPIRED ends it.
+ * submitted  Accepted and durable; nobody has been asked yet. `choose` finds out whom to ask; a robot answers at once.
+ * pending    The device has, or is about to have, the prompt. Its own answer, ANSWERED from elsewhere, CANCEL or the deadline ends it. While
+ *            an answer from elsewhere is verified, nothing else counts any more.
  * signed     `context.outcome` says what the device gave. RECEIPTED moves on.
  * failed     `context.fault` says why. REPLAY begins the next attempt.
  * receipted  The user has been sent the receipt; nothing can follow.
  *
- * The first outcome of an attempt stands. Outcomes carry the number of the attempt they answer, so one that arrives
- * after a replay changes nothing, and a finished attempt has no transition that another outcome could take.
+ * The first outcome of an attempt stands. Answers carry the number of the attempt, so one that arrives after a replay is refused, and so is
+ * one that comes second.
  *
- * Nothing happens in here: no clock, no I/O. Times come in with the events, in milliseconds since the epoch. There is
- * no `after` and no `invoke`, because nothing stays in memory while a person thinks: the deadline is a number that the
- * worker acts upon.
+ * A job that some tool runs again although it had not failed by this chart gets REPLAY, too: what came before counts as an internal error.
+ *
+ * Events have the time `at` which they came, milliseconds since the epoch.
  *
  * Source: interface section 3; TS 102 204 asynchronous mode.
  */
-import { assign, setup } from 'xstate';
+import { assign, enqueueActions, fromPromise, setup } from 'xstate';
 import { type Fault, fault } from '../src/protocol/fault.ts';
-import type { Outcome, ReceiptOutcome } from './outcome.ts';
+import type { ProfileName } from '../src/protocol/requests.ts';
+import type { DeviceAnswer, Outcome, ReceiptOutcome } from './outcome.ts';
+
+export const signatureVersion = 1;
 
 /** A state that was entered, for the timeline. The latest is last. */
 export interface HistoryEntry {
@@ -30,45 +34,136 @@ export interface HistoryEntry {
 
 export type SignatureState = 'submitted' | 'pending' | 'signed' | 'failed' | 'receipted';
 
+/** Whom an attempt goes to: it stands, whatever the registry says later. */
+export interface Chosen {
+  readonly profile: ProfileName;
+  readonly sscdId?: string | undefined;
+  /** It shows one prompt at a time, and shows this one until the attempt has ended. */
+  readonly screen?: true | undefined;
+  /** Origin of the service by which it is asked. */
+  readonly upstream?: string | undefined;
+}
+
+/** What silence until the deadline means: the user said nothing, the transport failed, or the service did. */
+export type Silence = 'expired' | 'undelivered' | 'troubled';
+
 export interface SignatureContext {
+  readonly timeoutSeconds: number;
   /** Counts from 1; each replay adds one. */
   readonly attempt: number;
   /** When this attempt expires. */
   readonly deadline: number;
-  readonly outcome: Outcome | undefined;
-  readonly fault: Fault | undefined;
-  readonly receipt: ReceiptOutcome | undefined;
+  readonly silence: Silence;
+  /** Tries since somebody was last reached. */
+  readonly failures: number;
+  /** When to try again. */
+  readonly againAt: number;
+  readonly chosen?: Chosen | undefined;
+  /** The device has shown the prompt. */
+  readonly isAsked: boolean;
+  /** That nobody has looked at yet. */
+  readonly answer?: DeviceAnswer | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly fault?: Fault | undefined;
+  readonly receipt?: ReceiptOutcome | undefined;
   readonly history: readonly HistoryEntry[];
 }
 
 export interface SignatureInput {
-  readonly submittedAt: number;
+  readonly at: number;
   readonly timeoutSeconds: number;
+  readonly deadline: number;
+  readonly attempt: number;
+  readonly chosen?: Chosen | undefined;
+  readonly history: readonly HistoryEntry[];
 }
 
+/** What a device is asked with, beside the request. */
+export interface Ask {
+  readonly attempt: number;
+  readonly deadline: number;
+  readonly chosen?: Chosen | undefined;
+  /** When the attempt was first put to the device; undefined before that. */
+  readonly promptedAt?: number | undefined;
+  readonly isAsked: boolean;
+  readonly failures: number;
+}
+
+export interface Verify {
+  readonly attempt: number;
+  readonly chosen: Chosen | undefined;
+  readonly answer: DeviceAnswer | undefined;
+}
+
+export type Concluded =
+  | { readonly kind: 'signed'; readonly outcome: Outcome }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+/**
+ * awaiting     Somebody has been asked. `againAt`: the device wants to be asked again.
+ * unreachable  The transport failed and nobody has been asked. `isRefused`: by its upstream, which works.
+ */
+export type Asked =
+  | Concluded
+  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined }
+  | { readonly kind: 'unreachable'; readonly isRefused?: true };
+
+/** ask: a person, or by way of an upstream; first it has to be stored that they are asked. */
+export type Choice =
+  | Concluded
+  | { readonly kind: 'ask' | 'unreachable'; readonly chosen: Chosen }
+  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined; readonly chosen: Chosen };
+
+/** What comes from outside. */
+export type SignatureOrder =
+  | { readonly type: 'ANSWERED'; readonly attempt: number; readonly answer: DeviceAnswer }
+  | { readonly type: 'CANCEL'; readonly fault: Fault };
+
 export type SignatureEvent =
-  | { readonly type: 'PROMPT'; readonly at: number }
-  | { readonly type: 'SIGNED'; readonly at: number; readonly attempt: number; readonly outcome: Outcome }
-  | { readonly type: 'FAULTED'; readonly at: number; readonly attempt: number; readonly fault: Fault }
-  | { readonly type: 'EXPIRED'; readonly at: number; readonly attempt: number }
-  | { readonly type: 'REPLAY'; readonly at: number; readonly deadline: number }
+  | SignatureOrder
+  | { readonly type: 'REPLAY'; readonly input: SignatureInput }
   | { readonly type: 'RECEIPTED'; readonly at: number; readonly receipt: ReceiptOutcome };
 
-const entered = (
-  context: SignatureContext,
-  state: SignatureState,
-  at: number,
-  more: { attempt?: number; fault?: Fault } = {},
-): readonly HistoryEntry[] => [...context.history, { state, attempt: context.attempt, at, ...more }];
+/** The engine gives each event its time; the first one has it in its input. */
+const timeOf = (event: unknown): number => {
+  const { at, input } = event as { readonly at?: number; readonly input?: SignatureInput };
+  return at ?? input?.at ?? 0;
+};
 
-export const initialContext = ({ submittedAt, timeoutSeconds }: SignatureInput): SignatureContext => ({
-  attempt: 1,
-  deadline: submittedAt + timeoutSeconds * 1000,
-  outcome: undefined,
-  fault: undefined,
-  receipt: undefined,
-  history: [{ state: 'submitted', attempt: 1, at: submittedAt }],
+const entered = (
+  { attempt, history }: SignatureContext,
+  state: SignatureState,
+  event: unknown,
+  more: { attempt?: number; fault?: Fault } = {},
+): readonly HistoryEntry[] => [...history, { state, attempt, at: timeOf(event), ...more }];
+
+/** Doubling from 250 ms, at most 8 s. */
+const backoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures, 5), 8000);
+
+const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const;
+
+const failed = (context: SignatureContext, event: unknown, reason: Fault) => ({
+  fault: reason,
+  answer: undefined,
+  history: entered(context, 'failed', event, { fault: reason }),
 });
+
+/** What an attempt begins with. */
+const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
+
+/** Of an activity. */
+const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
+
+const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
+
+const ask = ({ context }: { readonly context: SignatureContext }): Ask => {
+  const { attempt, deadline, chosen, isAsked, failures, history } = context;
+  const last = history.at(-1);
+  return {
+    ...{ attempt, deadline, chosen, isAsked, failures },
+    ...(last?.state === 'pending' && { promptedAt: last.at }),
+  };
+};
 
 export const signatureMachine = setup({
   types: {
@@ -76,88 +171,235 @@ export const signatureMachine = setup({
     events: {} as SignatureEvent,
     input: {} as SignatureInput,
   },
+  actors: {
+    choose: fromPromise<Choice, Ask>(notProvided),
+    ask: fromPromise<Asked, Ask>(notProvided),
+    verify: fromPromise<Concluded, Verify>(notProvided),
+  },
   actions: {
-    enter: assign({
-      history: ({ context, event }, { state }: { state: SignatureState }) =>
-        entered(context, state, event.at),
-    }),
-    fail: assign(({ context, event }, { reason }: { reason: Fault }) => ({
-      fault: reason,
-      history: entered(context, 'failed', event.at, { fault: reason }),
+    choose: assign((_, choice: Choice) =>
+      'chosen' in choice
+        ? {
+            chosen: choice.chosen,
+            // Whatever becomes of a text, nobody has taken it until its gateway says so.
+            silence: choice.chosen.upstream === undefined ? 'expired' : 'undelivered',
+          }
+        : {},
+    ),
+    enterPending: assign({ history: ({ context, event }) => entered(context, 'pending', event) }),
+    wait: assign(({ context: { deadline } }, result: Choice | Asked) => ({
+      isAsked: true,
+      silence: 'expired' as const,
+      failures: 0,
+      againAt: (result.kind === 'awaiting' ? result.againAt : undefined) ?? deadline,
     })),
+    putOff: assign(({ context, event }, { silence }: { silence: Silence }) => ({
+      silence,
+      failures: context.failures + 1,
+      againAt: timeOf(event) + backoffMs(context.failures),
+    })),
+    conclude: assign(({ context, event }, result: Choice | Asked | Concluded) => {
+      if (result.kind === 'failed') return failed(context, event, result.fault);
+      if (result.kind !== 'signed') return {};
+      const isPending = context.history.at(-1)?.state === 'pending';
+      const asked = isPending ? context : { ...context, history: entered(context, 'pending', event) };
+      return { outcome: result.outcome, answer: undefined, history: entered(asked, 'signed', event) };
+    }),
+    fail: assign(({ context, event }, reason: Fault) => failed(context, event, reason)),
+    takeAnswer: assign((_, answer: DeviceAnswer) => ({ answer })),
+    beginAgain: assign(({ context, event }) => {
+      const isOver = context.history.at(-1)?.state === 'failed';
+      const history = isOver ? context.history : entered(context, 'failed', event, { fault: fault(900) });
+      const attempt = context.attempt + 1;
+      const at = timeOf(event);
+      return {
+        ...{ attempt, deadline: at + context.timeoutSeconds * 1000 },
+        ...initial,
+        ...{ chosen: undefined, answer: undefined, outcome: undefined, fault: undefined },
+        history: [...history, { state: 'submitted' as const, attempt, at }],
+      };
+    }),
+    noteReceipt: assign(({ context, event }, receipt: ReceiptOutcome) => ({
+      receipt,
+      history: entered(context, 'receipted', event),
+    })),
+    /** An effect. */
+    releaseScreen: (_, _shown: { readonly sscdId: string; readonly attempt: number }) => {},
+    leaveScreen: enqueueActions(({ context: { chosen, attempt }, enqueue }) => {
+      const { screen, sscdId } = chosen ?? {};
+      if (screen && sscdId !== undefined)
+        enqueue({ type: 'releaseScreen', params: { sscdId, attempt } } as never);
+    }),
   },
   guards: {
-    answersThisAttempt: ({ context, event }) => 'attempt' in event && event.attempt === context.attempt,
+    isSigned: (_, { kind }: Choice | Asked | Concluded) => kind === 'signed',
+    isFailed: (_, { kind }: Choice | Asked | Concluded) => kind === 'failed',
+    isToBeAsked: (_, { kind }: Choice) => kind === 'ask',
+    isAwaited: (_, { kind }: Choice | Asked) => kind === 'awaiting',
+    isToBeAskedAgain: (_, result: Choice | Asked) =>
+      result.kind === 'awaiting' && result.againAt !== undefined,
+    /** Once an answer from elsewhere was taken, no other one is, nor anything else in its place. */
+    isUnanswered: ({ context }) => context.answer === undefined,
+    answers: ({ context }, { attempt }: { attempt: number }) =>
+      context.answer === undefined && attempt === context.attempt,
+    refuses: ({ context }, { attempt, answer }: { attempt: number; answer: DeviceAnswer }) =>
+      context.answer === undefined && attempt === context.attempt && answer.kind === 'fault',
+  },
+  delays: {
+    deadline: ({ context, event }) => Math.max(context.deadline - timeOf(event), 0),
+    again: ({ context, event }) => Math.max(context.againAt - timeOf(event), 0),
   },
 }).createMachine({
   id: 'signature',
   initial: 'submitted',
-  context: ({ input }) => initialContext(input),
+  context: ({ input: { at: _, ...input } }) => ({ ...input, ...initial }),
   states: {
     submitted: {
+      initial: 'choosing',
+      after: {
+        deadline: {
+          target: 'failed',
+          actions: { type: 'fail', params: ({ context }) => fault(silenceFaults[context.silence]) },
+        },
+      },
       on: {
-        PROMPT: {
-          target: 'pending',
-          actions: { type: 'enter', params: { state: 'pending' } },
+        CANCEL: { target: 'failed', actions: { type: 'fail', params: ({ event }) => event.fault } },
+        REPLAY: { target: 'submitted', reenter: true, actions: 'beginAgain' },
+      },
+      states: {
+        choosing: {
+          invoke: {
+            src: 'choose',
+            input: ask,
+            onDone: [
+              {
+                guard: { type: 'isSigned', params: given },
+                target: '#signature.signed',
+                actions: { type: 'conclude', params: given },
+              },
+              {
+                guard: { type: 'isFailed', params: given },
+                target: '#signature.failed',
+                actions: { type: 'conclude', params: given },
+              },
+              {
+                guard: { type: 'isToBeAsked', params: given },
+                target: '#signature.pending',
+                actions: { type: 'choose', params: given },
+              },
+              {
+                guard: { type: 'isAwaited', params: given },
+                target: '#signature.pending.pausing',
+                actions: [
+                  { type: 'choose', params: given },
+                  { type: 'wait', params: given },
+                ],
+              },
+              { target: 'pausing', actions: { type: 'putOff', params: { silence: 'undelivered' } } },
+            ],
+            onError: { target: 'pausing', actions: { type: 'putOff', params: { silence: 'troubled' } } },
+          },
         },
-        FAULTED: {
-          target: 'failed',
-          guard: 'answersThisAttempt',
-          actions: { type: 'fail', params: ({ event }) => ({ reason: event.fault }) },
-        },
-        EXPIRED: {
-          target: 'failed',
-          guard: 'answersThisAttempt',
-          actions: { type: 'fail', params: { reason: fault(208) } },
-        },
+        pausing: { after: { again: 'choosing' } },
       },
     },
     pending: {
+      initial: 'asking',
+      entry: 'enterPending',
+      after: {
+        deadline: {
+          // An answer that was taken counts, however long its verification lasts.
+          guard: 'isUnanswered',
+          target: 'failed',
+          actions: { type: 'fail', params: ({ context }) => fault(silenceFaults[context.silence]) },
+        },
+      },
       on: {
-        SIGNED: {
-          target: 'signed',
-          guard: 'answersThisAttempt',
-          actions: [
-            assign({ outcome: ({ event }) => event.outcome }),
-            { type: 'enter', params: { state: 'signed' } },
-          ],
-        },
-        FAULTED: {
+        ANSWERED: [
+          {
+            guard: { type: 'refuses', params: ({ event }) => event },
+            target: 'failed',
+            actions: {
+              type: 'conclude',
+              params: ({ event: { answer } }) => ({ ...answer, kind: 'failed' }) as Concluded,
+            },
+          },
+          {
+            guard: { type: 'answers', params: ({ event }) => event },
+            target: '.verifying',
+            actions: { type: 'takeAnswer', params: ({ event }) => event.answer },
+          },
+        ],
+        CANCEL: {
+          guard: 'isUnanswered',
           target: 'failed',
-          guard: 'answersThisAttempt',
-          actions: { type: 'fail', params: ({ event }) => ({ reason: event.fault }) },
+          actions: { type: 'fail', params: ({ event }) => event.fault },
         },
-        EXPIRED: {
-          target: 'failed',
-          guard: 'answersThisAttempt',
-          actions: { type: 'fail', params: { reason: fault(208) } },
+        REPLAY: { target: 'submitted', actions: ['leaveScreen', 'beginAgain'] },
+      },
+      states: {
+        asking: {
+          invoke: {
+            src: 'ask',
+            input: ask,
+            onDone: [
+              {
+                guard: { type: 'isSigned', params: given },
+                target: '#signature.signed',
+                actions: { type: 'conclude', params: given },
+              },
+              {
+                guard: { type: 'isFailed', params: given },
+                target: '#signature.failed',
+                actions: { type: 'conclude', params: given },
+              },
+              {
+                guard: { type: 'isToBeAskedAgain', params: given },
+                target: 'pausing',
+                actions: { type: 'wait', params: given },
+              },
+              {
+                guard: { type: 'isAwaited', params: given },
+                target: 'shown',
+                actions: { type: 'wait', params: given },
+              },
+              { target: 'pausing', actions: { type: 'putOff', params: { silence: 'undelivered' } } },
+            ],
+            onError: { target: 'pausing', actions: { type: 'putOff', params: { silence: 'troubled' } } },
+          },
+        },
+        shown: {},
+        pausing: { after: { again: 'asking' } },
+        verifying: {
+          invoke: {
+            src: 'verify',
+            input: ({ context: { attempt, chosen, answer } }) => ({ attempt, chosen, answer }),
+            onDone: [
+              {
+                guard: { type: 'isSigned', params: given },
+                target: '#signature.signed',
+                actions: { type: 'conclude', params: given },
+              },
+              { target: '#signature.failed', actions: { type: 'conclude', params: given } },
+            ],
+          },
         },
       },
     },
     signed: {
+      tags: 'completed',
+      entry: 'leaveScreen',
       on: {
         RECEIPTED: {
           target: 'receipted',
-          actions: [
-            assign({ receipt: ({ event }) => event.receipt }),
-            { type: 'enter', params: { state: 'receipted' } },
-          ],
+          actions: { type: 'noteReceipt', params: ({ event }) => event.receipt },
         },
       },
     },
     failed: {
-      on: {
-        REPLAY: {
-          target: 'submitted',
-          actions: assign({
-            attempt: ({ context }) => context.attempt + 1,
-            deadline: ({ event }) => event.deadline,
-            fault: () => undefined,
-            history: ({ context, event }) =>
-              entered(context, 'submitted', event.at, { attempt: context.attempt + 1 }),
-          }),
-        },
-      },
+      tags: 'failed',
+      entry: 'leaveScreen',
+      on: { REPLAY: { target: 'submitted', actions: 'beginAgain' } },
     },
     receipted: { type: 'final' },
   },

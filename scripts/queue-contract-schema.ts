@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
 import { signatureRequestSchema } from '../src/protocol/schemas.ts';
 import {
-  decisionSchema,
+  answerSchema,
   receiptJobDataSchema,
   receiptJobResultSchema,
   signatureJobDataSchema,
@@ -24,7 +24,6 @@ const record = signatureRecordSchema.meta({
 
 const jobData = signatureJobDataSchema.extend({
   MSS_SignatureReq: signatureRequestSchema(defaultProtocolRules).shape.MSS_SignatureReq,
-  transaction: record.optional(),
 });
 
 /** JSON Schema has `examples`, and no need of bounds that every number of the language has. */
@@ -69,7 +68,7 @@ export const queueContractSchema = (): JsonSchema => ({
   $ref: '#/$defs/SignatureJobData',
   $defs: {
     ...withoutPassword(definitionsOf('SignatureJobData', jobData, 'input')),
-    ...definitionsOf('Decision', decisionSchema, 'input'),
+    ...definitionsOf('Answer', answerSchema, 'input'),
     ...definitionsOf('ReceiptJobData', receiptJobDataSchema, 'input'),
     ...definitionsOf('ReceiptJobResult', receiptJobResultSchema, 'output'),
   },

@@ -19,7 +19,6 @@ import {
   type TryResult,
 } from '../machines/callback.machine.ts';
 import { activity, defineWorkflow, type GateTurn } from '../src/engine/define.ts';
-import type { InstanceInHand } from '../src/engine/define.ts';
 import type { Observation } from '../src/engine/interpret.ts';
 import { graceOf } from '../src/engine/redis/redis-time.ts';
 import { startWorkflowWorker } from '../src/engine/worker.ts';
@@ -172,7 +171,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
       : { kind: 'place', end: () => free() };
   };
 
-  const observe = ({ id }: InstanceInHand, observation: Observation): void => {
+  const observe = (id: string, observation: Observation): void => {
     if (observation.kind !== 'action') return;
     const { what, tries, result } = observation.params as CallbackTold;
     log[what](id, tries, result);

@@ -1,24 +1,36 @@
 /**
- * One step of a receipt: show it on the phone that signed, and wait for what the user does.
+ * What a worker does in the turns of a receipt (machines/receipt.machine.ts): shows it on the phone that signed, and tells the signature
+ * what the user did.
  *
- * It is the signature step in small: asked once, answered from elsewhere or lapsed at the deadline, first writer wins.
- * When it ends, the signature's record moves on to `receipted`. A SIM shows one thing at a time, so a receipt waits
- * until its screen is free, and a signature request that comes meanwhile finds it busy.
+ * A SIM shows one thing at a time, so a receipt waits until its screen is free, and a signature request that comes meanwhile
+ * finds it busy.
  */
-import { DelayedError, type Job } from 'bullmq';
-import type { ReceiptOutcome } from '../machines/outcome.ts';
-import { advance, isOfLaterVersion, type SignatureRecord } from '../machines/record.ts';
-import { type Checked, fault, ok, refuse } from '../src/protocol/fault.ts';
+import { isOfLaterVersion, receipted, type SignatureRecord } from '../machines/record.ts';
+import {
+  type ReceiptContext,
+  type ReceiptInput,
+  receiptMachine,
+  receiptVersion,
+  type Shown,
+} from '../machines/receipt.machine.ts';
+import {
+  activity,
+  defineWorkflow,
+  InputError,
+  type InstanceInHand,
+  type Workflow,
+} from '../src/engine/define.ts';
+import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import {
-  type Decision,
   type ReceiptJobData,
   type ReceiptJobResult,
   receiptJobDataSchema,
   receiptJobId,
+  receiptJobName,
   signatureRecordSchema,
 } from '../src/transactions/contract.ts';
 import { sscdOf } from '../src/transactions/eligibility.ts';
@@ -27,102 +39,70 @@ import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { guardStep } from './guard.ts';
 import type { StepLog } from './log.ts';
-import { fail, idOf, leaveToOthers, saveOrStop, sleep } from './rest.ts';
-import { laterWorkerUntil, type Place } from './taking.ts';
 
-type ReceiptJob = Job<ReceiptJobData, ReceiptJobResult>;
-
-export type ReceiptStep = (job: ReceiptJob, token: string) => Promise<ReceiptJobResult>;
-
-/** A receipt is asked once; the field that decides it is that of the first attempt. */
+/** A receipt is shown once, whatever becomes of its job. */
 const attempt = 1;
 
-/** How often a receipt looks whether the phone is free, and a transport whether it is up. */
-const retryMs = 1000;
-
-interface Taken {
-  readonly data: ReceiptJobData;
-  /** The signature that the receipt is for, and what was asked for then. */
-  readonly signed: SignatureRecord;
+interface Signed {
+  readonly record: SignatureRecord;
   readonly request: SignatureRequest;
 }
 
-export const createReceiptStep = (options: {
+const refused = (detail: string): Shown => ({ kind: 'refused', fault: fault(101, detail) });
+
+const dataOf = ({ data }: InstanceInHand): ReceiptJobData => data as ReceiptJobData;
+
+export const createReceiptWorkflow = (options: {
   readonly shard: Shard;
-  readonly place: Place;
+  readonly place: { readonly shard: number; readonly shards: number };
   readonly protocol: Protocol;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly screens: Screens;
   readonly readEnd: ReadEnd;
-  readonly now: () => number;
   readonly log: StepLog;
-}): ReceiptStep => {
-  const { shard, place, protocol, subscribers, devices, screens, readEnd, now, log } = options;
-  const { signatures, receipts } = shard;
+}): Workflow => {
+  const { shard, place, protocol, subscribers, devices, screens, readEnd, log } = options;
+  const { home } = shard.signatures;
 
-  /** Any service with access to the queue can add such jobs; a receipt is only shown for a signature that there is. */
-  const read = async (job: ReceiptJob): Promise<Checked<Taken> | 'of-a-later-release'> => {
-    const data = receiptJobDataSchema.safeParse(job.data);
-    if (!data.success) {
-      const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
-      return refuse(101, `The job data is not usable: ${path || 'it must be an object'}`);
-    }
-    const { msspTransId, msisdn } = data.data;
-    if (shardOf(msspTransId, place.shards) !== place.shard || job.id !== receiptJobId(msspTransId)) {
-      return refuse(101, 'The job id must be that of the receipt of a transaction of this shard');
-    }
-    const stored = await signatures.home.read(msspTransId);
-    if (isOfLaterVersion(Object(stored?.returnValue).version)) return 'of-a-later-release';
-    const record = signatureRecordSchema.safeParse(stored?.returnValue);
+  /**
+   * The signature that a receipt is for. Any service with access to the queue can add a receipt; it is only shown for a signature that
+   * there is.
+   *
+   * @returns Undefined where there is none.
+   * @throws For one that only a later release understands.
+   */
+  const readSigned = async (instance: InstanceInHand): Promise<Signed | undefined> => {
+    const { msspTransId, msisdn } = dataOf(instance);
+    const stored = await home.read(msspTransId);
+    if (isOfLaterVersion(Object(stored?.returnValue).version))
+      throw new Error('The signature of a receipt is of a later release');
+    const record = signatureRecordSchema.safeParse(stored?.returnValue).data;
     const written = stored?.data as { readonly MSS_SignatureReq?: unknown } | undefined;
     const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
     const ending = stored && endingOf(stored);
-    const refused = refuse(101, 'A receipt follows a successful signature of the same number');
-    if (record.data === undefined || ending === undefined || !request.ok) return refused;
-    if (request.value.msisdn.number !== msisdn) return refused;
-    const state = await readEnd(ending, {
-      id: msspTransId,
-      request: request.value,
-      endedAt: stored?.finishedOn,
-    });
-    if (state.kind !== 'signed' || state.signed.signature === undefined) return refused;
-    return ok({ data: data.data, signed: record.data, request: request.value });
+    if (record === undefined || ending === undefined || !request.ok) return undefined;
+    if (request.value.msisdn.number !== msisdn) return undefined;
+    const of = { id: msspTransId, request: request.value, endedAt: stored?.finishedOn };
+    const state = await readEnd(ending, of);
+    if (state.kind !== 'signed' || state.signed.signature === undefined) return undefined;
+    return { record, request: request.value };
   };
 
-  const deadlineOf = (job: ReceiptJob, { data }: Taken): number =>
-    Math.min(job.timestamp, now()) + data.timeoutSeconds * 1000;
+  const holder = ({ id }: InstanceInHand) => ({ transactionId: id, attempt });
 
-  const holder = (job: ReceiptJob) => ({ transactionId: idOf(job), attempt });
-
-  /** The first word stands: a run that is cut off in here is followed by one that may find the deadline past. */
-  const end = async (job: ReceiptJob, { data, signed, request }: Taken, wanted: ReceiptOutcome) => {
-    const { msspTransId, msisdn, sscdId } = data;
-    const decided = await receipts.home.decide(idOf(job), attempt, { kind: 'receipt', receipt: wanted });
-    const receipt = decided.kind === 'receipt' ? decided.receipt : wanted;
-    if (sscdId !== undefined) await screens.release(screenOf(msisdn, sscdId), holder(job));
-    const record = advance(signed, { type: 'RECEIPTED', at: now(), receipt });
-    await signatures.home.amend(msspTransId, record);
-    log.receipted(msspTransId, receipt, request);
-    return { receipt };
-  };
-
-  const receiptOf = (decision: Decision, lapsesAs: ReceiptOutcome): ReceiptOutcome =>
-    decision.kind === 'receipt' ? decision.receipt : lapsesAs;
-
-  const ask = async (job: ReceiptJob, token: string, taken: Taken): Promise<ReceiptJobResult> => {
-    const { data } = taken;
-    const { msspTransId, msisdn, message, language, sscdId } = data;
-    const deadline = deadlineOf(job, taken);
+  const show = async (instance: InstanceInHand, deadline: number): Promise<Shown> => {
+    const { msspTransId, msisdn, message, language, sscdId } = dataOf(instance);
+    const signed = await readSigned(instance);
+    if (signed === undefined) return refused('A receipt follows a successful signature of the same number');
     const subscriber = subscribers.find(msisdn);
     const sscd = sscdOf(subscriber, sscdId);
-    if (sscd === undefined) return end(job, taken, 'unanswered');
+    if (sscd === undefined) return { kind: 'answered', receipt: 'unanswered' };
     const device = devices.deviceFor({ method: sscd.kind, sscd });
     if (device.screen && sscd.kind === 'sim') {
-      const held = await screens.claim(screenOf(msisdn, sscd.id), holder(job), deadline);
-      if (held !== undefined) return sleep(receipts, job, token, Math.min(now() + retryMs, deadline), now());
+      const held = await screens.claim(screenOf(msisdn, sscd.id), holder(instance), deadline);
+      if (held !== undefined) return { kind: 'not-now' };
     }
     const result = await device.receipt({
       transactionId: msspTransId,
@@ -133,51 +113,67 @@ export const createReceiptStep = (options: {
       language: language ?? subscriber?.language,
       deadline,
     });
-    switch (result.kind) {
-      case 'answered':
-        return end(job, taken, result.receipt);
-      case 'awaiting':
-        await saveOrStop(receipts.home, job, token, { ...data, lapsesAs: result.lapsesAs }, attempt);
-        return sleep(receipts, job, token, deadline, now(), attempt);
-      case 'unreachable':
-        log.unreachable(msspTransId, attempt, job.attemptsStarted, result.cause, taken.request);
-        return sleep(receipts, job, token, Math.min(now() + retryMs, deadline), now());
-    }
+    if (result.kind !== 'unreachable') return result;
+    log.unreachable(msspTransId, attempt, 1, result.cause, signed.request);
+    return { kind: 'not-now' };
   };
 
-  const step = async (job: ReceiptJob, token: string, taken: Taken): Promise<ReceiptJobResult> => {
-    const id = idOf(job);
-    const { lapsesAs } = taken.data;
-    const decision = await receipts.home.decision(id, attempt);
-    if (decision !== undefined) return end(job, taken, receiptOf(decision, lapsesAs ?? 'unanswered'));
-    if (now() < deadlineOf(job, taken)) return ask(job, token, taken);
-    return end(job, taken, lapsesAs ?? 'unanswered');
+  /** The first word stands. It is told again where this is cut off. */
+  const tellSignature = async (
+    instance: InstanceInHand,
+    { receipt, at }: { readonly receipt: NonNullable<ReceiptContext['receipt']>; readonly at: number },
+  ): Promise<void> => {
+    const { msspTransId } = dataOf(instance);
+    const signed = await readSigned(instance);
+    // Its retention is over.
+    if (signed === undefined) return;
+    await home.amend(msspTransId, receipted(signed.record, receipt, at));
+    log.receipted(msspTransId, receipt, signed.request);
   };
 
-  return async (job, token) => {
-    const taken = await read(job).catch((error: unknown) => {
-      log.trouble(error instanceof Error ? error : new Error(String(error)));
-      // Left as it is, the job stalls and is taken up again.
-      throw new DelayedError();
-    });
-    if (taken === 'of-a-later-release') {
-      if (now() >= laterWorkerUntil([job.timestamp], now())) return fail(fault(900));
-      return leaveToOthers(sleep(receipts, job, token, now() + retryMs, now()), log);
-    }
-    if (!taken.ok) return fail(taken.fault);
-    return guardStep({
-      at: receipts,
-      job,
-      token,
-      step: () => step(job, token, taken.value),
-      deadline: deadlineOf(job, taken.value),
-      note: async () => undefined,
-      giveUp: async () => {
-        const decision = await receipts.home.decision(idOf(job), attempt);
-        return decision?.kind === 'receipt' ? end(job, taken.value, decision.receipt) : fail(fault(900));
+  const instanceIn = (args: unknown): InstanceInHand =>
+    (args as { readonly instance: InstanceInHand }).instance;
+
+  return defineWorkflow({
+    name: receiptJobName,
+    version: receiptVersion,
+    chart: receiptMachine.provide({
+      actors: {
+        show: activity<{ readonly deadline: number }, Shown>(({ input, instance }) =>
+          show(instance, input.deadline),
+        ),
       },
-      now,
-      log,
-    });
-  };
+      actions: {
+        tellSignature: (args, told) => tellSignature(instanceIn(args), told) as never,
+        releaseScreen: (args) => {
+          const { msisdn, sscdId } = dataOf(instanceIn(args));
+          const released =
+            sscdId === undefined
+              ? undefined
+              : screens.release(screenOf(msisdn, sscdId), holder(instanceIn(args)));
+          return released as never;
+        },
+      },
+    }),
+    input: {
+      parse: (given): ReceiptJobData => {
+        const data = receiptJobDataSchema.safeParse(given);
+        if (data.success) return data.data;
+        const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
+        const detail = `The job data is not usable: ${path || 'it must be an object'}`;
+        throw new InputError(faultLine(fault(101, detail)));
+      },
+    },
+    begin: ({ msspTransId, timeoutSeconds }: ReceiptJobData, { id, at, addedAt }): ReceiptInput => {
+      if (shardOf(msspTransId, place.shards) !== place.shard || id !== receiptJobId(msspTransId)) {
+        const detail = 'The job id must be that of the receipt of a transaction of this shard';
+        throw new InputError(faultLine(fault(101, detail)));
+      }
+      return { at, timeoutSeconds, deadline: addedAt + timeoutSeconds * 1000 };
+    },
+    resultOf: ({ context }): ReceiptJobResult => ({
+      receipt: (context as ReceiptContext).receipt ?? 'unanswered',
+    }),
+    reasonOf: (context: ReceiptContext) => faultLine(context.fault ?? fault(900)),
+  });
 };

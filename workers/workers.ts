@@ -5,27 +5,27 @@
  * stall any number of times (each is a step that runs again), and a command that failed for lack of Redis is repeated
  * at once.
  */
-import { type Queue, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
-import type { SignatureRecord } from '../machines/record.ts';
-import { graceOf, inRedisTime } from '../src/engine/redis/redis-time.ts';
+import type { Queue, Telemetry, WorkerOptions } from 'bullmq';
+import { graceOf } from '../src/engine/redis/redis-time.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
+import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { settlesWithin } from '../src/redis/patience.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
-import type { ReceiptJobData, ReceiptJobResult, SignatureJobData } from '../src/transactions/contract.ts';
+import { receiptJobName, signatureJobName } from '../src/transactions/contract.ts';
 import { createReadEnd } from '../src/transactions/outcomes.ts';
 import { createScreens } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { tellOfTransactions } from './ends.ts';
+import { type SignatureWorker, tellOfTransactions } from './ends.ts';
 import { keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
-import { createReceiptStep } from './receipt.worker.ts';
-import { createSignatureStep } from './signature.worker.ts';
+import { createReceiptWorkflow } from './receipt.worker.ts';
+import { createSignatureWorkflow } from './signature.worker.ts';
 import { createTurns } from './turns.ts';
 import { failUnreadable } from './unreadable.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -63,20 +63,8 @@ export interface Workers {
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000);
 
-/**
- * A BullMQ worker fetches one job at a time, whatever its concurrency, and each fetch is a round trip. Several workers
- * that share the concurrency among them fetch side by side; `npm run bench -- --only sign` shows what that is worth. More
- * shards fetch side by side already.
- */
+/** `npm run bench -- --only sign` shows what several are worth. More shards fetch side by side already. */
 const fetchersInAll = 8;
-
-/** How many steps each of a shard's fetchers may run at once; together as many as the configuration says. */
-const spread = (concurrency: number, shards: number): readonly number[] => {
-  const fetchers = Math.min(concurrency, Math.ceil(fetchersInAll / shards));
-  return Array.from({ length: fetchers }, (_, index) =>
-    Math.floor((concurrency + fetchers - 1 - index) / fetchers),
-  );
-};
 
 /** Longer than any step takes while Redis answers. */
 const closePatienceMs = 8000;
@@ -88,10 +76,20 @@ const closePatienceMs = 8000;
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
 
-const tokenOf = (token: string | undefined): string => {
-  if (token === undefined) throw new Error('BullMQ gave no lock token');
-  return token;
-};
+/** How long a job that a newer release has begun waits for a worker of that release: longer than a roll-out takes. */
+const laterWorkerPatienceMs = 600_000;
+/** No configuration allows a TimeOut as long as this. */
+const longestAttemptMs = 86_400_000;
+
+/** Other programs write jobs too: of the times that a job names, the first is believed that is not far in the future. */
+const abandonSignature =
+  (now: () => number) =>
+  (context: unknown, addedAt: number): string | undefined => {
+    const { deadline } = Object(context) as { readonly deadline?: unknown };
+    const time = [deadline, addedAt].find((each) => typeof each === 'number' && each <= now() + longestAttemptMs);
+    if (now() < (typeof time === 'number' ? time : 0) + laterWorkerPatienceMs) return undefined;
+    return faultLine(fault(900, 'The transaction is of a release that no worker has'));
+  };
 
 /** Whose a job says it is; its data has not been checked. */
 const laneOfJob = ({ data }: { readonly data: unknown }): string => {
@@ -102,11 +100,11 @@ const laneOfJob = ({ data }: { readonly data: unknown }): string => {
 
 export const startWorkers = (options: WorkersOptions): Workers => {
   const { shards, blocking, prefix, retention, now, log } = options;
-  const answer = createAnswer(shards);
+  const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const screens = createScreens(blocking, prefix, now);
   const turns = createTurns();
-  const upstreams = createUpstreams(options.upstreamLog, log.trouble);
+  const upstreams = createUpstreams(options.upstreamLog);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
@@ -121,52 +119,50 @@ export const startWorkers = (options: WorkersOptions): Workers => {
   });
 
   const keepers: { close(): void }[] = [];
-  const workers = shards.flatMap((shard): Worker[] => {
+  const started = shards.flatMap((shard): readonly WorkflowWorker[] => {
     const place = { shard: shard.index, shards: shards.length };
-    const signatureStep = createSignatureStep({
-      ...options,
-      at: shard.signatures,
-      place,
-      screens,
-      upstreams,
-      answer,
+    const common = {
+      connection: blocking,
+      now,
+      onTrouble: log.trouble,
+      concurrency: options.concurrency,
+      // Who has been asked by a call that is given up is asked again.
+      graceMs: closePatienceMs,
+      worker: workerOptions(shard),
+    };
+    const signing = startWorkflowWorker({
+      ...common,
+      queue: shard.signatures.queue,
+      workflows: [createSignatureWorkflow({ ...options, place, screens, upstreams, answer })],
+      workflowOf: () => ({ name: signatureJobName }),
+      abandon: abandonSignature(now),
+      fetchers: Math.ceil(fetchersInAll / shards.length),
+      around: (job, run) => turns.run(laneOfJob(job), run),
     });
-    const receiptStep = createReceiptStep({ ...options, shard, place, screens, readEnd });
-    const signatureWorkers = spread(options.concurrency, shards.length).map(
-      (concurrency, index) =>
-        new Worker<SignatureJobData, SignatureRecord>(
-          shard.signatures.queue.name,
-          (job, token) => turns.run(laneOfJob(job), () => signatureStep(job, tokenOf(token))),
-          { ...workerOptions(shard), concurrency, skipStalledCheck: index > 0 },
-          inRedisTime(now),
-        ),
-    );
-    for (const worker of signatureWorkers) tellOfTransactions(worker, options);
-    const receiptWorker = new Worker<ReceiptJobData, ReceiptJobResult>(
-      shard.receipts.queue.name,
-      (job, token) => receiptStep(job, tokenOf(token)),
-      { ...workerOptions(shard), concurrency: options.concurrency },
-      inRedisTime(now),
-    );
-    const common = { redis: blocking, onError: (error: Error) => log.trouble(error) };
+    const receipting = startWorkflowWorker({
+      ...common,
+      queue: shard.receipts.queue,
+      workflows: [createReceiptWorkflow({ ...options, shard, place, screens, readEnd })],
+      workflowOf: () => ({ name: receiptJobName }),
+    });
+    for (const worker of signing.workers) tellOfTransactions(worker as SignatureWorker, options);
+    const fair = { redis: blocking, onError: (error: Error) => log.trouble(error) };
     keepers.push(
       keepFair({
-        ...common,
-        workers: signatureWorkers,
+        ...fair,
+        workers: signing.workers,
         order: { queue: shard.signatures.queue, member: 'AP_ID' },
       }),
       keepFair({
-        ...common,
-        workers: [receiptWorker],
+        ...fair,
+        workers: receipting.workers,
         order: { queue: shard.receipts.queue, member: 'apId' },
       }),
     );
-    return [...signatureWorkers, receiptWorker];
+    return [signing, receipting];
   });
-  for (const worker of workers) {
-    worker.on('error', (error) => log.trouble(error));
-    failUnreadable(worker, { redis: blocking, log });
-  }
+  const workers = started.flatMap((each) => each.workers);
+  for (const worker of workers) failUnreadable(worker, { redis: blocking, log });
 
   const clean = async (queue: Queue): Promise<void> => {
     await queue.clean(graceOf(retention.signedMs, now), cleanAtMost, 'completed');
@@ -181,21 +177,14 @@ export const startWorkers = (options: WorkersOptions): Workers => {
 
   return {
     ready: async () => {
-      await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+      await Promise.all(started.map((each) => each.ready()));
     },
     areRunning: () => workers.every((worker) => worker.isRunning()),
     close: async () => {
       clearInterval(cleaning);
       for (const keeper of keepers) keeper.close();
-      const closed = await Promise.all(
-        workers.map((worker) => settlesWithin(worker.close(), closePatienceMs)),
-      );
-      // Calls that are under way have been asked of somebody; another worker would ask again.
-      await settlesWithin(upstreams.idle(), closePatienceMs);
-      if (closed.every(Boolean)) return;
       // Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut.
-      for (const worker of workers) (await worker.getBackend().blockingClient)?.disconnect();
-      blocking.disconnect();
+      if (!(await Promise.all(started.map((each) => each.close()))).every(Boolean)) blocking.disconnect();
     },
   };
 };

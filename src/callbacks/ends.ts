@@ -8,7 +8,7 @@
 import type { CallbackData } from '../../machines/callback.machine.ts';
 import { fieldOf, member, parsed, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
 import { faultTable, parseFaultLine } from '../protocol/fault.ts';
-import { endRecordSchema, signatureRecordSchema } from '../transactions/contract.ts';
+import { endRecordSchema, recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 
 /** An end, and the id under which it is told. */
 export interface ToldEnd {
@@ -81,7 +81,8 @@ export const endsOf = (
   const returnValue = parsed(fieldOf(fields, 'returnvalue'));
   const ended = row.endedAt !== undefined;
   const completed = ended && row.state !== 'failed';
-  const record = signatureRecordSchema.safeParse(completed ? returnValue : member(data, 'transaction')).data;
+  const stored = completed ? returnValue : recordIn(parsed(fieldOf(fields, 'progress')), data);
+  const record = signatureRecordSchema.safeParse(stored).data;
   const about = { msspTransId, apId: row.apId, apTransId: row.apTransId };
   const ends = new Map<string, CallbackData>();
 
@@ -99,8 +100,8 @@ export const endsOf = (
   if (end !== undefined && row.endedAt !== undefined) {
     const { attempt, endedAt: at } = row;
     const runs = Number(fieldOf(fields, 'atm') ?? 0);
-    // The first run of an attempt ends it. Where the record does not say so yet, the worker that takes a replay will make it.
-    const endsAttempt = Number(member(data, 'endedRuns') ?? 0) === runs - 1;
+    // Each run that ends is that of an attempt. Where the record does not say so yet, the worker that takes a replay will make it.
+    const endsAttempt = attempt === runs;
     const isOther =
       record?.state === 'failed' &&
       parseFaultLine(fieldOf(fields, 'failedReason') ?? '')?.code !== record.fault?.code;

@@ -6,7 +6,7 @@ import { member, parsed, type TransactionRow } from '../history/row.ts';
 import type { AuditEntry } from '../operators/audit.ts';
 import { type JobFields, replayNoteOf, statesOf, type ToldState } from '../operators/states.ts';
 import { faultTable } from '../protocol/fault.ts';
-import { signatureRecordSchema } from '../transactions/contract.ts';
+import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 
 type Fault = NonNullable<TransactionRow['fault']>;
 
@@ -46,7 +46,7 @@ const openSchema = signatureRecordSchema.pick({ attempt: true, deadline: true, h
 
 /** The attempt that a worker has begun last. */
 export const openAttemptIn = (job: JobFields | undefined): OpenAttempt | undefined => {
-  const record = openSchema.safeParse(member(parsed(job?.data), 'transaction')).data;
+  const record = openSchema.safeParse(recordIn(parsed(job?.progress), parsed(job?.data))).data;
   const begun = record?.history.findLast(({ state }) => state === 'submitted');
   if (record === undefined || begun === undefined) return undefined;
   return { attempt: record.attempt, begunAt: begun.at, deadline: record.deadline };

@@ -207,7 +207,7 @@ export const createActivities = (
   const begin = (id: string, own: Own, { child, run, activity, input, instance, now }: Start): number => {
     if (isClosed) return closedPauseMs;
     const { gate, timeoutMs } = activity.policy;
-    const turn = gate?.turn(input);
+    const turn = gate?.turn(input, instance);
     if (turn?.kind === 'wait') return Math.max(turn.ms, 1);
     const name = `${child}/${run}`;
     const abort = createLazyAbort();

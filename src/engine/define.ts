@@ -24,9 +24,9 @@ export interface ActivityPolicy {
   readonly gate?: Gate;
   /**
    * A try begins only when the state that it belongs to is stored: from then on the answer may come from elsewhere, as an event. Costs
-   * a commit. Default false.
+   * a commit. Default: never.
    */
-  readonly afterCommit?: boolean;
+  readonly afterCommit?: (input: unknown) => boolean;
 }
 
 /**
@@ -39,7 +39,7 @@ export type GateTurn =
 
 /** Of one process, in memory: places, a circuit breaker. */
 export interface Gate {
-  turn(input: unknown): GateTurn;
+  turn(input: unknown, instance: InstanceInHand): GateTurn;
   /** Whether a try has failed that has answered. Default: only one that rejects has. */
   failed?(output: unknown): boolean;
 }
@@ -122,7 +122,7 @@ export interface Workflow {
   /** What the chart gets of what lies in the job. @throws ZodError, InputError */
   readonly begin: (data: unknown, job: BegunJob) => unknown;
   /** @throws InputError for a context that no turn has stored. */
-  readonly check: (context: unknown, id: string) => void;
+  readonly check: (context: unknown, instance: InstanceInHand) => void;
   /** What the job of a completed instance returns. */
   readonly resultOf: (record: InstanceRecord) => unknown;
   /** Of events from outside. */
@@ -167,7 +167,7 @@ export const defineWorkflow = (options: {
   /** Makes what the chart gets of the input. Default: the input. */
   readonly begin?: (input: never, job: BegunJob) => unknown;
   /** Looks at a stored context, where other programs can write to the same Redis. @throws InputError */
-  readonly check?: (context: never, id: string) => void;
+  readonly check?: (context: never, instance: InstanceInHand) => void;
   /** Default: the record. */
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
@@ -208,7 +208,7 @@ export const defineWorkflow = (options: {
     chart,
     parseInput,
     begin: (data, job) => (begin as (given: unknown, job: BegunJob) => unknown)(data, job),
-    check: (context, id) => check(context as never, id),
+    check: (context, instance) => check(context as never, instance),
     resultOf,
     parseEvent: (event) => schema.safeParse(event),
     reasonOf: (context) => reasonOf(context as never),

@@ -12,7 +12,7 @@ import {
   disconnect,
   type RedisClient,
 } from '../redis/connect.ts';
-import type { InstanceInHand, Workflow } from './define.ts';
+import type { Workflow } from './define.ts';
 import { createEngine, type Engine, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import { startWorkflowWorker, type WorkflowWorker } from './worker.ts';
@@ -43,7 +43,7 @@ export interface Workflows extends Engine {
     readonly workflows: readonly Workflow[];
     /** Turns at a time. Default 50. */
     readonly concurrency?: number;
-    readonly observe?: (instance: InstanceInHand, observation: Observation) => void;
+    readonly observe?: (id: string, observation: Observation) => void;
     /** How long ended instances are kept. Default: for ever. */
     readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   }): Promise<WorkflowWorker>;
@@ -115,7 +115,7 @@ export const openWorkflows = (options: {
       },
       close: async () => {
         working.delete(all);
-        await Promise.all(workers.map((worker) => worker.close()));
+        return (await Promise.all(workers.map((worker) => worker.close()))).every(Boolean);
       },
     };
     working.add(all);

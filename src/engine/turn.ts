@@ -36,7 +36,7 @@ export interface TurnOptions {
   readonly activities: Activities;
   /** Starts, stops and tells other instances. Each may be told twice, under the same key. */
   readonly neighbours: Neighbours;
-  readonly observe: (instance: InstanceInHand, observation: Observation) => void;
+  readonly observe: (id: string, observation: Observation) => void;
   /** Of a job. Default: its name says so. */
   readonly workflowOf?: ((jobName: string) => ReturnType<typeof readJobName>) | undefined;
   /** Why the job of an instance fails whose version no worker has had for too long; undefined while one may come. */
@@ -180,7 +180,7 @@ export const createTurn = (options: TurnOptions) => {
     if (stored !== undefined) {
       if (stored.workflow !== begun.name || !inbox.hasBegun)
         throw fail('The record of the instance is not its own');
-      orFail(() => workflow.check(stored.context, id));
+      orFail(() => workflow.check(stored.context, instance));
     }
     const life = await takeUp();
     let committed = !isNew;
@@ -202,7 +202,7 @@ export const createTurn = (options: TurnOptions) => {
     const tellObservers = (): void => {
       for (const observation of life.takeObserved()) {
         try {
-          observe(instance, observation);
+          observe(id, observation);
         } catch (error) {
           onTrouble(asError(error));
         }
@@ -304,7 +304,10 @@ export const createTurn = (options: TurnOptions) => {
       const { number, kind, type = '', params, event, context, to = '' } = effect;
       switch (kind) {
         case 'action':
-          await chart.implementationOf(type)({ context, event, effect: { id: `${id}/${number}` } }, params);
+          await chart.implementationOf(type)(
+            { context, event, instance, effect: { id: `${id}/${number}` } },
+            params,
+          );
           return;
         case 'start': {
           const started = workflow.children[type];
@@ -355,7 +358,7 @@ export const createTurn = (options: TurnOptions) => {
         const { src, run, input } = known;
         if (heldUntil(child, known) > time) continue;
         const activity = activityFor(chart.logicOf(src));
-        if (activity.policy.afterCommit && !committedNames.includes(`${child}/${run}`)) {
+        if (!committedNames.includes(`${child}/${run}`) && activity.policy.afterCommit?.(input)) {
           await commit('goesOn');
           return true;
         }

@@ -6,7 +6,7 @@ import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { createActivities, doneEvent, type Ended } from './activities.ts';
-import { type InstanceInHand, jobNameOf, type Workflow } from './define.ts';
+import { jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import { createInstanceStore, runKeys } from './redis/instance-store.ts';
@@ -17,8 +17,12 @@ export interface WorkflowWorker {
   /** BullMQ's own. */
   readonly workers: readonly Worker[];
   ready(): Promise<void>;
-  /** Takes no more jobs, and lets those in hand finish their turn. */
-  close(): Promise<void>;
+  /**
+   * Takes no more jobs, and lets those in hand finish their turn.
+   *
+   * @returns Whether they have; without Redis they cannot.
+   */
+  close(): Promise<boolean>;
 }
 
 const closePatienceMs = 8000;
@@ -66,7 +70,9 @@ export const startWorkflowWorker = (options: {
   readonly fetchers?: number;
   readonly workflowOf?: TurnOptions['workflowOf'];
   readonly abandon?: TurnOptions['abandon'];
-  readonly observe?: (instance: InstanceInHand, observation: Observation) => void;
+  /** What goes on around each turn, such as waiting for it. */
+  readonly around?: (job: InstanceJob, turn: () => Promise<unknown>) => Promise<unknown>;
+  readonly observe?: (id: string, observation: Observation) => void;
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
   /** What activities that run get at the end; the others are left to another process. Default 1000. */
@@ -76,7 +82,7 @@ export const startWorkflowWorker = (options: {
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onTrouble } = options;
-  const { holdMs = usualHoldMs } = options;
+  const { holdMs = usualHoldMs, around } = options;
   const { home = spreadOver([queue], connection, now) } = options;
   const known = catalogue(workflows);
   const store = createInstanceStore(queue, connection, now);
@@ -119,7 +125,8 @@ export const startWorkflowWorker = (options: {
     queue.name,
     (job, token) => {
       if (token === undefined) throw new Error('BullMQ gave no lock token');
-      return turn(job as InstanceJob, token);
+      const run = (): Promise<unknown> => turn(job as InstanceJob, token);
+      return around === undefined ? run() : around(job as InstanceJob, run);
     },
     {
       connection,
@@ -145,15 +152,17 @@ export const startWorkflowWorker = (options: {
     close: async () => {
       clearInterval(looking);
       // Turns first: one of them would begin again what is given up.
-      await Promise.all(
+      const closed = await Promise.all(
         workers.map(async (worker) => {
-          if (await settlesWithin(worker.close(), closePatienceMs)) return;
+          if (await settlesWithin(worker.close(), closePatienceMs)) return true;
           (await worker.getBackend().blockingClient)?.disconnect();
+          return false;
         }),
       );
       // What Redis does not hear of is lost with the process, and tried again when its hold has run out.
       const { graceMs = usualGraceMs } = options;
       await settlesWithin(activities.close(graceMs), graceMs + bringPatienceMs);
+      return closed.every(Boolean);
     },
   };
 };

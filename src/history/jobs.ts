@@ -21,7 +21,7 @@ const quoted = (fields: readonly string[]): string => fields.map((field) => `'${
 
 /**
  * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. How it ended is asked only of
- * one that has. A signature is not needed here, and is half of a job.
+ * one that has, and the record of one that was not signed. A signature is not needed here, and is half of a job.
  */
 export const jobScript = `
 local function job(prefix, id)
@@ -36,7 +36,10 @@ local function job(prefix, id)
     local _, from = string.find(result or '', '"cms":"', 1, true)
     local till = from and string.find(result, '"', from + 1, true)
     if till then fields[place] = string.sub(result, 1, from) .. string.sub(result, till) end
+    if result then return fields end
   end
+  for i = #fields + 1, ${jobFields.length - 1} do fields[i] = false end
+  fields[${jobFields.length}] = redis.call('HGET', key, 'progress')
   return fields
 end`;
 

@@ -29,13 +29,14 @@ export interface TransactionRow {
   /** From the beginning of the last attempt to its end, milliseconds; absent while it is open, or where nothing says. */
   readonly tookMs?: number;
 }
+import { recordIn } from '../transactions/contract.ts';
 
 /** The fields of a job's hash that a row is made of. */
 export const openJobFields = ['data', 'timestamp', 'finishedOn', 'atm'] as const;
 /** And of one that has ended. */
 export const endedJobFields = ['failedReason', 'returnvalue'] as const;
 /** In the order of {@link StoredFields}. */
-export const jobFields = [...openJobFields, ...endedJobFields] as const;
+export const jobFields = [...openJobFields, ...endedJobFields, 'progress'] as const;
 /** As HMGET gives them. */
 export type StoredFields = readonly (string | null | undefined)[];
 
@@ -88,12 +89,12 @@ const tookOf = (begun: number, ended: number): { tookMs?: number } =>
 
 /** @returns Undefined when there is no such job. */
 export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow | undefined => {
-  const [data, timestamp, finishedOn, endedRuns, failedReason, returnValue] = fields;
+  const [data, timestamp, finishedOn, endedRuns, failedReason, returnValue, progress] = fields;
   if (typeof data !== 'string') return undefined;
   const written = parsed(data);
   const request = written.MSS_SignatureReq;
   const caller = member(request, 'AP_Info');
-  const record = written.transaction;
+  const record = recordIn(parsed(progress), written);
   const attempt = count(member(record, 'attempt'), 1);
   const submittedAt = time(timestamp);
   const about = {
@@ -106,8 +107,8 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
   };
   const endedAt = time(finishedOn);
   if (endedAt === 0) {
-    // A job that is run again has not been taken yet when fewer runs are noted than have ended (workers/taking.ts).
-    const again = count(endedRuns, 0) > count(written.endedRuns, 0);
+    // A job that is run again has not been taken yet when its attempt is one that has ended.
+    const again = count(endedRuns, 0) >= attempt;
     const pending = !again && member(record, 'state') === 'pending';
     return { ...about, state: pending ? 'pending' : 'submitted', attempt: again ? attempt + 1 : attempt };
   }

@@ -57,7 +57,8 @@ local function packSubmitted(id, fields)
   if #id > ${idWidth} or string.find(id, '%z') then return end
   local time = timestamp and string.match(timestamp, '^%d+$') and tonumber(timestamp)
   if not time or time == 0 or time > ${lastTime} then return end
-  if string.sub(data, -2) ~= '}}' or string.find(data, '"transaction"', 1, true) or string.find(data, '"endedRuns"', 1, true) then return end
+  if fields[5] and fields[5] ~= '0' then return end
+  if string.sub(data, -2) ~= '}}' or string.find(data, '"transaction"', 1, true) then return end
   local apId, apTransId, digits, profile = string.match(data, written)
   if not apId or #digits > 15 then return end
   local facts = struct.pack('<BBHBxxxdddI4I4',
@@ -84,7 +85,7 @@ local taken, allFacts, allNames = {}, {}, {}
 for _, id in ipairs(ids) do
   local facts, names
   if not further[id] then
-    local fields = redis.pcall('HMGET', ARGV[9] .. id, 'data', 'timestamp', 'finishedOn', 'atm')
+    local fields = redis.pcall('HMGET', ARGV[9] .. id, 'data', 'timestamp', 'finishedOn', 'atm', 'progress')
     if not fields.err then facts, names = packSubmitted(id, fields) end
   end
   if facts then

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import { member, parsed, type TransactionRow } from '../history/row.ts';
 import { faultTable } from '../protocol/fault.ts';
-import { signatureRecordSchema } from '../transactions/contract.ts';
+import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 import type { ReplayNote } from './replay-once.ts';
 
 /** All that lies in a job's hash. */
@@ -37,7 +37,7 @@ export const replayNoteOf = (job: JobFields, attempt: number): ReplayNote | unde
 const historyIn = (job: JobFields): History => {
   const ended = historySchema.safeParse(parsed(job.returnvalue));
   if (ended.success) return ended.data.history;
-  return historySchema.safeParse(member(parsed(job.data), 'transaction')).data?.history ?? [];
+  return historySchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data?.history ?? [];
 };
 
 /** @returns In the order in which they were entered; the last one is where it stands. */

@@ -59,7 +59,7 @@ export const openOperatorsRooms = (options: {
         const at = shardFor(shards, msspTransId)?.signatures;
         return at === undefined
           ? 'unknown'
-          : cancelTransaction(msspTransId, { at, redis, protocol, now, by: 'operator' });
+          : cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
       },
       audit,
       queue: bulkQueue,

@@ -117,6 +117,6 @@ export const createHandle = (
       }
     },
     status: async () => statusOf(await standing()),
-    cancel: () => cancelTransaction(id, { at, redis, protocol, now }),
+    cancel: () => cancelTransaction(id, { at, protocol, now }),
   };
 };

@@ -11,7 +11,7 @@
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { endRecordSchema, type SignatureJobData, signatureJobDataSchema } from '../transactions/contract.ts';
+import { endRecordSchema, recordIn } from '../transactions/contract.ts';
 import { type Ending, endingOf } from '../transactions/ending.ts';
 
 export type SignatureStatus =
@@ -25,35 +25,28 @@ export type SignatureStatus =
 
 /** A job's hash, as far as it matters here. Field names are BullMQ's. */
 export interface Standing {
-  /** As written. */
-  readonly text: string;
-  /** Undefined for what no worker will understand. */
-  readonly data: SignatureJobData | undefined;
-  /** MSS_SignatureReq, also beside what only a later release understands. */
   readonly request: unknown;
-  /** Milliseconds since the epoch. */
-  readonly timestamp: number;
   readonly ending: Ending | undefined;
   /** Milliseconds since the epoch; undefined while it is open. */
   readonly endedAt: number | undefined;
   /** It will fail as soon as a worker takes it. */
   readonly withdrawn: boolean;
   readonly waitsForItsTime: boolean;
-  /** How often it was run to an end. */
-  readonly endedRuns: number;
-  /** It has been run to a failure since the attempt that its data tell of began. */
-  readonly hasFailed: boolean;
+  /** The attempt that runs or ran last, or that is to begin. */
+  readonly attempt: number;
+  /** Somebody has been asked for it. */
+  readonly isPending: boolean;
 }
 
 const fields = [
   'data',
-  'timestamp',
+  'progress',
+  'inbox',
   'finishedOn',
   'returnvalue',
   'failedReason',
   'defa',
   'ats',
-  'atm',
   'delay',
   'stacktrace',
 ] as const;
@@ -66,40 +59,37 @@ const parsed = (text: string | null | undefined): unknown => {
   }
 };
 
+/** It waits in the inbox (src/engine/redis/instance-store.ts). */
+const cancelled = /^[^\t]*\t\["out\/cancel/m;
+
+const told = z.object({ attempt: z.number(), state: z.string() });
+
 /** @returns Undefined for a job that there is not. */
 export const readStanding = async (redis: RedisClient, key: string): Promise<Standing | undefined> => {
-  const [text, timestamp, finishedOn, returnValue, failedReason, defa, ats, atm, delay, trace] =
+  const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace] =
     await redis.hmget(key, ...fields);
   if (text == null) return undefined;
-  const written = parsed(text);
-  const data = signatureJobDataSchema.safeParse(written);
+  const data = parsed(text);
   const endedAt = finishedOn == null ? undefined : Number(finishedOn);
+  const { attempt, state } = told.safeParse(recordIn(parsed(progress), data)).data ?? {
+    attempt: 1,
+    state: 'submitted',
+  };
+  // A replay that no worker has taken yet has not begun.
+  const isReplayed = endedAt === undefined && trace != null;
   return {
-    text,
-    request: Object(written).MSS_SignatureReq,
+    request: Object(data).MSS_SignatureReq,
     endedAt,
-    data: data.success ? (data.data as SignatureJobData) : undefined,
-    timestamp: Number(timestamp),
     ending: endingOf({
       finishedOn: endedAt,
       returnValue: parsed(returnValue),
       failedReason: failedReason ?? undefined,
     }),
-    withdrawn: defa != null,
+    withdrawn: defa != null || cancelled.test(inbox ?? ''),
     waitsForItsTime: Number(ats ?? 0) === 0 && Number(delay ?? 0) > 0,
-    endedRuns: Number(atm ?? 0),
-    hasFailed: trace != null,
+    attempt: isReplayed ? attempt + 1 : attempt,
+    isPending: state === 'pending' && !isReplayed,
   };
-};
-
-/** Whether what the job's data say is of the attempt in hand: a replay that no worker has taken yet has not begun. */
-export const isOfThisRun = ({ data, endedRuns, hasFailed }: Standing): boolean =>
-  (data?.endedRuns ?? 0) === endedRuns && !(hasFailed && data?.transaction?.state === 'failed');
-
-/** @returns The attempt that somebody has been asked for and may be answered. */
-export const pendingAttempt = (standing: Standing): number | undefined => {
-  const transaction = standing.data?.transaction;
-  return transaction?.state === 'pending' && isOfThisRun(standing) ? transaction.attempt : undefined;
 };
 
 const receiptedSchema = z.object({ state: z.literal('receipted') });
@@ -112,6 +102,6 @@ export const statusOf = (standing: Standing | undefined): SignatureStatus => {
     if (!endRecordSchema.safeParse(ending.returnValue).success) return 'failed';
     return receiptedSchema.safeParse(ending.returnValue).success ? 'receipted' : 'signed';
   }
-  if (pendingAttempt(standing) !== undefined) return 'pending';
+  if (standing.isPending) return 'pending';
   return standing.waitsForItsTime ? 'scheduled' : 'submitted';
 };

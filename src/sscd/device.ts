@@ -7,8 +7,7 @@
  * is how its progress is learned. An answer that comes later is brought by another process, through
  * `transactions.answer`.
  */
-import type { ReceiptOutcome } from '../../machines/outcome.ts';
-import type { Fault } from '../protocol/fault.ts';
+import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { DataToBeSigned } from '../protocol/requests.ts';
 import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 
@@ -30,17 +29,6 @@ export interface Prompt {
   readonly now: number;
   readonly deadline: number;
 }
-
-export type DeviceAnswer =
-  | {
-      readonly kind: 'signature';
-      /** CMS SignedData, Base64. */
-      readonly cms: string;
-      /** Id of the chain to attach, unless `cms` carries its certificates. */
-      readonly certificates?: string | undefined;
-    }
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'fault'; readonly fault: Fault };
 
 /**
  * answered     The attempt is over.

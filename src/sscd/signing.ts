@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer';
 import { signCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { bytesToSign } from '../protocol/requests.ts';
-import type { DeviceAnswer, Prompt } from './device.ts';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
+import type { Prompt } from './device.ts';
 
 /**
  * Signs a prompt with the key of the SSCD it was put to.

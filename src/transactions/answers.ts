@@ -1,7 +1,14 @@
-import type { Decision } from './contract.ts';
+/** Tells open transactions what has come for them from elsewhere: an answer of a device, a cancellation. */
+import { randomUUID } from 'node:crypto';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
+import type { SignatureOrder } from '../../machines/signature.machine.ts';
+import { createEngine, type SendResult } from '../engine/engine.ts';
+import { createInstanceStore } from '../engine/redis/instance-store.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import { signatureOrderSchema } from './contract.ts';
 import { shardOf } from './ids.ts';
-import type { AnswerResult } from './job-home.ts';
-import type { Shard } from './shards.ts';
+import type { QueueAt, Shard } from './shards.ts';
+import { defineSignature } from './signature-workflow.ts';
 
 /** @returns The shard that a transaction id names, or undefined for an id that was never issued here. */
 export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard | undefined => {
@@ -9,18 +16,50 @@ export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard |
   return index === undefined ? undefined : shards[index];
 };
 
-/** What a device, or an operator in its place, may answer. */
-export type DeviceDecision = Extract<Decision, { kind: 'signature' | 'delivered' | 'fault' }>;
+/**
+ * accepted   This answer decided the attempt.
+ * refused    Another answer was first, or the device has not been asked for this attempt.
+ * finished   The transaction has ended.
+ * unknown    There is no such transaction.
+ * busy       A worker was at it all the time (10 s): it cannot be said.
+ * malformed  The answer is none; nothing was decided.
+ */
+export type AnswerResult = 'accepted' | 'refused' | 'finished' | 'unknown' | 'busy' | 'malformed';
 
-export type Answer = (
-  msspTransId: string,
-  attempt: number,
-  decision: DeviceDecision,
-) => Promise<AnswerResult>;
+export type Answer = (msspTransId: string, attempt: number, answer: DeviceAnswer) => Promise<AnswerResult>;
 
-/** Brings answers to transactions, whichever shard they live on, and wakes them. */
-export const createAnswer =
-  (shards: readonly Shard[]): Answer =>
-  async (msspTransId, attempt, decision) =>
-    (await shardFor(shards, msspTransId)?.signatures.home.answer(msspTransId, attempt, decision)) ??
-    'unknown';
+export interface OrdersOptions {
+  readonly protocol: Protocol;
+  /** Milliseconds since the epoch, by the clock of Redis. */
+  readonly now: () => number;
+}
+
+/**
+ * Sends what comes from outside to the transactions of one queue, and waits until it was taken or refused.
+ *
+ * @param key Sent again under the same key it counts once.
+ */
+export type SendOrder = (id: string, key: string, order: SignatureOrder) => Promise<SendResult>;
+
+export const createSendOrder = (
+  { queue, redis }: QueueAt,
+  { protocol, now }: OrdersOptions,
+): SendOrder => {
+  const workflow = defineSignature({ protocol });
+  const home = { queue, store: createInstanceStore(queue, redis, now) };
+  const engine = createEngine(() => home, now);
+  return (id, key, order) => engine.send(workflow, id, key, order, { judged: true });
+};
+
+/** Brings answers to transactions, whichever shard they live on. */
+export const createAnswer = (shards: readonly Shard[], options: OrdersOptions): Answer => {
+  const senders = shards.map(({ signatures }) => createSendOrder(signatures, options));
+  return async (msspTransId, attempt, answer) => {
+    const send = senders[shardOf(msspTransId, shards.length) ?? -1];
+    if (send === undefined) return 'unknown';
+    const order = { type: 'ANSWERED', attempt, answer } as const;
+    if (!signatureOrderSchema.safeParse(order).success) return 'malformed';
+    const result = await send(msspTransId, randomUUID(), order);
+    return result === 'taken' ? 'accepted' : result;
+  };
+};

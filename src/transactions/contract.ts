@@ -2,15 +2,14 @@
  * What lies in the queues: a public contract, because other services add jobs and read their results themselves.
  *
  * Queue `signatures`: one job per transaction, its id the MSSP_TransID. Data is the wire's own MSS_SignatureReq without
- * AP_PWD. The worker adds `transaction`, the record of where the request stands; a producer leaves it out. A completed
- * job returns the final record with the outcome. A failed job's `failedReason` is one line, `_401 USER_CANCEL: text`.
+ * AP_PWD. Where the request stands lies in the job's progress, which is the engine's. A completed job returns the final record with the
+ * outcome. A failed job's `failedReason` is one line, `_401 USER_CANCEL: text`.
  *
  * Queue `receipts`: one job per receipt, its id the MSSP_TransID with `-receipt` behind it.
  *
  * Both live under the prefix `{<prefix>-<shard>}`; the braces keep a shard's keys in one slot of a Redis Cluster.
  */
 import { z } from 'zod';
-import type { SignatureRecord } from '../../machines/record.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { profileNames } from '../protocol/requests.ts';
 
@@ -86,41 +85,19 @@ export const signatureRecordSchema = z.object({
   ),
 });
 
-/** What was chosen when the device was asked: it stands for the attempt, whatever the registry says later. */
-const chosenSchema = z.object({
-  profile: z.enum(profileNames),
-  sscdId: z.string().optional(),
-});
-
 /** The request is checked against the protocol's own schema when the worker takes the job. */
-export const signatureJobDataSchema = z.object({
-  MSS_SignatureReq: z.record(z.string(), z.unknown()),
-  transaction: signatureRecordSchema
-    .optional()
-    .describe('Submitted, pending or failed: how a signature ended is returned, and never lies here'),
-  chosen: chosenSchema.optional(),
-  endedRuns: z
-    .number()
-    .int()
-    .min(0)
-    .optional()
-    .describe("BullMQ's count of ended runs when the attempt began: a higher one means a replay"),
-  deliveryFailures: z.number().int().min(0).max(1_000_000).optional(),
-  troubled: z
-    .literal(true)
-    .optional()
-    .describe('A step of this attempt threw, and nobody has been asked since'),
-});
+export const signatureJobDataSchema = z.object({ MSS_SignatureReq: z.record(z.string(), z.unknown()) });
 
-/** The same as a type, in the machine's own terms. */
+/** The same as a type. */
 export interface SignatureJobData {
   readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
-  readonly transaction?: SignatureRecord | undefined;
-  readonly chosen?: Readonly<z.infer<typeof chosenSchema>> | undefined;
-  readonly endedRuns?: number | undefined;
-  readonly deliveryFailures?: number | undefined;
-  readonly troubled?: true | undefined;
 }
+
+/** What a release before 0.2 has noted in the data of a job. */
+export const earlierNoteSchema = z.object({
+  transaction: signatureRecordSchema.optional(),
+  chosen: z.object({ profile: z.enum(profileNames), sscdId: z.string().optional() }).optional(),
+});
 
 export const receiptJobDataSchema = z.object({
   msspTransId: z.string(),
@@ -143,17 +120,35 @@ export const receiptJobResultSchema = z.object({
 });
 export type ReceiptJobResult = Readonly<z.infer<typeof receiptJobResultSchema>>;
 
-/** The answers that decide an attempt; the first one stands. */
-export const decisionSchema = z.discriminatedUnion('kind', [
+/** What a device, or somebody in its place, may answer. */
+export const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('signature'), cms: z.base64(), certificates: z.string().optional() }),
   z.object({ kind: z.literal('delivered') }),
   z.object({ kind: z.literal('fault'), fault: faultSchema }),
-  z.object({
-    kind: z.literal('receipt'),
-    receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']),
-  }),
-  z.object({ kind: z.literal('expired') }),
 ]);
-export type Decision = Readonly<z.infer<typeof decisionSchema>>;
+
+/** Events that come from outside. Of answers the first one to an attempt stands. */
+export const signatureOrderSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ANSWERED'), attempt: z.number().int().min(1), answer: answerSchema }),
+  z.object({ type: z.literal('CANCEL'), fault: faultSchema }),
+]);
+
+/** What lies in the record of an instance, as far as it is not believed unseen. */
+export const signatureContextSchema = signatureRecordSchema
+  .pick({ attempt: true, deadline: true, outcome: true, fault: true, history: true })
+  .extend({ timeoutSeconds: z.number() });
+
+/**
+ * Where an open or failed transaction stands, from what lies in its job. How it was signed is only returned, and is not told of here.
+ *
+ * @returns What has the members of a {@link signatureRecordSchema}, if it is one; undefined before the first turn.
+ */
+export const recordIn = (progress: unknown, data: unknown): unknown => {
+  const { version, context } = Object(progress) as { readonly version?: unknown; readonly context?: unknown };
+  if (context === undefined) return Object(data).transaction;
+  const { attempt, deadline, fault, history } = Object(context) as Readonly<Record<string, unknown>>;
+  const last: unknown = Array.isArray(history) ? history.at(-1) : undefined;
+  return { version, state: Object(last).state, attempt, deadline, ...(fault !== undefined && { fault }), history };
+};
 
 export const receiptJobId = (msspTransId: string): string => `${msspTransId}-receipt`;

@@ -16,6 +16,7 @@ export const bulkQueueName = 'bulk-replays';
 
 export interface QueueAt {
   readonly queue: Queue;
+  readonly redis: RedisClient;
   readonly home: JobHome;
 }
 
@@ -62,7 +63,7 @@ export const openQueue = (
   };
   const queue = new DirectQueue(name, options);
   queue.on('error', onError);
-  return { queue, home: createJobHome(queue, redis) };
+  return { queue, redis, home: createJobHome(queue, redis) };
 };
 
 const closePatienceMs = 1000;

@@ -207,7 +207,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       if (index !== undefined) await joinOpen(place(index).ends, msspTransId, until, gone);
     },
 
-    answer: createAnswer(shards),
+    answer: createAnswer(shards, options),
 
     replay: async (msspTransId) => {
       const job = await shardFor(shards, msspTransId)?.signatures.queue.getJob(msspTransId);

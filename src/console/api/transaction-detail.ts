@@ -13,7 +13,7 @@ import { type JobFields, statesOf } from '../../operators/states.ts';
 import { faultTable } from '../../protocol/fault.ts';
 import type { SignatureRequest } from '../../protocol/requests.ts';
 import { shardFor } from '../../transactions/answers.ts';
-import { signatureRecordSchema } from '../../transactions/contract.ts';
+import { recordIn, signatureRecordSchema } from '../../transactions/contract.ts';
 import type { TransactionView } from '../../transactions/view.ts';
 import type { ConsoleDeps, ConsoleSession } from '../deps.ts';
 import {
@@ -97,9 +97,9 @@ const mostActions = 200;
 /** The log's time is that of Redis, a transaction's that of the API. */
 const clocksApartMs = 60_000;
 
-const recordIn = (job: JobFields): StoredRecord | undefined =>
+const recordOf = (job: JobFields): StoredRecord | undefined =>
   signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
-  signatureRecordSchema.safeParse(member(parsed(job.data), 'transaction')).data;
+  signatureRecordSchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data;
 
 /** What is listed is what the job says. An end that is not believed is shown as it is answered. */
 const asAnswered = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {
@@ -218,7 +218,7 @@ export const createDetails = (deps: ConsoleDeps) => {
         actionsOn(listed, session),
       ]);
       const row = asAnswered(listed, view);
-      const record = recordIn(job);
+      const record = recordOf(job);
       const timeline = [...statesIn(job, row, session), ...actions].toSorted((a, b) => a.at - b.at);
       const open = row.state === 'submitted' || row.state === 'pending';
       return {

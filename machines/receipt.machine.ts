@@ -1,0 +1,159 @@
+/**
+ * Life of one receipt: what an application tells its user after a signature, on the phone that signed.
+ *
+ * open     The phone is asked to show it. While it is out of reach, or shows something else, it is asked again each second. Once it
+ *          shows the receipt, the user has until the deadline.
+ * ended    `context.receipt` says what the user did. The signature is told.
+ * failed   There is no such signature, or the service could not look. REPLAY begins again.
+ *
+ * Events have the time `at` which they came, milliseconds since the epoch.
+ *
+ * Source: interface section 3, MSS_ReceiptReq.
+ */
+import { assign, fromPromise, setup } from 'xstate';
+import { type Fault, fault } from '../src/protocol/fault.ts';
+import type { ReceiptOutcome } from './outcome.ts';
+
+export const receiptVersion = 1;
+
+export interface ReceiptInput {
+  readonly at: number;
+  readonly deadline: number;
+  readonly timeoutSeconds: number;
+}
+
+export interface ReceiptContext {
+  readonly deadline: number;
+  readonly timeoutSeconds: number;
+  /** What silence until the deadline means; undefined: that the service could not look. */
+  readonly lapsesAs: ReceiptOutcome | undefined;
+  readonly receipt?: ReceiptOutcome | undefined;
+  readonly fault?: Fault | undefined;
+}
+
+/** not-now: the phone is out of reach, or shows something else. */
+export type Shown =
+  | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
+  | { readonly kind: 'awaiting'; readonly lapsesAs: ReceiptOutcome }
+  | { readonly kind: 'not-now' }
+  | { readonly kind: 'refused'; readonly fault: Fault };
+
+/** Undefined for the first event, which has the time in its input. */
+const timeOf = (event: unknown): number => {
+  const { at, input } = event as { readonly at?: number; readonly input?: ReceiptInput };
+  return at ?? input?.at ?? 0;
+};
+
+const given = ({ event }: { readonly event: { readonly output: Shown } }): Shown => event.output;
+
+export const receiptMachine = setup({
+  types: {
+    context: {} as ReceiptContext,
+    events: {} as { readonly type: 'REPLAY' },
+    input: {} as ReceiptInput,
+  },
+  actors: {
+    show: fromPromise<Shown, { readonly deadline: number }>(() =>
+      Promise.reject(new Error('Only the workers can ask')),
+    ),
+  },
+  actions: {
+    lapseAs: assign((_, lapsesAs: ReceiptOutcome | undefined) => ({ lapsesAs })),
+    end: assign((_, receipt: ReceiptOutcome | undefined) => ({ receipt })),
+    fail: assign((_, reason: Fault) => ({ fault: reason })),
+    beginAgain: assign(({ context: { timeoutSeconds }, event }) => ({
+      deadline: timeOf(event) + timeoutSeconds * 1000,
+      lapsesAs: 'unanswered' as const,
+      fault: undefined,
+    })),
+    /** Effects. */
+    tellSignature: (_, _told: { readonly receipt: ReceiptOutcome; readonly at: number }) => {},
+    releaseScreen: () => {},
+  },
+  guards: {
+    isAnswered: (_, { kind }: Shown) => kind === 'answered',
+    isAwaited: (_, { kind }: Shown) => kind === 'awaiting',
+    isRefused: (_, { kind }: Shown) => kind === 'refused',
+    lapses: ({ context: { lapsesAs } }) => lapsesAs !== undefined,
+  },
+  delays: {
+    deadline: ({ context, event }) => Math.max(context.deadline - timeOf(event), 0),
+    pause: 1000,
+  },
+}).createMachine({
+  id: 'receipt',
+  initial: 'open',
+  context: ({ input: { deadline, timeoutSeconds } }) => ({
+    deadline,
+    timeoutSeconds,
+    lapsesAs: 'unanswered' as const,
+  }),
+  states: {
+    open: {
+      initial: 'showing',
+      after: {
+        deadline: [
+          {
+            guard: 'lapses',
+            target: 'ended',
+            actions: { type: 'end', params: ({ context }) => context.lapsesAs },
+          },
+          { target: 'failed', actions: { type: 'fail', params: fault(900) } },
+        ],
+      },
+      states: {
+        showing: {
+          invoke: {
+            src: 'show',
+            input: ({ context: { deadline } }) => ({ deadline }),
+            onDone: [
+              {
+                guard: { type: 'isAnswered', params: given },
+                target: '#receipt.ended',
+                actions: {
+                  type: 'end',
+                  params: ({ event: { output } }) => ('receipt' in output ? output.receipt : undefined),
+                },
+              },
+              {
+                guard: { type: 'isAwaited', params: given },
+                target: 'shown',
+                actions: {
+                  type: 'lapseAs',
+                  params: ({ event: { output } }) => ('lapsesAs' in output ? output.lapsesAs : undefined),
+                },
+              },
+              {
+                guard: { type: 'isRefused', params: given },
+                target: '#receipt.failed',
+                actions: {
+                  type: 'fail',
+                  params: ({ event: { output } }) => ('fault' in output ? output.fault : fault(900)),
+                },
+              },
+              { target: 'pausing', actions: { type: 'lapseAs', params: 'unanswered' } },
+            ],
+            onError: { target: 'pausing', actions: { type: 'lapseAs', params: undefined } },
+          },
+        },
+        pausing: { after: { pause: 'showing' } },
+        shown: {},
+      },
+    },
+    ended: {
+      type: 'final',
+      entry: [
+        {
+          type: 'tellSignature',
+          params: ({ context: { receipt = 'unanswered' }, event }) => ({ receipt, at: timeOf(event) }),
+        },
+        'releaseScreen',
+      ],
+    },
+    failed: {
+      tags: 'failed',
+      entry: 'releaseScreen',
+      on: { REPLAY: { target: 'open', actions: 'beginAgain' } },
+    },
+  },
+});

@@ -1,0 +1,105 @@
+/**
+ * A signature as a workflow: what lies in its job, what its chart makes of it, and what others get to see.
+ *
+ * Data is trusted no more than a request from the wire: any service with access to the queue can write it.
+ */
+import { recordOf } from '../../machines/record.ts';
+import {
+  type SignatureContext,
+  type SignatureInput,
+  signatureMachine,
+  signatureVersion,
+} from '../../machines/signature.machine.ts';
+import { type BegunJob, defineWorkflow, InputError, type Workflow } from '../engine/define.ts';
+import { type Fault, fault, faultLine } from '../protocol/fault.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
+import {
+  earlierNoteSchema,
+  signatureContextSchema,
+  signatureJobName,
+  signatureOrderSchema,
+} from './contract.ts';
+import { shardOf } from './ids.ts';
+import type { Seals } from './seal.ts';
+
+/** What a turn knows of a job: the request, and what an earlier release has noted beside it. */
+export interface SignatureData {
+  readonly request: SignatureRequest;
+  readonly others: Readonly<Record<string, unknown>>;
+}
+
+const refused = (reason: Fault): InputError => new InputError(faultLine(reason));
+
+const readEarlier = (others: SignatureData['others']) => {
+  const read = earlierNoteSchema.safeParse(others);
+  if (read.success) return read.data;
+  const path = read.error.issues[0]?.path.map(String).join('.') ?? '';
+  throw refused(fault(101, `The job data is not usable: ${path || 'it must be an object'}`));
+};
+
+const beginWith = (
+  { request: { timeoutSeconds }, others }: SignatureData,
+  { at, addedAt, isFirstRun }: BegunJob,
+): SignatureInput => {
+  const lasts = timeoutSeconds * 1000;
+  const history = [{ state: 'submitted', attempt: 1, at: addedAt }] as const;
+  const fresh = { at, timeoutSeconds, deadline: addedAt + lasts, attempt: 1, history };
+  if (Object.keys(others).length === 0) return fresh;
+  if (isFirstRun)
+    throw refused(fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'));
+  const { transaction, chosen } = readEarlier(others);
+  if (transaction === undefined) return fresh;
+  const { attempt, deadline, outcome, state, history: told } = transaction;
+  // What was signed was returned, and never lay here: nobody has verified it.
+  if (outcome !== undefined || state === 'signed' || state === 'receipted') throw refused(fault(900));
+  // A device shows an attempt once, so whoever was asked by then is asked again.
+  return { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), chosen, history: told };
+};
+
+export interface SignatureWorkflowOptions {
+  readonly protocol: Protocol;
+  /** Which ids lie in the queue of a worker. */
+  readonly place?: { readonly shard: number; readonly shards: number };
+  /** Undefined in programs without the master key. They run no turns. */
+  readonly seals?: Pick<Seals, 'fits'>;
+  /** Hears of a record that nobody of ours has written. */
+  readonly onPlanted?: (id: string) => void;
+  /** With what the workers do. */
+  readonly chart?: typeof signatureMachine;
+}
+
+export const defineSignature = (options: SignatureWorkflowOptions): Workflow => {
+  const { protocol, place, seals, onPlanted, chart = signatureMachine } = options;
+  return defineWorkflow({
+    name: signatureJobName,
+    version: signatureVersion,
+    chart,
+    input: {
+      parse: (data): SignatureData => {
+        const { MSS_SignatureReq: given, ...others } = Object(data) as { MSS_SignatureReq?: unknown };
+        if (given === undefined || given === null) throw refused(fault(102, 'MSS_SignatureReq'));
+        const request = protocol.parseStoredSign(given);
+        if (!request.ok) throw refused(request.fault);
+        return { request: request.value, others };
+      },
+    },
+    begin: (data: SignatureData, job) => {
+      if (place !== undefined && shardOf(job.id, place.shards) !== place.shard)
+        throw refused(fault(101, 'The job id must be an MSSP_TransID of this shard'));
+      return beginWith(data, job);
+    },
+    check: (context, { id, data }) => {
+      const read = signatureContextSchema.safeParse(context).data;
+      const { attempt = 1, outcome } = read ?? {};
+      const { request } = data as SignatureData;
+      if (read !== undefined && (outcome === undefined || seals?.fits({ id, attempt, request, outcome })))
+        return;
+      onPlanted?.(id);
+      throw refused(fault(900));
+    },
+    events: signatureOrderSchema,
+    resultOf: ({ context, version }) => recordOf(context as SignatureContext, version),
+    reasonOf: (context: SignatureContext) => faultLine(context.fault ?? fault(900)),
+  });
+};
