@@ -147,7 +147,9 @@ export const createTurn = (options: TurnOptions) => {
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
         const at = now();
-        const addedAt = Math.min(timestamp + Math.max(opts.delay ?? 0, 0), at);
+        // Other programs write options, too.
+        const delayMs = typeof opts.delay === 'number' ? Math.max(opts.delay, 0) : 0;
+        const addedAt = Math.min(timestamp + delayMs, at);
         const begun = { id, at, addedAt, isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 };
         return workflow.begin(instance.data, begun);
       });
