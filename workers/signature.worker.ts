@@ -53,6 +53,9 @@ export interface SignatureActivitiesOptions {
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
 const takeOverRounds = 100;
 
+/** What this process and Redis answer alone takes as long as others use the processor. */
+const ownMs = (): number => 10_000;
+
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
 
 /** A job that is not its data's any more has no request: its chart ends it at the deadline. */
@@ -226,7 +229,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     onPlanted: (id) => log.trouble(notBelieved(id)),
     chart: signatureMachine.provide({
       actors: {
-        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal)),
+        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal), {
+          turnWaitsMs: ownMs,
+        }),
         ask: activity<Ask, Asked>(({ input, instance, signal }) => askChosen(instance, input, signal), {
           gate: {
             turn: (input, instance) => {
@@ -240,6 +245,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             },
           },
           afterCommit: (input) => !(input as Ask).isAsked,
+          turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),
         }),
         verify: activity<Verify, Concluded>(
           async ({ input: { attempt, chosen, answer: given }, instance }) => {
@@ -249,7 +255,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
               ? failed(fault(900))
               : conclude(instance, attempt, eligible.value, given);
           },
-          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000 },
+          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
         ),
       },
       actions: {
