@@ -80,7 +80,7 @@ const recordWith = (outcome: object): object => ({
 /** Takes the next job, and completes it with what its step says. */
 const sign = async (): Promise<void> => {
   const job = await byHand.take(byHand.shard.signatures, token);
-  await job.moveToCompleted(await byHand.signatureStep()(job, token), token, false);
+  await job.moveToCompleted(await byHand.signatureTurn()(job, token), token, false);
 };
 
 const statusOf = async (id: string): Promise<string> => {
@@ -92,7 +92,7 @@ const fieldsOf = (id: string): string => byHand.shard.signatures.queue.toKey(id)
 
 describe('a record of a signature in the data of a job', () => {
   it('is no signature when the job is run a second time', async () => {
-    const { shard, take, signatureStep } = byHand;
+    const { shard, take, signatureTurn } = byHand;
     const id = await submit();
     const job = await take(shard.signatures, token);
     const { MSS_SignatureReq } = job.data;
@@ -101,7 +101,7 @@ describe('a record of a signature in the data of a job', () => {
     await job.moveToDelayed(Date.now(), token);
     await wake(shard.signatures.queue, id);
     const again = await take(shard.signatures, token);
-    const error = await signatureStep()(again, token).then(
+    const error = await signatureTurn()(again, token).then(
       (record: SignatureRecord) => record,
       (thrown: Error) => thrown,
     );
@@ -112,14 +112,14 @@ describe('a record of a signature in the data of a job', () => {
 describe('an answer from elsewhere', () => {
   /** Somebody has been asked, and `answer` gives what comes instead of their answer. */
   const endedBy = async (answer: (id: string, msisdn: string) => Promise<DeviceDecision>) => {
-    const { product, shard, take, signatureStep } = byHand;
+    const { product, shard, take, signatureTurn } = byHand;
     const msisdn = somebody();
     const id = await submit(msisdn);
     const asks = await take(shard.signatures, token);
-    await expect(signatureStep()(asks, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn()(asks, token)).rejects.toBeInstanceOf(DelayedError);
     expect(await product.api.transactions.answer(id, 1, await answer(id, msisdn))).toBe('accepted');
     const ends = await take(shard.signatures, token);
-    return signatureStep()(ends, token).then(
+    return signatureTurn()(ends, token).then(
       ({ state }) => state,
       ({ message }: Error) => message,
     );
@@ -245,7 +245,7 @@ describe('a return value that somebody has planted', () => {
       JSON.stringify(recordWith(outcome)),
     ];
     await redis.client().xadd(shard.signatures.queue.toKey('events'), '*', ...event);
-    await job.moveToCompleted(await byHand.signatureStep()(job, token), token, false);
+    await job.moveToCompleted(await byHand.signatureTurn()(job, token), token, false);
     const { body } = await answer;
     const signed = await shard.signatures.home.read(job.id ?? '');
     expect(body.MSS_SignatureResp.MSS_Signature.Base64Signature).not.toBe(forged);
@@ -253,14 +253,14 @@ describe('a return value that somebody has planted', () => {
   });
 
   it('gets no receipt', async () => {
-    const { product, shard, take, receiptStep } = byHand;
+    const { product, shard, take, receiptTurn } = byHand;
     const id = await submit();
     await sign();
     // The API has looked, and then somebody writes.
     const caller = product.post('/rest/service/receipt', receiptRequest(id, { msisdn: robot }));
     const job = await take(shard.receipts, token);
     await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(recordWith(outcome)));
-    const error = await receiptStep()(job, token).catch((thrown: Error) => thrown);
+    const error = await receiptTurn()(job, token).catch((thrown: Error) => thrown);
     expect(error).toMatchObject({
       message: expect.stringContaining('A receipt follows a successful signature'),
     });
@@ -271,7 +271,7 @@ describe('a return value that somebody has planted', () => {
 
 describe('a failure that a step has saved and could not tell', () => {
   it('is the end, to who cancels and to everybody else', async () => {
-    const { product, shard, take, signatureStep } = byHand;
+    const { product, shard, take, signatureTurn } = byHand;
     const { body } = await product.post(
       '/rest/service/sign',
       signRequest({ msisdn: somebody(), mode: 'asynch', timeoutSeconds: 1 }),
@@ -279,7 +279,7 @@ describe('a failure that a step has saved and could not tell', () => {
     const id = body.MSS_SignatureResp.MSSP_TransID;
     const job = await take(shard.signatures, token);
     const late = { now: () => job.timestamp + 2000 };
-    await expect(signatureStep(late)(job, token)).rejects.toThrow('_208');
+    await expect(signatureTurn(late)(job, token)).rejects.toThrow('_208');
     // The worker dies before the queue has heard of it, and the job waits for another one.
     await job.moveToDelayed(Date.now(), token);
     await wake(shard.signatures.queue, id);
@@ -287,7 +287,7 @@ describe('a failure that a step has saved and could not tell', () => {
     expect(await handle?.cancel()).toBe('too-late');
 
     const again = await take(shard.signatures, token);
-    const reason = await signatureStep(late)(again, token).catch((thrown: Error) => thrown);
+    const reason = await signatureTurn(late)(again, token).catch((thrown: Error) => thrown);
     await again.moveToFailed(reason as Error, token, false);
     expect(await statusOf(id)).toBe('_208');
     expect(await handle?.cancel()).toBe('too-late');

@@ -61,7 +61,7 @@ describe('a signature job that a later release has begun', () => {
     const deadline = Date.now() + 60_000;
     const job = await begunBefore(laterRecord(deadline));
     const before = await stored(job);
-    const step = byHand.signatureStep({ now: () => deadline + afterDeadlineMs });
+    const step = byHand.signatureTurn({ now: () => deadline + afterDeadlineMs });
     await expect(step(job, token)).rejects.toBeInstanceOf(DelayedError);
     expect(await byHand.shard.signatures.queue.getJobState(job.id ?? '')).toBe('delayed');
     expect(await stored(job)).toBe(before);
@@ -70,41 +70,41 @@ describe('a signature job that a later release has begun', () => {
   it('ends as an internal error when no worker of that release has come by then', async () => {
     const deadline = Date.now() + 60_000;
     const job = await begunBefore(laterRecord(deadline));
-    const step = byHand.signatureStep({ now: () => deadline + laterWorkerPatienceMs });
+    const step = byHand.signatureTurn({ now: () => deadline + laterWorkerPatienceMs });
     await expect(step(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 
   it('is not believed when it names a deadline that no TimeOut reaches', async () => {
     const job = await begunBefore(laterRecord(9e15));
-    const step = byHand.signatureStep({ now: () => job.timestamp + laterWorkerPatienceMs });
+    const step = byHand.signatureTurn({ now: () => job.timestamp + laterWorkerPatienceMs });
     await expect(step(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 
   it('whose deadline cannot be read is given the same time from its submission', async () => {
     const job = await begunBefore(laterRecord('tomorrow'));
     const over = job.timestamp + laterWorkerPatienceMs;
-    const early = byHand.signatureStep({ now: () => over - 1 })(job, token);
+    const early = byHand.signatureTurn({ now: () => over - 1 })(job, token);
     await expect(early).rejects.toBeInstanceOf(DelayedError);
-    const late = byHand.signatureStep({ now: () => over })(job, token);
+    const late = byHand.signatureTurn({ now: () => over })(job, token);
     await expect(late).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 });
 
 describe('a signature job whose producer brings a record of a later version', () => {
   it('is refused at its first run like any record that only workers write', async () => {
-    const { shard, take, signatureStep } = byHand;
+    const { shard, take, signatureTurn } = byHand;
     const data = { ...signRequest({ mode: 'asynch' }), transaction: laterRecord(Date.now() + 60_000) };
     await shard.signatures.queue.add('sign', data, { jobId: newMsspTransId(0) });
     const job = await take(shard.signatures, token);
-    await expect(signatureStep()(job, token)).rejects.toThrow('_101 WRONG_PARAM: The job data is not usable');
+    await expect(signatureTurn()(job, token)).rejects.toThrow('_101 WRONG_PARAM: The job data is not usable');
   });
 });
 
 /** Signs as this release does, and completes the job as one after it might. */
 const completeAsLater = async (): Promise<void> => {
-  const { shard, take, signatureStep } = byHand;
+  const { shard, take, signatureTurn } = byHand;
   const job = await take(shard.signatures, token);
-  const { outcome, ...record } = await signatureStep()(job, token);
+  const { outcome, ...record } = await signatureTurn()(job, token);
   const later = { ...record, ...laterRecord(record.deadline), outcome: { ...outcome, ribbon: 'red' } };
   await job.moveToCompleted(later, token, false);
 };
@@ -136,7 +136,7 @@ describe('a transaction that a later release has signed', () => {
 
 describe('the receipt of a signature of a later release', () => {
   it('is left to a worker of that release, and fails when none has come', async () => {
-    const { product, shard, take, receiptStep } = byHand;
+    const { product, shard, take, receiptTurn } = byHand;
     const id = await submit();
     await completeAsLater();
     const returnValue = async (): Promise<Json> => (await shard.signatures.home.read(id))?.returnValue;
@@ -145,13 +145,13 @@ describe('the receipt of a signature of a later release', () => {
 
     const job = await take(shard.receipts, token);
     const over = job.timestamp + laterWorkerPatienceMs;
-    await expect(receiptStep({ now: () => over - 1 })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(receiptTurn({ now: () => over - 1 })(job, token)).rejects.toBeInstanceOf(DelayedError);
     expect(await shard.receipts.queue.getJobState(job.id ?? '')).toBe('delayed');
     expect(await shard.receipts.home.decision(job.id ?? '', 1)).toBeUndefined();
 
     await wake(shard.receipts.queue, job.id ?? '');
     const again = await take(shard.receipts, token);
-    const reason = await receiptStep({ now: () => over })(again, token).catch((error: Error) => error);
+    const reason = await receiptTurn({ now: () => over })(again, token).catch((error: Error) => error);
     expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
     expect(await returnValue()).toEqual(before);
     await again.moveToFailed(reason as Error, token, false);
