@@ -5,7 +5,7 @@
  * A SIM shows one thing at a time, so a receipt waits until its screen is free, and a signature request that comes meanwhile
  * finds it busy.
  */
-import { isOfLaterVersion, receipted, type SignatureRecord } from '../machines/record.ts';
+
 import {
   type ReceiptContext,
   type ReceiptInput,
@@ -13,6 +13,7 @@ import {
   receiptVersion,
   type Shown,
 } from '../machines/receipt.machine.ts';
+import { isOfLaterVersion, receipted, type SignatureRecord } from '../machines/record.ts';
 import {
   activity,
   defineWorkflow,
@@ -39,7 +40,7 @@ import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import type { StepLog } from './log.ts';
+import { type StepLog, tellTrouble } from './log.ts';
 
 /** A receipt is shown once, whatever becomes of its job. */
 const attempt = 1;
@@ -139,8 +140,8 @@ export const createReceiptWorkflow = (options: {
     version: receiptVersion,
     chart: receiptMachine.provide({
       actors: {
-        show: activity<{ readonly deadline: number }, Shown>(({ input, instance }) =>
-          show(instance, input.deadline),
+        show: activity<{ readonly deadline: number }, Shown>(
+          tellTrouble(log)(({ input, instance }) => show(instance, input.deadline)),
         ),
       },
       actions: {

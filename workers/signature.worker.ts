@@ -33,7 +33,7 @@ import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createTrial } from '../src/transactions/trial.ts';
-import type { StepLog } from './log.ts';
+import { type StepLog, tellTrouble } from './log.ts';
 import type { createUpstreams } from './upstreams.ts';
 
 export interface SignatureActivitiesOptions {
@@ -63,6 +63,7 @@ const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as Signa
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
   const { providers, subscribers, devices, screens, upstreams, custody, seals, answer, now, log } = options;
   const trial = createTrial(custody);
+  const telling = tellTrouble(log);
 
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
     screenOf(request.msisdn.number, sscdId);
@@ -217,23 +218,28 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     onPlanted: (id) => log.trouble(notBelieved(id)),
     chart: signatureMachine.provide({
       actors: {
-        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal)),
-        ask: activity<Ask, Asked>(({ input, instance }) => askChosen(instance, input), {
-          gate: {
-            turn: (input, instance) => {
-              const { upstream } = (input as Ask).chosen ?? {};
-              if (upstream === undefined) return { kind: 'place', end: () => undefined };
-              return upstreams.turn(upstream, requestOf(instance).caller.apId);
+        choose: activity<Ask, Choice>(
+          telling(({ input, instance, signal }) => choose(instance, input, signal)),
+        ),
+        ask: activity<Ask, Asked>(
+          telling(({ input, instance }) => askChosen(instance, input)),
+          {
+            gate: {
+              turn: (input, instance) => {
+                const { upstream } = (input as Ask).chosen ?? {};
+                if (upstream === undefined) return { kind: 'place', end: () => undefined };
+                return upstreams.turn(upstream, requestOf(instance).caller.apId);
+              },
+              failed: (output) => {
+                const asked = output as Asked;
+                return asked.kind === 'unreachable' && !asked.isRefused;
+              },
             },
-            failed: (output) => {
-              const asked = output as Asked;
-              return asked.kind === 'unreachable' && !asked.isRefused;
-            },
+            afterCommit: (input) => !(input as Ask).isAsked,
           },
-          afterCommit: (input) => !(input as Ask).isAsked,
-        }),
+        ),
         verify: activity<Verify, Concluded>(
-          async ({ input: { attempt, chosen, answer: given }, instance }) => {
+          telling(async ({ input: { attempt, chosen, answer: given }, instance }) => {
             const eligible = eligibility(requestOf(instance), subscribers, chosen);
             if (!eligible.ok) return failed(eligible.fault);
             const { data: answered } = answerSchema.safeParse(given);
@@ -243,7 +249,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
               return conclude(instance, attempt, eligible.value, answered);
             log.trouble(notBelieved(instance.id));
             return failed(fault(900));
-          },
+          }),
           { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000 },
         ),
       },

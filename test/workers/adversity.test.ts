@@ -231,18 +231,43 @@ describe('a replay', () => {
   });
 });
 
-describe('trouble that lasts until the deadline', () => {
-  it('is an internal error, not the silence of the user', async () => {
-    // A key record that nobody can open: what asks this robot throws at every try.
+describe('trouble', () => {
+  /** A key record that nobody can open: what asks this robot throws at every try. */
+  const breakKey = () => {
     const { prefix } = product.configuration.queue;
-    await redis.client().set(`${prefix}:custody:user:41783000001:sim:EC`, 'garbage');
+    const key = `${prefix}:custody:user:41783000001:sim:EC`;
+    return redis
+      .client()
+      .set(key, 'garbage')
+      .then(() => key);
+  };
+  const troubles = () => product.logged.filter((line) => JSON.parse(line).msg === 'trouble').length;
+
+  it('that lasts until the deadline is an internal error, not the silence of the user', async () => {
+    await breakKey();
+    const before = troubles();
     const id = await submit({ msisdn: '+41783000001', timeoutSeconds: 1 });
     await failedWith(id, 900);
-    // The reason tells nothing of the inside.
+    // The reason tells nothing of the inside, the log does.
     expect(await reasonOf(shard.signatures.queue, id)).toBe(faultLine(fault(900)));
+    expect(troubles()).toBeGreaterThan(before);
     expect((await recordOf(id))?.history.map(({ state }) => state)).toEqual(['submitted', 'failed']);
     // BullMQ has heard of one run.
     expect((await shard.signatures.queue.getJob(id))?.attemptsMade).toBe(1);
+  });
+
+  it('that is over is forgotten: what threw is tried again until it does not', async () => {
+    const key = await breakKey();
+    const id = await submit({ msisdn: '+41783000001', timeoutSeconds: 60 });
+    await until(async () => {
+      const job = await shard.signatures.queue.getJob(id);
+      expect(job?.progress).toMatchObject({ context: { failures: 2 } });
+    });
+    await redis.client().del(key);
+    await signed(id);
+    const job = await shard.signatures.queue.getJob(id);
+    expect(job?.returnvalue).toMatchObject({ state: 'signed', attempt: 1 });
+    expect(job?.attemptsMade).toBe(1);
   });
 });
 
