@@ -19,6 +19,7 @@ import {
   type Foreseen,
   type InstanceStore,
   isJobId,
+  outsideKeys,
   type StoredInstance,
 } from './redis/instance-store.ts';
 
@@ -134,8 +135,7 @@ export const deliver = async (
   }
 };
 
-/** The engine's own keys cannot be taken by others. */
-const outside = (key: string): string => `out/${key}`;
+const outside = (key: string): string => `${outsideKeys}${key}`;
 
 const resultOf = (given: Delivery): SendResult =>
   given === 'waiting' || given === 'accepted' ? 'taken' : given;

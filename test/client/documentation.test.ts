@@ -79,7 +79,7 @@ it('names the signer over HTTP', async () => {
 });
 
 describe('the typed producer', () => {
-  it('gets signatures through the queue, now and tomorrow, and takes them back', async () => {
+  it('gets signatures through the queue, now and tomorrow, brings them, and takes requests back', async () => {
     const queue = await load<{
       confirm(msisdn: string, text: string): Promise<{ signature?: string; refused?: string }>;
       askTomorrow(people: readonly string[], text: string): Promise<readonly string[]>;
@@ -93,6 +93,7 @@ describe('the typed producer', () => {
     expect(await queue.confirm('nobody', 'Confirm?')).toEqual({ refused: 'msisdn is wrong' });
     const [id = '', ...others] = await queue.askTomorrow(['+41700092501', 'nobody'], 'Confirm?');
     expect(others).toEqual([]);
+    expect(await queue.bring(id, 1, 'MIIB')).toBe('refused');
     expect(await queue.withdraw(id)).toBe('cancelled');
     expect(await queue.withdraw('order-1')).toBe('unknown');
     await queue.close();
