@@ -1,4 +1,4 @@
-/** The TypeScript of docs/client.md and docs/queue-contract.md compiles as it stands, and does what is said of it. */
+/** The TypeScript of docs/client.md, docs/queue-contract.md and docs/workflows.md compiles as it stands; the first two do what is said of them. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,11 @@ const root = join(import.meta.dirname, '../..');
 const library = (name: string): string => join(root, `src/${name}/index.ts`);
 /** What the package gives to a compiler. */
 const typesOf = (name: string): string => join(root, `dist/src/${name}/index.d.ts`);
-const sampleOf = (page: string): string =>
-  /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', page), 'utf8'))?.[1] ?? '';
+const samplesOf = (page: string): readonly string[] =>
+  [...readFileSync(join(root, 'docs', page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
+    ([, code = '']) => code,
+  );
+const sampleOf = (page: string): string => samplesOf(page)[0] ?? '';
 const samples = { client: sampleOf('client.md'), queue: sampleOf('queue-contract.md') };
 
 let directory = '';
@@ -43,13 +46,23 @@ const load = async <T>(name: keyof typeof samples, replacements: Record<string, 
 };
 
 it('compiles under the strict settings of this project', async () => {
-  for (const [name, sample] of Object.entries(samples)) writeFileSync(join(directory, `${name}.mts`), sample);
+  const pages = ['client.md', 'queue-contract.md', 'workflows.md'];
+  for (const page of pages)
+    samplesOf(page).forEach((sample, index) => {
+      writeFileSync(join(directory, `${page}-${index}.mts`), sample);
+    });
   writeFileSync(
     join(directory, 'tsconfig.json'),
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
-        paths: { 'paraph/client': [typesOf('client')], 'paraph/queue': [typesOf('queue')] },
+        paths: {
+          'paraph/client': [typesOf('client')],
+          'paraph/queue': [typesOf('queue')],
+          'paraph/workflow': [typesOf('engine')],
+          xstate: [join(root, 'node_modules/xstate')],
+          zod: [join(root, 'node_modules/zod')],
+        },
         typeRoots: [join(root, 'node_modules/@types')],
       },
       include: ['*.mts'],
