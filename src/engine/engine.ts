@@ -19,7 +19,6 @@ import {
   type Foreseen,
   type InstanceStore,
   isJobId,
-  outsideKeys,
   type StoredInstance,
 } from './redis/instance-store.ts';
 
@@ -135,7 +134,8 @@ export const deliver = async (
   }
 };
 
-const outside = (key: string): string => `${outsideKeys}${key}`;
+/** The engine's own keys cannot be taken by others. */
+const outside = (key: string): string => `out/${key}`;
 
 const resultOf = (given: Delivery): SendResult =>
   given === 'waiting' || given === 'accepted' ? 'taken' : given;

@@ -23,7 +23,6 @@ import {
   type Inbox,
   type InboxEntry,
   type InstanceStore,
-  outsideKeys,
   runKeys,
   type Verdict,
 } from './redis/instance-store.ts';
@@ -276,12 +275,8 @@ export const createTurn = (options: TurnOptions) => {
       }
     };
 
-    /**
-     * What another instance, a try, or the holder of a token has sent about a run of a child counts for that run alone. Programs that write
-     * to the inbox themselves have not had their events checked.
-     */
-    const applyEntry = ({ key, event, about, at }: InboxEntry): boolean => {
-      if (key.startsWith(outsideKeys) && !workflow.parseEvent(event).success) return false;
+    /** What another instance, a try, or the holder of a token has sent about a run of a child counts for that run alone. */
+    const applyEntry = ({ event, about, at }: InboxEntry): boolean => {
       if (about === undefined) return apply(event, at);
       const { child, run, result } = about;
       if (result !== undefined) return finish({ child, run, result: result as Finished });

@@ -167,8 +167,6 @@ const maxInboxBytes = 1_048_576;
  * fields of a job with each turn, and an instance may live for years.
  */
 export const runKeys = 'run/';
-/** Begins keys of events from outside: the engine's own cannot be taken by others. */
-export const outsideKeys = 'out/';
 
 /**
  * KEYS job, lock. ARGV key, JSON of the line, longest inbox in bytes, verdict that is foreseen, the record that it is of, until when it
@@ -269,14 +267,12 @@ const parse = (text: string | null | undefined): unknown => {
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
-/** What is no line of ours is passed over. */
 const readLines = (text: string): InboxEntry[] =>
   text.split('\n').flatMap((line) => {
-    const [time, json] = line.split('\t', 2);
-    const [at, read] = [Number(time), parse(json)];
-    const [key, event, about] = (Array.isArray(read) ? read : []) as [unknown?, InboxEntry['event']?, About?];
-    if (Number.isNaN(at) || typeof key !== 'string' || typeof event?.type !== 'string') return [];
-    return [{ key, at, event, about: about ?? undefined }];
+    const [at, json] = line.split('\t', 2);
+    if (json === undefined) return [];
+    const [key, event, about] = JSON.parse(json) as [string, { type: string }, About?];
+    return [{ key, at: Number(at), event, about }];
   });
 
 /** BullMQ writes it when a job fails, and leaves it when the job is run again. */
