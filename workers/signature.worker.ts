@@ -124,6 +124,17 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     throw new Error('The screen of a device changes hands too fast');
   };
 
+  /** The attempt has ended meanwhile, and its effect may have come before the claim. */
+  const giveBack = async (
+    instance: InstanceInHand,
+    { attempt }: Ask,
+    { chosen: { sscd } }: Eligible,
+  ): Promise<void> => {
+    if (sscd === undefined) return;
+    const screen = screenFor(requestOf(instance), sscd.id);
+    await screens.release(screen, { transactionId: instance.id, attempt });
+  };
+
   const prompt = (
     { id, data }: InstanceInHand,
     { attempt, deadline, promptedAt = now() }: Ask,
@@ -190,12 +201,11 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
     const busy = await claimScreen(instance, ask, eligible.value, device, false);
     if (busy !== undefined) return failed(busy);
-    if (signal.aborted && sscd !== undefined)
-      await screens.release(screenFor(request, sscd.id), { transactionId: instance.id, attempt: ask.attempt });
+    if (signal.aborted) await giveBack(instance, ask, eligible.value);
     return { kind: 'ask', chosen };
   };
 
-  const askChosen = async (instance: InstanceInHand, ask: Ask): Promise<Asked> => {
+  const askChosen = async (instance: InstanceInHand, ask: Ask, signal: AbortSignal): Promise<Asked> => {
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
     if (!allowed.ok) return failed(allowed.fault);
@@ -204,6 +214,10 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
     if (busy !== undefined) return failed(busy);
+    if (signal.aborted) {
+      await giveBack(instance, ask, eligible.value);
+      return { kind: 'awaiting' };
+    }
     return askedBy(instance, ask, eligible.value, device, false);
   };
 
@@ -213,7 +227,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     chart: signatureMachine.provide({
       actors: {
         choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal)),
-        ask: activity<Ask, Asked>(({ input, instance }) => askChosen(instance, input), {
+        ask: activity<Ask, Asked>(({ input, instance, signal }) => askChosen(instance, input, signal), {
           gate: {
             turn: (input, instance) => {
               const { upstream } = (input as Ask).chosen ?? {};

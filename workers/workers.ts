@@ -77,16 +77,18 @@ const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
 
 /** How long a job that a newer release has begun waits for a worker of that release: longer than a roll-out takes. */
-const laterWorkerPatienceMs = 600_000;
+export const laterWorkerPatienceMs = 600_000;
 /** No configuration allows a TimeOut as long as this. */
 const longestAttemptMs = 86_400_000;
 
 /** Other programs write jobs too: of the times that a job names, the first is believed that is not far in the future. */
-const abandonSignature =
+export const abandonAfterRollOut =
   (now: () => number) =>
   (context: unknown, addedAt: number): string | undefined => {
     const { deadline } = Object(context) as { readonly deadline?: unknown };
-    const time = [deadline, addedAt].find((each) => typeof each === 'number' && each <= now() + longestAttemptMs);
+    const time = [deadline, addedAt].find(
+      (each) => typeof each === 'number' && each <= now() + longestAttemptMs,
+    );
     if (now() < (typeof time === 'number' ? time : 0) + laterWorkerPatienceMs) return undefined;
     return faultLine(fault(900, 'The transaction is of a release that no worker has'));
   };
@@ -125,6 +127,7 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       connection: blocking,
       now,
       onTrouble: log.trouble,
+      abandon: abandonAfterRollOut(now),
       concurrency: options.concurrency,
       // Who has been asked by a call that is given up is asked again.
       graceMs: closePatienceMs,
@@ -135,7 +138,6 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       queue: shard.signatures.queue,
       workflows: [createSignatureWorkflow({ ...options, place, screens, upstreams, answer })],
       workflowOf: () => ({ name: signatureJobName }),
-      abandon: abandonSignature(now),
       fetchers: Math.ceil(fetchersInAll / shards.length),
       around: (job, run) => turns.run(laneOfJob(job), run),
     });

@@ -43,6 +43,8 @@ export interface TurnOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** For how long a try is held that goes on while its job sleeps. */
   readonly holdMs: number;
+  /** What has not been answered by then is not at once; default 20. */
+  readonly atOnceMs?: number;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
@@ -54,8 +56,6 @@ export interface Neighbours {
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
-/** What has not been answered by then is not at once. */
-const atOnceMs = 20;
 /** An instance that waits for an event alone sleeps until it is woken. */
 const longestSleepMs = 10 * 365 * 86_400_000;
 const otherVersionMs = 500;
@@ -89,7 +89,7 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 
 export const createTurn = (options: TurnOptions) => {
   const { store, find, activities, neighbours, observe, holdMs, now, onTrouble } = options;
-  const { workflowOf = readJobName, abandon } = options;
+  const { workflowOf = readJobName, abandon, atOnceMs = 20 } = options;
   /** How many turns of an instance have ended in trouble here, one after the other. */
   const troubles = new Map<string, number>();
 
@@ -147,7 +147,9 @@ export const createTurn = (options: TurnOptions) => {
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
         const at = now();
-        const addedAt = Math.min(timestamp + Math.max(opts.delay ?? 0, 0), at);
+        // Other programs write options, too.
+        const delayMs = typeof opts.delay === 'number' ? Math.max(opts.delay, 0) : 0;
+        const addedAt = Math.min(timestamp + delayMs, at);
         const begun = { id, at, addedAt, isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 };
         return workflow.begin(instance.data, begun);
       });
@@ -214,8 +216,9 @@ export const createTurn = (options: TurnOptions) => {
     const commit = async (then: Commit['then']): Promise<boolean> => {
       const holding = heldIn(life.activities());
       const ours = own.running().map(({ child, run }) => `${child}/${run}`);
+      const record = life.record();
       const stored = await store.commit(id, token, {
-        record: life.record(),
+        record,
         length: inbox.length,
         verdicts,
         held: holding.filter((name) => ours.includes(name)),
@@ -226,6 +229,8 @@ export const createTurn = (options: TurnOptions) => {
         then,
       });
       if (stored === 'lost') throw new LockLostError('The lock is lost');
+      // Who hears of the end of the job finds it there.
+      job.progress = record;
       committed = true;
       dirty = false;
       held = holding;

@@ -43,12 +43,12 @@ describe('the deadline of a scheduled request', () => {
     await byHand.stop();
   });
 
-  /** Runs the step of the job that comes next, at a time. */
+  /** Runs the turn of the job that comes next, at a time. */
   const run = async (now: (added: number) => number): Promise<unknown> => {
     const job = await byHand.take(byHand.shard.signatures, 'token');
     const time = now(job.timestamp);
     return byHand
-      .signatureStep({ now: () => time })(job, 'token')
+      .signatureTurn({ now: () => time })(job, 'token')
       .then(
         ({ deadline }) => deadline - time,
         ({ message }: Error) => message,

@@ -1,46 +1,65 @@
 /**
- * Steps run by hand: jobs that are really taken, while no worker runs, so that a test says when a step runs, what time
- * it is then, and what becomes of the job. What a test does not replace is the real thing.
+ * Turns run by hand: jobs that are really taken, while no worker runs, so that a test says when a turn runs, what time it is
+ * then, and what becomes of the job. What a test does not replace is the real thing.
+ *
+ * Each turn that is made here is a process of its own: what it has in memory, such as the calls that go on while a job
+ * sleeps, no other one knows of.
  */
 import { type Job, Worker } from 'bullmq';
 import { vi } from 'vitest';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { createActivities, doneEvent } from '../../src/engine/activities.ts';
+import type { Workflow } from '../../src/engine/define.ts';
+import { deliver } from '../../src/engine/engine.ts';
+import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { createTurn, type InstanceJob } from '../../src/engine/turn.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
+import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import { createScreens } from '../../src/transactions/screens.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
-import { createReceiptStep, type ReceiptStep } from '../../workers/receipt.worker.ts';
-import {
-  createSignatureStep,
-  type SignatureStep,
-  type SignatureStepOptions,
-} from '../../workers/signature.worker.ts';
+import { createReceiptWorkflow } from '../../workers/receipt.worker.ts';
+import { createSignatureWorkflow, type SignatureActivitiesOptions } from '../../workers/signature.worker.ts';
 import { createUpstreams } from '../../workers/upstreams.ts';
+import { abandonAfterRollOut } from '../../workers/workers.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
-type ReceiptStepOptions = Parameters<typeof createReceiptStep>[0];
+type ReceiptOptions = Parameters<typeof createReceiptWorkflow>[0];
+
+/** What a test puts in place of the real thing. */
+interface TurnChanges {
+  /** What time it is; milliseconds since the epoch. */
+  readonly now?: () => number;
+  readonly store?: (real: InstanceStore) => InstanceStore;
+  /** The process has died by the time that an activity answers which goes on while its job sleeps. */
+  readonly dies?: true;
+}
+
+/**
+ * @returns What the job returns.
+ * @throws DelayedError when the job sleeps, UnrecoverableError with the reason when it has failed.
+ */
+type Turn<Result> = (job: Job, token: string) => Promise<Result>;
 
 export interface ByHand {
   /** It accepts and answers, and has no workers. */
   readonly product: TestProduct;
   readonly shard: Shard;
+  /** What the turns have said to be wrong. */
+  readonly troubles: readonly string[];
   /** Takes the next job of a queue, as a worker would, and waits for it. Its lock outlives the test. */
   take(at: QueueAt, token: string): Promise<Job>;
-  signatureStep(changes?: Partial<SignatureStepOptions>): SignatureStep;
-  receiptStep(changes?: Partial<ReceiptStepOptions>): ReceiptStep;
+  /** Ends the sleep of a job, and takes the next one. */
+  wakeAndTake(at: QueueAt, id: string | undefined, token: string): Promise<Job>;
+  signatureTurn(changes?: Partial<SignatureActivitiesOptions> & TurnChanges): Turn<SignatureRecord>;
+  receiptTurn(changes?: Partial<ReceiptOptions> & TurnChanges): Turn<ReceiptJobResult>;
   stop(): Promise<void>;
 }
 
-const quiet = {
-  asked: () => undefined,
-  signed: () => undefined,
-  failed: () => undefined,
-  unreachable: () => undefined,
-  receipted: () => undefined,
-  trouble: () => undefined,
-};
+const holdMs = 10_000;
 
 export const startByHand = async (
   redis: TestRedis,
@@ -48,7 +67,7 @@ export const startByHand = async (
 ): Promise<ByHand> => {
   const product = await startTestProduct(redis, { workers: false, configuration });
   const { core } = product;
-  const { blocking } = core;
+  const { blocking, protocol, subscribers, seals } = core;
   const { prefix } = product.configuration.queue;
   const shards = openShards({ redis: blocking, prefix, shards: 1, onError: () => undefined });
   const [shard] = shards;
@@ -62,38 +81,90 @@ export const startByHand = async (
     });
   const hands = new Map([shard.signatures, shard.receipts].map((at) => [at, handFor(at)]));
 
+  const troubles: string[] = [];
+  const log = {
+    asked: () => undefined,
+    signed: () => undefined,
+    failed: () => undefined,
+    unreachable: () => undefined,
+    receipted: () => undefined,
+    trouble: ({ message }: Error) => void troubles.push(message),
+  };
   const custody = core.custodyOver(blocking);
   const common = {
     place: { shard: 0, shards: 1 },
-    protocol: core.protocol,
-    subscribers: core.subscribers,
+    protocol,
+    subscribers,
     devices: createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) }),
     screens: createScreens(blocking, prefix, Date.now),
-    upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
-    now: Date.now,
-    log: quiet,
+    log,
   };
-  const { seals } = core;
   const readEnd = createReadEnd({ custody, seals, now: Date.now, onError: () => undefined });
   const providers = core.providersOver(blocking);
-  const answer = createAnswer(shards);
+  const answer = createAnswer(shards, { protocol, now: Date.now });
+
+  const closers: (() => Promise<void>)[] = [];
+  const turnOf = <Result>(
+    { queue }: QueueAt,
+    workflow: Workflow,
+    { now = Date.now, store: changed = (real) => real, dies }: TurnChanges,
+  ): Turn<Result> => {
+    const store = changed(createInstanceStore(queue, blocking, now));
+    const activities = createActivities(
+      async (id, { child, run, result }) => {
+        if (dies || result.kind !== 'done') return;
+        await deliver(store, id, `run/${child}/${run}/by-hand`, doneEvent(child, result.output), {
+          about: { child, run },
+        });
+      },
+      async (tries) => tries.map(() => true),
+      holdMs,
+    );
+    closers.push(() => activities.close(0));
+    const { name, version } = workflow.chart;
+    const turn = createTurn({
+      store,
+      find: (wanted, of = version) => (wanted === name && of === version ? workflow : undefined),
+      activities,
+      neighbours: { start: async () => undefined, tell: async () => undefined },
+      observe: () => undefined,
+      workflowOf: () => ({ name }),
+      abandon: abandonAfterRollOut(now),
+      holdMs,
+      now,
+      onTrouble: log.trouble,
+    });
+    return (job, token) => turn(job as InstanceJob, token) as Promise<Result>;
+  };
+
+  const take: ByHand['take'] = (at, token) =>
+    vi.waitFor(
+      async () => {
+        const job = await hands.get(at)?.getNextJob(token, { block: false });
+        if (job === undefined) throw new Error('a job was expected');
+        return job;
+      },
+      { timeout: 5000, interval: 10 },
+    );
 
   return {
     product,
     shard,
-    take: (at, token) =>
-      vi.waitFor(
-        async () => {
-          const job = await hands.get(at)?.getNextJob(token, { block: false });
-          if (job === undefined) throw new Error('a job was expected');
-          return job;
-        },
-        { timeout: 5000, interval: 10 },
-      ),
-    signatureStep: (changes) =>
-      createSignatureStep({ ...common, at: shard.signatures, providers, custody, seals, answer, ...changes }),
-    receiptStep: (changes) => createReceiptStep({ ...common, shard, readEnd, ...changes }),
+    troubles,
+    take,
+    wakeAndTake: async (at, id = '', token) => {
+      await createInstanceStore(at.queue, blocking, Date.now).wake(id);
+      return take(at, token);
+    },
+    signatureTurn: (changes = {}) => {
+      const upstreams = createUpstreams({ down: () => undefined, back: () => undefined });
+      const made = { ...common, upstreams, now: Date.now, providers, custody, seals, answer, ...changes };
+      return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
+    },
+    receiptTurn: (changes = {}) =>
+      turnOf(shard.receipts, createReceiptWorkflow({ ...common, shard, readEnd, ...changes }), changes),
     stop: async () => {
+      for (const close of closers) await close();
       for (const hand of hands.values()) await hand.close();
       await closeShards(shards);
       await product.stop();
