@@ -242,8 +242,9 @@ export const signatureMachine = setup({
     isUnanswered: ({ context }) => context.answer === undefined,
     answers: ({ context }, { attempt }: { attempt: number }) =>
       context.answer === undefined && attempt === context.attempt,
-    refuses: ({ context }, { attempt, answer }: { attempt: number; answer: DeviceAnswer }) =>
-      context.answer === undefined && attempt === context.attempt && answer.kind === 'fault',
+    /** What is not even an answer is looked at, like all that others can write, where signatures are. */
+    refuses: ({ context }, { attempt, answer }: { attempt: number; answer?: DeviceAnswer }) =>
+      context.answer === undefined && attempt === context.attempt && answer?.kind === 'fault',
   },
   delays: {
     deadline: ({ context, event }) => Math.max(context.deadline - timeOf(event), 0),

@@ -4,7 +4,7 @@
  *
  * Each may be cut off anywhere and be run again by another worker: devices show an attempt once.
  */
-import { activity, type InstanceInHand, type Workflow } from '../src/engine/define.ts';
+
 import type { DeviceAnswer, Outcome } from '../machines/outcome.ts';
 import {
   type Ask,
@@ -15,6 +15,7 @@ import {
   signatureMachine,
   type Verify,
 } from '../machines/signature.machine.ts';
+import { activity, type InstanceInHand, type Workflow } from '../src/engine/define.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
@@ -24,6 +25,7 @@ import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { PromptResult, SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
+import { answerSchema } from '../src/transactions/contract.ts';
 import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
@@ -245,9 +247,13 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
           async ({ input: { attempt, chosen, answer: given }, instance }) => {
             const eligible = eligibility(requestOf(instance), subscribers, chosen);
             if (!eligible.ok) return failed(eligible.fault);
-            return given === undefined
-              ? failed(fault(900))
-              : conclude(instance, attempt, eligible.value, given);
+            const { data: answered } = answerSchema.safeParse(given);
+            // Who can write to Redis can write what is no answer, or say of a signature that it was delivered.
+            const isDevices = answered?.kind !== 'delivered' || eligible.value.chosen.sscd === undefined;
+            if (answered !== undefined && isDevices)
+              return conclude(instance, attempt, eligible.value, answered);
+            log.trouble(notBelieved(instance.id));
+            return failed(fault(900));
           },
           { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000 },
         ),
@@ -255,10 +261,12 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       actions: {
         releaseScreen: async (args, { sscdId, attempt }) => {
           const { instance } = args as unknown as { readonly instance: InstanceInHand };
-          await screens.release(screenFor(requestOf(instance), sscdId), { transactionId: instance.id, attempt });
+          await screens.release(screenFor(requestOf(instance), sscdId), {
+            transactionId: instance.id,
+            attempt,
+          });
         },
       },
     }),
   });
 };
-

@@ -121,7 +121,7 @@ export interface Workflow {
   readonly parseInput: (input: unknown) => unknown;
   /** What the chart gets of what lies in the job. @throws ZodError, InputError */
   readonly begin: (data: unknown, job: BegunJob) => unknown;
-  /** @throws InputError for a context that no turn has stored. */
+  /** @throws InputError for a context that no turn has come to. */
   readonly check: (context: unknown, instance: InstanceInHand) => void;
   /** What the job of a completed instance returns. */
   readonly resultOf: (record: InstanceRecord) => unknown;
@@ -166,7 +166,11 @@ export const defineWorkflow = (options: {
   readonly input?: { parse(input: unknown): unknown };
   /** Makes what the chart gets of the input. Default: the input. */
   readonly begin?: (input: never, job: BegunJob) => unknown;
-  /** Looks at a stored context, where other programs can write to the same Redis. @throws InputError */
+  /**
+   * Looks at a context that was stored, and at that of an instance which completes, where other programs can write to the same Redis.
+   *
+   * @throws InputError
+   */
   readonly check?: (context: never, instance: InstanceInHand) => void;
   /** Default: the record. */
   readonly resultOf?: (record: InstanceRecord) => unknown;

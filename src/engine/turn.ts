@@ -16,7 +16,7 @@ import { ZodError } from 'zod';
 import { type Activities, activityFor, doneEvent, type Ended, type Finished } from './activities.ts';
 import { InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import { begin, failureOf, type Life, type Observation, parentOf, resume } from './interpret.ts';
-import { type Child, type Effect, type InstanceRecord, recordSchema } from './record.ts';
+import { type Child, type Effect, recordSchema } from './record.ts';
 import {
   type About,
   type Commit,
@@ -98,11 +98,18 @@ export const createTurn = (options: TurnOptions) => {
     const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
     const isNew = progress.workflow === undefined;
 
+    /** Nobody of ours has written that. */
+    const failPlanted = (reason: string): UnrecoverableError => {
+      onTrouble(new Error(`${reason}: ${id}`));
+      return fail(reason);
+    };
     const read = isNew ? undefined : recordSchema.safeParse(progress);
-    if (read?.success === false) throw fail('The record of the instance cannot be read');
+    if (read?.success === false) throw failPlanted('The record of the instance cannot be read');
     const stored = read?.data;
     const begun = workflowOf(job.name);
-    const workflow = find(stored?.workflow ?? begun.name, stored?.version ?? begun.version);
+    const notItsOwn = 'The record of the instance is not its own';
+    if (stored !== undefined && stored.workflow !== begun.name) throw failPlanted(notItsOwn);
+    const workflow = find(begun.name, stored?.version ?? begun.version);
     if (workflow === undefined) {
       const reason = abandon?.(stored?.context, job.timestamp);
       if (reason !== undefined) throw fail(reason);
@@ -180,8 +187,7 @@ export const createTurn = (options: TurnOptions) => {
     const ranBefore = job.attemptsStarted > 1;
     if (!isNew || ranBefore || progress.inbox !== undefined) await readInbox().catch(putOff);
     if (stored !== undefined) {
-      if (stored.workflow !== begun.name || !inbox.hasBegun)
-        throw fail('The record of the instance is not its own');
+      if (!inbox.hasBegun) throw failPlanted(notItsOwn);
       orFail(() => workflow.check(stored.context, instance));
     }
     const life = await takeUp();
@@ -211,7 +217,8 @@ export const createTurn = (options: TurnOptions) => {
       }
     };
     const { deduplicationId, opts } = job;
-    const joinable = deduplicationId === undefined ? undefined : { deduplicationId, ttlMs: opts.deduplication?.ttl };
+    const joinable =
+      deduplicationId === undefined ? undefined : { deduplicationId, ttlMs: opts.deduplication?.ttl };
     /** @returns Whether it sleeps or ends, where it wanted to. If not, something has come in, and the inbox is read. */
     const commit = async (then: Commit['then']): Promise<boolean> => {
       const holding = heldIn(life.activities());
@@ -398,6 +405,9 @@ export const createTurn = (options: TurnOptions) => {
 
     const end = async (): Promise<{ readonly result: unknown } | undefined> => {
       const rests = life.rests();
+      // Timers and lines of the inbox may have been written by others, too.
+      if (rests !== 'failed' && (committed || inbox.length > 0))
+        orFail(() => workflow.check(life.context, instance));
       if (committed || inbox.length > 0 || replayed || rests === 'failed') {
         // What came too late is refused, and its sender is told so.
         for (const { key } of inbox.entries.slice(taken)) verdicts.push([key, 'refused']);

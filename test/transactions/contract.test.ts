@@ -247,13 +247,12 @@ describe('an answer for a device', () => {
     ['of an unknown kind', { kind: 'zzz' }],
     ['without a fault', { kind: 'fault' }],
     ['no object', 7],
-  ])('is refused when it is %s, and another one counts', async (_, nonsense) => {
+  ])('ends the attempt as fault 900 when it is %s', async (_, nonsense) => {
     const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
     await isPending(job, 1);
     const ended = failureOf(job);
-    expect(await bring(job, 'first', 1, nonsense)).toBe('refused');
-    expect(await bring(job, 'second', 1)).toBe('taken');
-    await ended;
+    expect(await bring(job, 'first', 1, nonsense)).toBe('taken');
+    expect(await ended).toBe('_900 INTERNAL_ERROR: Unknown Error');
   });
 
   it('holds nobody up when its line cannot be read', async () => {

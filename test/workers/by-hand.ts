@@ -8,7 +8,7 @@
 import { type Job, Worker } from 'bullmq';
 import { vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
-import { createActivities, doneEvent } from '../../src/engine/activities.ts';
+import { type Activities, createActivities, doneEvent } from '../../src/engine/activities.ts';
 import type { Workflow } from '../../src/engine/define.ts';
 import { deliver } from '../../src/engine/engine.ts';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
@@ -34,7 +34,9 @@ interface TurnChanges {
   /** What time it is; milliseconds since the epoch. */
   readonly now?: () => number;
   readonly store?: (real: InstanceStore) => InstanceStore;
-  /** The process has died by the time that an activity answers which goes on while its job sleeps. */
+  /** Activities are not waited for: they go on while the job sleeps. Otherwise each answers within its turn, however slow the machine. */
+  readonly sleepsMeanwhile?: true;
+  /** The process has died by the time that such an activity answers. */
   readonly dies?: true;
 }
 
@@ -60,6 +62,7 @@ export interface ByHand {
 }
 
 const holdMs = 10_000;
+const patienceMs = 10_000;
 
 export const startByHand = async (
   redis: TestRedis,
@@ -107,7 +110,7 @@ export const startByHand = async (
   const turnOf = <Result>(
     { queue }: QueueAt,
     workflow: Workflow,
-    { now = Date.now, store: changed = (real) => real, dies }: TurnChanges,
+    { now = Date.now, store: changed = (real) => real, sleepsMeanwhile, dies }: TurnChanges,
   ): Turn<Result> => {
     const store = changed(createInstanceStore(queue, blocking, now));
     const activities = createActivities(
@@ -121,11 +124,18 @@ export const startByHand = async (
       holdMs,
     );
     closers.push(() => activities.close(0));
+    const waiting: Activities = {
+      ...activities,
+      of: (instance) => {
+        const own = activities.of(instance);
+        return { ...own, next: (ms) => own.next(ms === 0 ? 0 : patienceMs) };
+      },
+    };
     const { name, version } = workflow.chart;
     const turn = createTurn({
       store,
       find: (wanted, of = version) => (wanted === name && of === version ? workflow : undefined),
-      activities,
+      activities: sleepsMeanwhile ? activities : waiting,
       neighbours: { start: async () => undefined, tell: async () => undefined },
       observe: () => undefined,
       workflowOf: () => ({ name }),

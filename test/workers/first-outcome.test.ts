@@ -1,10 +1,10 @@
 /**
- * The first outcome stands, wherever the run that told it was cut off, and however late the next run comes.
+ * The first outcome stands, wherever the turn that told it was cut off, and however late the next one comes.
  */
 import { DelayedError } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
-import { wake } from '../../src/transactions/job-home.ts';
 import { createScreens } from '../../src/transactions/screens.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
@@ -43,14 +43,22 @@ const screensWithoutRelease = () => ({
   },
 });
 
+/** What a turn was about to store never gets there: Redis refuses to write. */
+const readOnly = (real: InstanceStore): InstanceStore => ({
+  ...real,
+  commit: async () => {
+    throw new Error('READONLY You can not write against a read only replica');
+  },
+});
+
 describe('a receipt that the user has accepted', () => {
   /** A caller who waits for the receipt of a signature, and the receipt's job, taken by a first worker. */
   const receiptInHand = async () => {
-    const { product, shard, take, signatureStep } = byHand;
+    const { product, shard, take, signatureTurn } = byHand;
     const msisdn = `+${nextPerson++}`;
     const id = await submit(msisdn);
     const signature = await take(shard.signatures, 'signs');
-    await signature.moveToCompleted(await signatureStep()(signature, 'signs'), 'signs', false);
+    await signature.moveToCompleted(await signatureTurn()(signature, 'signs'), 'signs', false);
     const answer = product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
     const job = await take(shard.receipts, 'first');
     const deadline = job.timestamp + receiptSeconds * 1000;
@@ -72,25 +80,24 @@ describe('a receipt that the user has accepted', () => {
   it('stays accepted when its worker dies before the job completes and the next one comes after the deadline', async () => {
     const inHand = await receiptInHand();
     const { job, deadline } = inHand;
-    const { receiptStep, shard } = byHand;
+    const { receiptTurn, shard } = byHand;
     // Its result never reaches the queue.
-    await receiptStep()(job, 'first');
+    await receiptTurn()(job, 'first');
     const again = await shard.receipts.queue.getJob(job.id ?? '');
     if (again === undefined) throw new Error('the receipt was expected');
-    const result = await receiptStep({ now: () => deadline + 1 })(again, 'first');
+    const result = await receiptTurn({ now: () => deadline + 1 })(again, 'first');
     await again.moveToCompleted(result, 'first', false);
     await expectAccepted(inHand);
   });
 
-  it('stays accepted when the run stops before the signature learns of it', async () => {
+  it('stays accepted when the turn is cut off behind it', async () => {
     const inHand = await receiptInHand();
     const { job, deadline } = inHand;
-    const { receiptStep, shard, take } = byHand;
-    const cutOff = receiptStep({ screens: screensWithoutRelease() });
+    const { receiptTurn, shard, wakeAndTake } = byHand;
+    const cutOff = receiptTurn({ screens: screensWithoutRelease() });
     await expect(cutOff(job, 'first')).rejects.toBeInstanceOf(DelayedError);
-    await wake(shard.receipts.queue, job.id ?? '');
-    const again = await take(shard.receipts, 'second');
-    const result = await receiptStep({ now: () => deadline + 1 })(again, 'second');
+    const again = await wakeAndTake(shard.receipts, job.id, 'second');
+    const result = await receiptTurn({ now: () => deadline + 1 })(again, 'second');
     await again.moveToCompleted(result, 'second', false);
     await expectAccepted(inHand);
   });
@@ -98,44 +105,46 @@ describe('a receipt that the user has accepted', () => {
   it('stays accepted when the signature cannot learn of it until after the deadline', async () => {
     const inHand = await receiptInHand();
     const { job, deadline } = inHand;
-    const { receiptStep, shard, take } = byHand;
-    await expect(receiptStep({ screens: screensWithoutRelease() })(job, 'first')).rejects.toBeInstanceOf(
-      DelayedError,
-    );
-    await wake(shard.receipts.queue, job.id ?? '');
-    const again = await take(shard.receipts, 'second');
+    const { receiptTurn, shard, wakeAndTake } = byHand;
+    const { signatures } = shard;
+    const home = {
+      ...signatures.home,
+      amend: async () => {
+        throw new Error('Redis went away');
+      },
+    };
+    const cutOff = { shard: { ...shard, signatures: { ...signatures, home } } };
+    await expect(receiptTurn(cutOff)(job, 'first')).rejects.toBeInstanceOf(DelayedError);
     const now = () => deadline + 1;
-    const still = receiptStep({ screens: screensWithoutRelease(), now });
-    await expect(still(again, 'second')).rejects.toBeInstanceOf(DelayedError);
-    await again.moveToCompleted(await receiptStep({ now })(again, 'second'), 'second', false);
+    const still = await wakeAndTake(shard.receipts, job.id, 'second');
+    await expect(receiptTurn({ ...cutOff, now })(still, 'second')).rejects.toBeInstanceOf(DelayedError);
+    const again = await wakeAndTake(shard.receipts, job.id, 'third');
+    await again.moveToCompleted(await receiptTurn({ now })(again, 'third'), 'third', false);
     await expectAccepted(inHand);
   });
 });
 
 describe('an answer that was accepted', () => {
   it('ends the transaction, even when its end can be written only after the deadline', async () => {
-    const { product, shard, take, signatureStep } = byHand;
+    const { product, shard, take, wakeAndTake, signatureTurn } = byHand;
     const { signatures } = shard;
     const id = await submit('+41785000000');
     const asked = await take(signatures, 'asks');
-    await expect(signatureStep()(asked, 'asks')).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn()(asked, 'asks')).rejects.toBeInstanceOf(DelayedError);
     const answer = { kind: 'fault', fault: fault(401) } as const;
     expect(await product.api.transactions.answer(id, 1, answer)).toBe('accepted');
 
     const job = await take(signatures, 'ends');
     const now = () => job.timestamp + 61_000;
-    const save = async () => {
-      throw new Error('READONLY You can not write against a read only replica');
-    };
-    const at = { ...signatures, home: { ...signatures.home, save } };
-    await expect(signatureStep({ at, now })(job, 'ends')).rejects.toBeInstanceOf(DelayedError);
-    await expect(signatureStep({ now })(job, 'ends')).rejects.toThrow('_401 USER_CANCEL');
+    await expect(signatureTurn({ store: readOnly, now })(job, 'ends')).rejects.toBeInstanceOf(DelayedError);
+    const again = await wakeAndTake(signatures, id, 'ends');
+    await expect(signatureTurn({ now })(again, 'ends')).rejects.toThrow('_401 USER_CANCEL');
   });
 });
 
 describe('a replay', () => {
   it('whose worker was paused while another one ended it is joined by nobody afterwards', async () => {
-    const { product, shard, take, signatureStep } = byHand;
+    const { product, shard, take, signatureTurn } = byHand;
     const { signatures } = shard;
     const request = { msisdn: '+41785000000', text: 'Sign?', apTransId: 'PAUSED-1', instant: new Date() };
     const queue = openQueueForTest(redis, product, { apId: 'http://test.example' });
@@ -144,18 +153,19 @@ describe('a replay', () => {
     await (await take(signatures, 'first')).moveToFailed(failure, 'first', false);
     await (await signatures.queue.getJob(id))?.retry('failed');
     const job = await take(signatures, 'paused');
-    const { home } = signatures;
-    const save: typeof home.save = async (...given) => {
-      const saved = await home.save(...given);
-      // It goes on much later, when all is over.
-      if (await redis.client().exists(signatures.queue.toKey(`${id}:lock`))) {
-        await job.moveToFailed(failure, 'paused', false);
-      }
-      return saved;
-    };
-    await signatureStep({ at: { ...signatures, home: { ...home, save } } })(job, 'paused').catch(
-      () => undefined,
-    );
+    let commits = 0;
+    const store = (real: InstanceStore): InstanceStore => ({
+      ...real,
+      commit: async (...given) => {
+        const committed = await real.commit(...given);
+        commits += 1;
+        // It goes on much later, when all is over.
+        if (commits === 1) await job.moveToFailed(failure, 'paused', false);
+        return committed;
+      },
+    });
+    await signatureTurn({ store })(job, 'paused').catch(() => undefined);
+    expect(commits).toBeGreaterThan(0);
     expect(await queue.enqueue(request)).toMatchObject({ joined: false });
   });
 });

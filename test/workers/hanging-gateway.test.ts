@@ -198,7 +198,7 @@ describe('a process that dies while the gateway has a text', () => {
     const { queue } = hand.shard.signatures;
     const custody = hand.product.core.custodyOver(hand.product.core.blocking);
     const process = () =>
-      hand.signatureStep({
+      hand.signatureTurn({
         devices: createDevices({ custody, gateway: createWebhookGateway(gateway.url) }),
         upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
       });

@@ -2,11 +2,11 @@
  * Jobs that a release after this one has begun, or ended. While it is rolled out, or back, this one meets them: it
  * judges nothing that it cannot read, and answers with what it can.
  */
-import { DelayedError } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signatureVersion } from '../../machines/signature.machine.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { wake } from '../../src/transactions/job-home.ts';
-import { laterWorkerPatienceMs, type SignatureJob } from '../../workers/taking.ts';
+import { laterWorkerPatienceMs } from '../../workers/workers.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -28,9 +28,9 @@ const submit = async (): Promise<string> => {
   return body.MSS_SignatureResp.MSSP_TransID;
 };
 
-/** A record whose states and members this release does not have. */
+/** What a later release returns: its states and members this release does not have. */
 const laterRecord = (deadline: unknown) => ({
-  version: 2,
+  version: signatureVersion + 1,
   state: 'countersigning',
   attempt: 1,
   deadline,
@@ -38,73 +38,87 @@ const laterRecord = (deadline: unknown) => ({
   history: [{ state: 'countersigning', attempt: 1, at: 1 }],
 });
 
+/** The same while it is open. */
+const laterProgress = (deadline: unknown) => ({
+  workflow: 'sign',
+  version: signatureVersion + 1,
+  status: 'active',
+  value: { countersigning: { first: 'asking', second: 'shown' } },
+  context: laterRecord(deadline),
+  children: { 'ask-0': { src: 'askWitness', run: 1, input: { witness: 0 } } },
+  timers: [{ id: 'x', at: 1, event: { type: 'xstate.after.deadline.countersigning' } }],
+  next: 2,
+});
+
 describe('a signature job that a later release has begun', () => {
   /** Taken for the second time, by a worker of this release. */
-  const begunBefore = async (record: object): Promise<SignatureJob> => {
-    const { shard, take } = byHand;
-    await submit();
+  const begunBefore = async (progress: object): Promise<Job> => {
+    const { shard, take, wakeAndTake } = byHand;
+    const { queue } = shard.signatures;
+    const id = await submit();
     const job = await take(shard.signatures, token);
-    const { MSS_SignatureReq } = job.data;
-    await job.updateData({ MSS_SignatureReq, transaction: record, seals: 3 });
+    await redis.client().hset(queue.toKey(id), { progress: JSON.stringify(progress), open: '2' });
     await job.moveToDelayed(Date.now(), token);
-    await wake(shard.signatures.queue, job.id ?? '');
-    return take(shard.signatures, token);
+    return wakeAndTake(shard.signatures, id, token);
   };
 
-  const stored = async ({ id = '' }: SignatureJob) =>
-    redis.client().hget(byHand.shard.signatures.queue.toKey(id), 'data');
+  const stored = ({ id = '' }: Job) =>
+    redis.client().hmget(byHand.shard.signatures.queue.toKey(id), 'data', 'progress', 'open');
 
   it.each([
     ['before its deadline', -1000],
     ['until ten minutes after its deadline', laterWorkerPatienceMs - 1],
   ])('is left alone %s, for another worker to take', async (_, afterDeadlineMs) => {
     const deadline = Date.now() + 60_000;
-    const job = await begunBefore(laterRecord(deadline));
+    const job = await begunBefore(laterProgress(deadline));
     const before = await stored(job);
-    const step = byHand.signatureStep({ now: () => deadline + afterDeadlineMs });
-    await expect(step(job, token)).rejects.toBeInstanceOf(DelayedError);
+    const turn = byHand.signatureTurn({ now: () => deadline + afterDeadlineMs });
+    await expect(turn(job, token)).rejects.toBeInstanceOf(DelayedError);
     expect(await byHand.shard.signatures.queue.getJobState(job.id ?? '')).toBe('delayed');
-    expect(await stored(job)).toBe(before);
+    expect(await stored(job)).toEqual(before);
+    await byHand.shard.signatures.queue.remove(job.id ?? '');
   });
 
   it('ends as an internal error when no worker of that release has come by then', async () => {
     const deadline = Date.now() + 60_000;
-    const job = await begunBefore(laterRecord(deadline));
-    const step = byHand.signatureStep({ now: () => deadline + laterWorkerPatienceMs });
-    await expect(step(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
+    const job = await begunBefore(laterProgress(deadline));
+    const turn = byHand.signatureTurn({ now: () => deadline + laterWorkerPatienceMs });
+    await expect(turn(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 
   it('is not believed when it names a deadline that no TimeOut reaches', async () => {
-    const job = await begunBefore(laterRecord(9e15));
-    const step = byHand.signatureStep({ now: () => job.timestamp + laterWorkerPatienceMs });
-    await expect(step(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
+    const job = await begunBefore(laterProgress(9e15));
+    const turn = byHand.signatureTurn({ now: () => job.timestamp + laterWorkerPatienceMs });
+    await expect(turn(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 
   it('whose deadline cannot be read is given the same time from its submission', async () => {
-    const job = await begunBefore(laterRecord('tomorrow'));
+    const job = await begunBefore(laterProgress('tomorrow'));
     const over = job.timestamp + laterWorkerPatienceMs;
-    const early = byHand.signatureStep({ now: () => over - 1 })(job, token);
+    const early = byHand.signatureTurn({ now: () => over - 1 })(job, token);
     await expect(early).rejects.toBeInstanceOf(DelayedError);
-    const late = byHand.signatureStep({ now: () => over })(job, token);
+    const again = await byHand.wakeAndTake(byHand.shard.signatures, job.id, token);
+    const late = byHand.signatureTurn({ now: () => over })(again, token);
     await expect(late).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 });
 
 describe('a signature job whose producer brings a record of a later version', () => {
   it('is refused at its first run like any record that only workers write', async () => {
-    const { shard, take, signatureStep } = byHand;
+    const { shard, take, signatureTurn } = byHand;
     const data = { ...signRequest({ mode: 'asynch' }), transaction: laterRecord(Date.now() + 60_000) };
     await shard.signatures.queue.add('sign', data, { jobId: newMsspTransId(0) });
     const job = await take(shard.signatures, token);
-    await expect(signatureStep()(job, token)).rejects.toThrow('_101 WRONG_PARAM: The job data is not usable');
+    const reason = '_101 WRONG_PARAM: The job data may hold MSS_SignatureReq only';
+    await expect(signatureTurn()(job, token)).rejects.toThrow(reason);
   });
 });
 
 /** Signs as this release does, and completes the job as one after it might. */
 const completeAsLater = async (): Promise<void> => {
-  const { shard, take, signatureStep } = byHand;
+  const { shard, take, signatureTurn } = byHand;
   const job = await take(shard.signatures, token);
-  const { outcome, ...record } = await signatureStep()(job, token);
+  const { outcome, ...record } = await signatureTurn()(job, token);
   const later = { ...record, ...laterRecord(record.deadline), outcome: { ...outcome, ribbon: 'red' } };
   await job.moveToCompleted(later, token, false);
 };
@@ -135,8 +149,8 @@ describe('a transaction that a later release has signed', () => {
 });
 
 describe('the receipt of a signature of a later release', () => {
-  it('is left to a worker of that release, and fails when none has come', async () => {
-    const { product, shard, take, receiptStep } = byHand;
+  it('is left to a worker of that release, and fails when none has come until its deadline', async () => {
+    const { product, shard, take, wakeAndTake, receiptTurn } = byHand;
     const id = await submit();
     await completeAsLater();
     const returnValue = async (): Promise<Json> => (await shard.signatures.home.read(id))?.returnValue;
@@ -144,16 +158,38 @@ describe('the receipt of a signature of a later release', () => {
     const caller = product.post('/rest/service/receipt', receiptRequest(id, { msisdn: robot }));
 
     const job = await take(shard.receipts, token);
-    const over = job.timestamp + laterWorkerPatienceMs;
-    await expect(receiptStep({ now: () => over - 1 })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    const over = job.timestamp + product.configuration.receipt.timeoutSeconds * 1000;
+    await expect(receiptTurn({ now: () => over - 1 })(job, token)).rejects.toBeInstanceOf(DelayedError);
     expect(await shard.receipts.queue.getJobState(job.id ?? '')).toBe('delayed');
-    expect(await shard.receipts.home.decision(job.id ?? '', 1)).toBeUndefined();
 
-    await wake(shard.receipts.queue, job.id ?? '');
-    const again = await take(shard.receipts, token);
-    const reason = await receiptStep({ now: () => over })(again, token).catch((error: Error) => error);
+    const again = await wakeAndTake(shard.receipts, job.id, token);
+    const reason = await receiptTurn({ now: () => over })(again, token).catch((error: Error) => error);
     expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
     expect(await returnValue()).toEqual(before);
+    await again.moveToFailed(reason as Error, token, false);
+    expect((await caller).body.Fault.Reason).toBe('INTERNAL_ERROR');
+  });
+});
+
+describe('a receipt job that a later release has begun', () => {
+  it('is left alone until ten minutes after its deadline, and then fails', async () => {
+    const { product, shard, take, wakeAndTake, signatureTurn, receiptTurn } = byHand;
+    const id = await submit();
+    const signing = await take(shard.signatures, token);
+    await signing.moveToCompleted(await signatureTurn()(signing, token), token, false);
+    const caller = product.post('/rest/service/receipt', receiptRequest(id, { msisdn: robot }));
+    const job = await take(shard.receipts, token);
+    const deadline = job.timestamp + 60_000;
+    const progress = JSON.stringify({ ...laterProgress(deadline), workflow: 'receipt' });
+    await redis.client().hset(shard.receipts.queue.toKey(job.id ?? ''), { progress, open: '2' });
+    await job.moveToDelayed(Date.now(), token);
+
+    const first = await wakeAndTake(shard.receipts, job.id, token);
+    const over = deadline + laterWorkerPatienceMs;
+    await expect(receiptTurn({ now: () => over - 1 })(first, token)).rejects.toBeInstanceOf(DelayedError);
+    const again = await wakeAndTake(shard.receipts, job.id, token);
+    const reason = await receiptTurn({ now: () => over })(again, token).catch((error: Error) => error);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
     await again.moveToFailed(reason as Error, token, false);
     expect((await caller).body.Fault.Reason).toBe('INTERNAL_ERROR');
   });

@@ -62,9 +62,9 @@ const afterDeadline = ({ timestamp }: Job) => ({ now: () => timestamp + 61_000 }
 
 describe('a person who was asked and stays silent', () => {
   it('has expired when Redis was full as the end was decided', async () => {
-    const { shard, signatureStep } = byHand;
+    const { shard, signatureTurn } = byHand;
     const job = await submitted();
-    await expect(signatureStep()(job, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn()(job, token)).rejects.toBeInstanceOf(DelayedError);
     const ends = await again(job);
     const { home } = shard.signatures;
     let full = true;
@@ -74,12 +74,12 @@ describe('a person who was asked and stays silent', () => {
       return first ? whileFull(() => home.decide(...given)) : home.decide(...given);
     };
     const at = { ...shard.signatures, home: { ...home, decide } };
-    await expect(signatureStep({ at, ...afterDeadline(job) })(ends, token)).rejects.toThrow('_208');
+    await expect(signatureTurn({ at, ...afterDeadline(job) })(ends, token)).rejects.toThrow('_208');
     expect(full).toBe(false);
   });
 
   it('has expired when Redis was full as it was written down who is asked', async () => {
-    const { shard, signatureStep } = byHand;
+    const { shard, signatureTurn } = byHand;
     const { home } = shard.signatures;
     const job = await submitted();
     let full = true;
@@ -89,29 +89,29 @@ describe('a person who was asked and stays silent', () => {
       return first ? whileFull(() => home.save(...given)) : home.save(...given);
     };
     const at = { ...shard.signatures, home: { ...home, save } };
-    await expect(signatureStep({ at })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn({ at })(job, token)).rejects.toBeInstanceOf(DelayedError);
     const asks = await again(job);
     expect(asks.data).toMatchObject({ troubled: true, transaction: { state: 'submitted' } });
-    await expect(signatureStep()(asks, token)).rejects.toBeInstanceOf(DelayedError);
-    await expect(signatureStep(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
+    await expect(signatureTurn()(asks, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
   });
 
   it('stays asked when a step throws afterwards', async () => {
-    const { signatureStep } = byHand;
+    const { signatureTurn } = byHand;
     const job = await submitted();
     const { moveToDelayed } = job;
     job.moveToDelayed = async () => {
       job.moveToDelayed = moveToDelayed;
       throw new Error('Command timed out');
     };
-    await expect(signatureStep()(job, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn()(job, token)).rejects.toBeInstanceOf(DelayedError);
     const ends = await again(job);
     expect(ends.data).toMatchObject({ transaction: { state: 'pending' } });
-    await expect(signatureStep(afterDeadline(job))(ends, token)).rejects.toThrow('_208');
+    await expect(signatureTurn(afterDeadline(job))(ends, token)).rejects.toThrow('_208');
   });
 
   it('has expired when the device could not be asked at first', async () => {
-    const { product, signatureStep } = byHand;
+    const { product, signatureTurn } = byHand;
     const { blocking } = product.core;
     const devices = createDevices({
       custody: product.core.custodyOver(blocking),
@@ -126,15 +126,15 @@ describe('a person who was asked and stays silent', () => {
       }),
     };
     const job = await submitted();
-    await expect(signatureStep({ devices: broken })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn({ devices: broken })(job, token)).rejects.toBeInstanceOf(DelayedError);
     const asks = await again(job);
     expect(asks.data.troubled).toBe(true);
-    await expect(signatureStep()(asks, token)).rejects.toBeInstanceOf(DelayedError);
-    await expect(signatureStep(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
+    await expect(signatureTurn()(asks, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
 
     const never = await submitted();
-    await expect(signatureStep({ devices: broken })(never, token)).rejects.toBeInstanceOf(DelayedError);
-    const late = signatureStep({ devices: broken, ...afterDeadline(never) })(await again(never), token);
+    await expect(signatureTurn({ devices: broken })(never, token)).rejects.toBeInstanceOf(DelayedError);
+    const late = signatureTurn({ devices: broken, ...afterDeadline(never) })(await again(never), token);
     await expect(late).rejects.toThrow('_900');
   });
 });

@@ -21,6 +21,7 @@
  *     this step and the sleep: two instances that tell each other something never wait for each other.
  */
 import type { Queue } from 'bullmq';
+import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
 
 /**
@@ -267,12 +268,23 @@ const parse = (text: string | null | undefined): unknown => {
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
+const lineSchema = z.tuple([
+  z.string(),
+  z.looseObject({ type: z.string() }),
+  z
+    .object({ child: z.string(), run: z.number(), result: z.looseObject({ kind: z.string() }).optional() })
+    .optional(),
+]);
+
+/** What is no event leaves the inbox with those that were taken. */
 const readLines = (text: string): InboxEntry[] =>
   text.split('\n').flatMap((line) => {
-    const [at, json] = line.split('\t', 2);
-    if (json === undefined) return [];
-    const [key, event, about] = JSON.parse(json) as [string, { type: string }, About?];
-    return [{ key, at: Number(at), event, about }];
+    const [time, json] = line.split('\t', 2);
+    const at = Number(time);
+    const { data } = lineSchema.safeParse(parse(json));
+    if (data === undefined || !Number.isFinite(at)) return [];
+    const [key, event, about] = data;
+    return [{ key, at, event, about }];
   });
 
 /** BullMQ writes it when a job fails, and leaves it when the job is run again. */
@@ -386,10 +398,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     read: async (id) => {
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
-      const [fields, runs] = await Promise.all([
-        redis.hmget(job, ...readFields),
-        redis.exists(lock),
-      ]);
+      const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
       const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox] = fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
