@@ -95,6 +95,7 @@ describe('the typed producer', () => {
     const queue = await load<{
       confirm(msisdn: string, text: string): Promise<{ signature?: string; refused?: string }>;
       askTomorrow(people: readonly string[], text: string): Promise<readonly string[]>;
+      bring(id: string, attempt: number, cms: string): Promise<string>;
       withdraw(id: string): Promise<string>;
       close(): Promise<void>;
     }>('queue', {
