@@ -202,8 +202,10 @@ describe('an answer for a device', () => {
     if (said !== 'waiting') return said;
     for (;;) {
       await job.promote().catch(() => undefined);
-      const verdict = await redis.client().hget(signatures.toKey(job.id ?? ''), `key:out/${given[0]}`);
+      const key = signatures.toKey(job.id ?? '');
+      const [verdict, ended] = await redis.client().hmget(key, `key:out/${given[0]}`, 'finishedOn');
       if (verdict !== 'waiting') return verdict;
+      if (ended != null) return 'refused';
       await delay(5);
     }
   };
