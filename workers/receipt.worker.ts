@@ -139,8 +139,9 @@ export const createReceiptWorkflow = (options: {
     version: receiptVersion,
     chart: receiptMachine.provide({
       actors: {
-        show: activity<{ readonly deadline: number }, Shown>(({ input, instance }) =>
-          show(instance, input.deadline),
+        show: activity<{ readonly deadline: number }, Shown>(
+          ({ input, instance }) => show(instance, input.deadline),
+          { turnWaitsMs: () => 10_000 },
         ),
       },
       actions: {

@@ -55,6 +55,9 @@ export interface SignatureActivitiesOptions {
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
 const takeOverRounds = 100;
 
+/** What this process and Redis answer alone takes as long as others use the processor. */
+const ownMs = (): number => 10_000;
+
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
 
 /** A job that is not its data's any more has no request: its chart ends it at the deadline. */
@@ -228,7 +231,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     onPlanted: (id) => log.trouble(notBelieved(id)),
     chart: signatureMachine.provide({
       actors: {
-        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal)),
+        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal), {
+          turnWaitsMs: ownMs,
+        }),
         ask: activity<Ask, Asked>(({ input, instance, signal }) => askChosen(instance, input, signal), {
           gate: {
             turn: (input, instance) => {
@@ -242,6 +247,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             },
           },
           afterCommit: (input) => !(input as Ask).isAsked,
+          turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),
         }),
         verify: activity<Verify, Concluded>(
           async ({ input: { attempt, chosen, answer: given }, instance }) => {
@@ -255,7 +261,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             log.trouble(notBelieved(instance.id));
             return failed(fault(900));
           },
-          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000 },
+          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
         ),
       },
       actions: {

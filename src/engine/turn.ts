@@ -43,8 +43,7 @@ export interface TurnOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** For how long a try is held that goes on while its job sleeps. */
   readonly holdMs: number;
-  /** What has not been answered by then is not at once; default 20. */
-  readonly atOnceMs?: number;
+
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
@@ -56,6 +55,7 @@ export interface Neighbours {
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
+const usuallyWaitsMs = 20;
 /** An instance that waits for an event alone sleeps until it is woken. */
 const longestSleepMs = 10 * 365 * 86_400_000;
 const otherVersionMs = 500;
@@ -89,7 +89,7 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 
 export const createTurn = (options: TurnOptions) => {
   const { store, find, activities, neighbours, observe, holdMs, now, onTrouble } = options;
-  const { workflowOf = readJobName, abandon, atOnceMs = 20 } = options;
+  const { workflowOf = readJobName, abandon } = options;
   /** How many turns of an instance have ended in trouble here, one after the other. */
   const troubles = new Map<string, number>();
 
@@ -365,7 +365,7 @@ export const createTurn = (options: TurnOptions) => {
     const runActivities = async (): Promise<boolean> => {
       own.keepOnly(namesOf(life));
       const time = now();
-      let begun = false;
+      let waitsMs = 0;
       for (const [child, known] of life.openActivities(time)) {
         const { src, run, input } = known;
         if (heldUntil(child, known) > time) continue;
@@ -376,14 +376,14 @@ export const createTurn = (options: TurnOptions) => {
         }
         const waitMs = own.start({ child, run, activity, input, instance, now: time });
         if (waitMs === 0) {
-          begun = true;
+          waitsMs = Math.max(waitsMs, activity.policy.turnWaitsMs?.(input) ?? usuallyWaitsMs);
           continue;
         }
         const { held: _, ...idle } = known;
         life.setChild(child, { ...idle, notBefore: time + waitMs });
         dirty = true;
       }
-      const ended = await own.next(begun ? atOnceMs : 0);
+      const ended = await own.next(waitsMs);
       if (ended === undefined) return false;
       finish(ended);
       return true;
