@@ -16,13 +16,13 @@ let endings: Endings;
 beforeAll(() => {
   const [shard] = shards;
   if (shard === undefined) throw new Error('there is no shard');
-  const { queue, home } = shard.signatures;
+  const { queue, redis: commands, home } = shard.signatures;
   const readEnd: typeof home.readEnd = (id) => {
     const look = home.readEnd(id);
     looked.push(look);
     return look;
   };
-  at = { queue, home: { ...home, readEnd } };
+  at = { queue, redis: commands, home: { ...home, readEnd } };
 });
 beforeEach(() => {
   // Only the clock of the look-ups: the connections keep theirs.

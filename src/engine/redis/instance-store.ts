@@ -9,6 +9,8 @@
  * | `key:<key>` | what became of an event: `waiting`, `accepted` (it waits, and will be taken for certain), `taken`, `refused`. What comes from outside has a key that begins with `out/`; what begins with `run/` is gone when it is taken or refused | deliver; the commit |
  * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
  *
+ * Programs in other languages answer by a script of their own (docs/queue-contract.md): they rely on `inbox`, `open` and `key:out/<key>`.
+ *
  * Beside the jobs, `tries:held` of the queue is a sorted set: `<id> <child>/<run>` of each try that goes on while its job sleeps, by the
  * time until which its process holds it, ms by Redis's clock. The commit writes it, the process renews it, and where a hold has run
  * out any worker wakes the job.
