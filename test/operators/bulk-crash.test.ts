@@ -202,6 +202,7 @@ describe('a bulk of an earlier release', () => {
     await client.rpush(key(`bulk:${id}:items`), JSON.stringify([item, 1]));
     await client.hset(key(`bulk:${id}`), 'order', JSON.stringify(written), 'state', state);
     await client.sadd(key('open'), id);
+    await client.zadd(key('bulks'), written.createdAt, id);
   };
 
   it('goes on, or is stopped, and keeps no other from going on', async () => {
@@ -220,5 +221,6 @@ describe('a bulk of an earlier release', () => {
     );
     expect(stage.asked()).not.toContain(`${left} 2`);
     expect(await client.smembers(`{${stage.prefix}-replays}:open`)).toEqual(['B00000000000000a0']);
+    expect(await client.ttl(`{${stage.prefix}-replays}:bulks`)).toBeGreaterThan(0);
   });
 });

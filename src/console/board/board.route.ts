@@ -27,7 +27,7 @@ import { createAdapters } from './adapters.ts';
 const basePath = '/admin/queues';
 
 const readable: readonly RegExp[] = [
-  /^\/?$/,
+  /^$/,
   /^\/queue\/[^/]+(?:\/[^/]+)?$/,
   /^\/static\/.+$/,
   /^\/api\/queues$/,
@@ -106,6 +106,8 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
 
   routes.get('*', async (c) => {
     const path = c.req.path.slice(basePath.length);
+    // The board knows its first page by one address only.
+    if (path === '/') return c.redirect(`${basePath}${new URL(c.req.url).search}`);
     if (!readable.some((pattern) => pattern.test(path)))
       return refuse(404, 'unknown', 'There is no such page');
     // The board sets no limit, and all that it reads is read whole, in one go.
