@@ -78,8 +78,7 @@ const answerAll = async (bulkId: string, ids: readonly string[]): Promise<void> 
 
 const checkAll = async (bulkId: string, ids: readonly string[]): Promise<void> => {
   const attempts = stage.asked().filter((line) => ids.includes(line.split(' ')[0] ?? ''));
-  expect(attempts).toHaveLength(2 * ids.length);
-  expect(new Set(attempts)).toEqual(new Set(ids.flatMap((id) => [`${id} 1`, `${id} 2`])));
+  expect(attempts.toSorted()).toEqual(ids.flatMap((id) => [`${id} 1`, `${id} 2`]).toSorted());
   expect(await stage.replays.progress(bulkId)).toMatchObject({
     total: ids.length,
     waiting: 0,
