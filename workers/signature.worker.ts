@@ -15,7 +15,7 @@ import {
   signatureMachine,
   type Verify,
 } from '../machines/signature.machine.ts';
-import { activity, type InstanceInHand, type Workflow } from '../src/engine/define.ts';
+import { type ActivityArguments, activity, type InstanceInHand, type Workflow } from '../src/engine/define.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
@@ -183,7 +183,8 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
   };
 
-  const choose = async (instance: InstanceInHand, ask: Ask, signal: AbortSignal): Promise<Choice> => {
+  const choose = async (given: ActivityArguments<Ask>): Promise<Choice> => {
+    const { instance, input: ask } = given;
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
     if (!allowed.ok) return failed(allowed.fault);
@@ -206,11 +207,12 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
     const busy = await claimScreen(instance, ask, eligible.value, device, false);
     if (busy !== undefined) return failed(busy);
-    if (signal.aborted) await giveBack(instance, ask, eligible.value);
+    if (given.signal.aborted) await giveBack(instance, ask, eligible.value);
     return { kind: 'ask', chosen };
   };
 
-  const askChosen = async (instance: InstanceInHand, ask: Ask, signal: AbortSignal): Promise<Asked> => {
+  const askChosen = async (given: ActivityArguments<Ask>): Promise<Asked> => {
+    const { instance, input: ask } = given;
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
     if (!allowed.ok) return failed(allowed.fault);
@@ -219,7 +221,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
     if (busy !== undefined) return failed(busy);
-    if (signal.aborted) {
+    if (given.signal.aborted) {
       await giveBack(instance, ask, eligible.value);
       return { kind: 'awaiting' };
     }
@@ -231,10 +233,8 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     onPlanted: (id) => log.trouble(notBelieved(id)),
     chart: signatureMachine.provide({
       actors: {
-        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal), {
-          turnWaitsMs: ownMs,
-        }),
-        ask: activity<Ask, Asked>(({ input, instance, signal }) => askChosen(instance, input, signal), {
+        choose: activity<Ask, Choice>(choose, { turnWaitsMs: ownMs }),
+        ask: activity<Ask, Asked>(askChosen, {
           gate: {
             turn: (input, instance) => {
               const { upstream } = (input as Ask).chosen ?? {};
