@@ -17,10 +17,7 @@ import {
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-const record = signatureRecordSchema.meta({
-  id: 'SignatureRecord',
-  description: 'Where a transaction stands; what a completed job returns.',
-});
+const record = signatureRecordSchema.describe('Where a transaction has ended; what a completed job returns.');
 
 const jobData = signatureJobDataSchema.extend({
   MSS_SignatureReq: signatureRequestSchema(defaultProtocolRules).shape.MSS_SignatureReq,
@@ -68,6 +65,7 @@ export const queueContractSchema = (): JsonSchema => ({
   $ref: '#/$defs/SignatureJobData',
   $defs: {
     ...withoutPassword(definitionsOf('SignatureJobData', jobData, 'input')),
+    ...definitionsOf('SignatureRecord', record, 'input'),
     ...definitionsOf('Answer', answerSchema, 'input'),
     ...definitionsOf('ReceiptJobData', receiptJobDataSchema, 'input'),
     ...definitionsOf('ReceiptJobResult', receiptJobResultSchema, 'output'),

@@ -39,16 +39,3 @@ export interface TransactionLog {
   signed(apId: string | undefined, record: SignatureRecord): void;
   failed(apId: string | undefined, code: number): void;
 }
-
-/** What an activity throws is told; the chart says what follows from it. */
-export const tellTrouble =
-  ({ trouble }: Pick<StepLog, 'trouble'>) =>
-  <Given, Output>(run: (given: Given) => Promise<Output>) =>
-  async (given: Given): Promise<Output> => {
-    try {
-      return await run(given);
-    } catch (error) {
-      trouble(error instanceof Error ? error : new Error(String(error)));
-      throw error;
-    }
-  };

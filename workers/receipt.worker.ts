@@ -40,7 +40,7 @@ import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { type StepLog, tellTrouble } from './log.ts';
+import type { StepLog } from './log.ts';
 
 /** A receipt is shown once, whatever becomes of its job. */
 const attempt = 1;
@@ -141,7 +141,8 @@ export const createReceiptWorkflow = (options: {
     chart: receiptMachine.provide({
       actors: {
         show: activity<{ readonly deadline: number }, Shown>(
-          tellTrouble(log)(({ input, instance }) => show(instance, input.deadline)),
+          ({ input, instance }) => show(instance, input.deadline),
+          { turnWaitsMs: () => 10_000 },
         ),
       },
       actions: {

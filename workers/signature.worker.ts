@@ -33,7 +33,7 @@ import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createTrial } from '../src/transactions/trial.ts';
-import { type StepLog, tellTrouble } from './log.ts';
+import type { StepLog } from './log.ts';
 import type { createUpstreams } from './upstreams.ts';
 
 export interface SignatureActivitiesOptions {
@@ -55,6 +55,9 @@ export interface SignatureActivitiesOptions {
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
 const takeOverRounds = 100;
 
+/** What this process and Redis answer alone takes as long as others use the processor. */
+const ownMs = (): number => 10_000;
+
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
 
 /** A job that is not its data's any more has no request: its chart ends it at the deadline. */
@@ -63,7 +66,6 @@ const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as Signa
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
   const { providers, subscribers, devices, screens, upstreams, custody, seals, answer, now, log } = options;
   const trial = createTrial(custody);
-  const telling = tellTrouble(log);
 
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
     screenOf(request.msisdn.number, sscdId);
@@ -125,6 +127,17 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       }
     }
     throw new Error('The screen of a device changes hands too fast');
+  };
+
+  /** The attempt has ended meanwhile, and its effect may have come before the claim. */
+  const giveBack = async (
+    instance: InstanceInHand,
+    { attempt }: Ask,
+    { chosen: { sscd } }: Eligible,
+  ): Promise<void> => {
+    if (sscd === undefined) return;
+    const screen = screenFor(requestOf(instance), sscd.id);
+    await screens.release(screen, { transactionId: instance.id, attempt });
   };
 
   const prompt = (
@@ -193,15 +206,11 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
     const busy = await claimScreen(instance, ask, eligible.value, device, false);
     if (busy !== undefined) return failed(busy);
-    if (signal.aborted && sscd !== undefined)
-      await screens.release(screenFor(request, sscd.id), {
-        transactionId: instance.id,
-        attempt: ask.attempt,
-      });
+    if (signal.aborted) await giveBack(instance, ask, eligible.value);
     return { kind: 'ask', chosen };
   };
 
-  const askChosen = async (instance: InstanceInHand, ask: Ask): Promise<Asked> => {
+  const askChosen = async (instance: InstanceInHand, ask: Ask, signal: AbortSignal): Promise<Asked> => {
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
     if (!allowed.ok) return failed(allowed.fault);
@@ -210,6 +219,10 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
     if (busy !== undefined) return failed(busy);
+    if (signal.aborted) {
+      await giveBack(instance, ask, eligible.value);
+      return { kind: 'awaiting' };
+    }
     return askedBy(instance, ask, eligible.value, device, false);
   };
 
@@ -218,28 +231,26 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     onPlanted: (id) => log.trouble(notBelieved(id)),
     chart: signatureMachine.provide({
       actors: {
-        choose: activity<Ask, Choice>(
-          telling(({ input, instance, signal }) => choose(instance, input, signal)),
-        ),
-        ask: activity<Ask, Asked>(
-          telling(({ input, instance }) => askChosen(instance, input)),
-          {
-            gate: {
-              turn: (input, instance) => {
-                const { upstream } = (input as Ask).chosen ?? {};
-                if (upstream === undefined) return { kind: 'place', end: () => undefined };
-                return upstreams.turn(upstream, requestOf(instance).caller.apId);
-              },
-              failed: (output) => {
-                const asked = output as Asked;
-                return asked.kind === 'unreachable' && !asked.isRefused;
-              },
+        choose: activity<Ask, Choice>(({ input, instance, signal }) => choose(instance, input, signal), {
+          turnWaitsMs: ownMs,
+        }),
+        ask: activity<Ask, Asked>(({ input, instance, signal }) => askChosen(instance, input, signal), {
+          gate: {
+            turn: (input, instance) => {
+              const { upstream } = (input as Ask).chosen ?? {};
+              if (upstream === undefined) return { kind: 'place', end: () => undefined };
+              return upstreams.turn(upstream, requestOf(instance).caller.apId);
             },
-            afterCommit: (input) => !(input as Ask).isAsked,
+            failed: (output) => {
+              const asked = output as Asked;
+              return asked.kind === 'unreachable' && !asked.isRefused;
+            },
           },
-        ),
+          afterCommit: (input) => !(input as Ask).isAsked,
+          turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),
+        }),
         verify: activity<Verify, Concluded>(
-          telling(async ({ input: { attempt, chosen, answer: given }, instance }) => {
+          async ({ input: { attempt, chosen, answer: given }, instance }) => {
             const eligible = eligibility(requestOf(instance), subscribers, chosen);
             if (!eligible.ok) return failed(eligible.fault);
             const { data: answered } = answerSchema.safeParse(given);
@@ -249,8 +260,8 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
               return conclude(instance, attempt, eligible.value, answered);
             log.trouble(notBelieved(instance.id));
             return failed(fault(900));
-          }),
-          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000 },
+          },
+          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
         ),
       },
       actions: {

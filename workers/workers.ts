@@ -2,7 +2,7 @@
  * Starts every worker of a process: for each shard one for signatures and one for receipts.
  *
  * BullMQ's defaults suit batch work. Here a person waits, so locks and the check for stalled jobs are seconds, a job may
- * stall any number of times (each is a step that runs again), and a command that failed for lack of Redis is repeated
+ * stall any number of times (its turn runs again), and a command that failed for lack of Redis is repeated
  * at once.
  */
 import type { Queue, Telemetry, WorkerOptions } from 'bullmq';

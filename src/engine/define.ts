@@ -20,6 +20,8 @@ export interface ActivityPolicy {
   readonly maxBackoffMs?: number;
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
+  /** So long a turn waits for the answer of a try before its job sleeps. Longer where it only takes a processor. Default 20. */
+  readonly turnWaitsMs?: (input: unknown) => number;
   /** Who may try when. One that may not now comes back, which is no failure. */
   readonly gate?: Gate;
   /**

@@ -7,9 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
+import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { doneEvent, endKey, readToken } from './activities.ts';
-import { jobNameOf, type Workflow } from './define.ts';
+import { InputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -145,7 +146,11 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
   /** What is no record ends its job as failed (turn.ts). */
   const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
 
-  /** @returns Undefined where it cannot be said: what comes in between is judged by the turn; so is what comes after something due. */
+  /**
+   * What the chart will do with an event, after those that wait.
+   *
+   * @returns Undefined where it cannot be said: what comes in between is judged by the turn; so is what comes after something due.
+   */
   const foresee = (
     workflow: Workflow,
     id: string,
@@ -153,6 +158,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     event: AnyEventObject,
   ): Foreseen | undefined => {
     const { chart } = workflow;
+    const { inbox } = stored;
     const record = recordIn(stored.record);
     if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined)) return undefined;
     if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
@@ -166,12 +172,21 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
       const life =
         record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
       if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput(), at }, at);
-      if (life.takeDue(at, Number.POSITIVE_INFINITY) !== undefined) return undefined;
-      const before = life.nextTime(at);
+      for (const { event: earlier, about, at: cameAt } of inbox.entries) {
+        if (about !== undefined || life.nextTime(0) <= cameAt) return undefined;
+        life.apply({ ...earlier, at: cameAt }, cameAt);
+      }
+      const before = life.nextTime(0);
+      if (before <= at) return undefined;
       const verdict = life.apply({ ...event, at }, at) ? 'accepted' : 'refused';
-      return { record: record && stored.text, verdict, before };
-    } catch {
-      return undefined;
+      return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
+    } catch (error) {
+      // It ends as it begins, whatever comes.
+      const isUnreadable = record === undefined && (error instanceof InputError || error instanceof ZodError);
+      const before = Number.POSITIVE_INFINITY;
+      return isUnreadable
+        ? { record: undefined, inboxLength: inbox.length, verdict: 'refused', before }
+        : undefined;
     }
   };
 
@@ -250,7 +265,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
           const asked = Object.entries(record?.children ?? {}).find(([name]) => name === child)?.[1];
           const refused = record !== undefined && (asked?.run !== run || asked.ended === true);
           const foreseen: Foreseen | undefined = refused
-            ? { record: stored?.text, verdict: 'refused', before: Number.POSITIVE_INFINITY }
+            ? { record: stored?.text, inboxLength: 0, verdict: 'refused', before: Number.POSITIVE_INFINITY }
             : undefined;
           const options = { about: { child, run }, foreseen };
           return resultOf(await deliver(store, instance, endKey(child, run), event, options));

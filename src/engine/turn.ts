@@ -43,6 +43,7 @@ export interface TurnOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** For how long a try is held that goes on while its job sleeps. */
   readonly holdMs: number;
+
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
@@ -54,8 +55,7 @@ export interface Neighbours {
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
-/** What has not been answered by then is not at once. */
-const atOnceMs = 20;
+const usuallyWaitsMs = 20;
 /** An instance that waits for an event alone sleeps until it is woken. */
 const longestSleepMs = 10 * 365 * 86_400_000;
 const otherVersionMs = 500;
@@ -223,8 +223,9 @@ export const createTurn = (options: TurnOptions) => {
     const commit = async (then: Commit['then']): Promise<boolean> => {
       const holding = heldIn(life.activities());
       const ours = own.running().map(({ child, run }) => `${child}/${run}`);
+      const record = life.record();
       const stored = await store.commit(id, token, {
-        record: life.record(),
+        record,
         length: inbox.length,
         verdicts,
         held: holding.filter((name) => ours.includes(name)),
@@ -235,6 +236,8 @@ export const createTurn = (options: TurnOptions) => {
         then,
       });
       if (stored === 'lost') throw new LockLostError('The lock is lost');
+      // Who hears of the end of the job finds it there.
+      job.progress = record;
       committed = true;
       dirty = false;
       held = holding;
@@ -362,7 +365,7 @@ export const createTurn = (options: TurnOptions) => {
     const runActivities = async (): Promise<boolean> => {
       own.keepOnly(namesOf(life));
       const time = now();
-      let begun = false;
+      let waitsMs = 0;
       for (const [child, known] of life.openActivities(time)) {
         const { src, run, input } = known;
         if (heldUntil(child, known) > time) continue;
@@ -373,14 +376,14 @@ export const createTurn = (options: TurnOptions) => {
         }
         const waitMs = own.start({ child, run, activity, input, instance, now: time });
         if (waitMs === 0) {
-          begun = true;
+          waitsMs = Math.max(waitsMs, activity.policy.turnWaitsMs?.(input) ?? usuallyWaitsMs);
           continue;
         }
         const { held: _, ...idle } = known;
         life.setChild(child, { ...idle, notBefore: time + waitMs });
         dirty = true;
       }
-      const ended = await own.next(begun ? atOnceMs : 0);
+      const ended = await own.next(waitsMs);
       if (ended === undefined) return false;
       finish(ended);
       return true;

@@ -3,8 +3,10 @@
  *
  * All handles of a queue share one subscription for each shard, which is opened when somebody first waits.
  */
+import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { type AnswerResult, createAnswerAt } from '../transactions/answers.ts';
 import { cancelWith, type Endings } from '../transactions/endings.ts';
 import type { ReadEnd } from '../transactions/outcomes.ts';
 import type { QueueAt } from '../transactions/shards.ts';
@@ -39,6 +41,13 @@ export interface SignatureHandle {
   status(): Promise<SignatureStatus>;
   /** Takes the request back, whether or not somebody has been asked. The first answer stands. */
   cancel(): Promise<CancelResult>;
+  /**
+   * Answers in the place of a device. A signature is verified before it counts.
+   *
+   * @param attempt The one that the person was asked for.
+   * @throws When Redis is unreachable; the answer may then count or not.
+   */
+  answer(attempt: number, answer: DeviceAnswer): Promise<AnswerResult>;
 }
 
 export interface HandleOptions {
@@ -118,5 +127,6 @@ export const createHandle = (
     },
     status: async () => statusOf(await standing()),
     cancel: () => cancelTransaction(id, { at, protocol, now }),
+    answer: (attempt, answer) => createAnswerAt(at, { protocol, now })(id, attempt, answer),
   };
 };

@@ -3,6 +3,8 @@
  *
  * docs/queue-contract.md says what lies in the queues; this is the same, typed.
  */
+export type { DeviceAnswer } from '../../machines/outcome.ts';
+export type { AnswerResult } from '../transactions/answers.ts';
 export type { EnqueueOutcome } from './bulk.ts';
 export type { CancelResult } from './cancellation.ts';
 export type { ConnectionOptions } from './connections.ts';

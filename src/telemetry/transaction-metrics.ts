@@ -3,12 +3,12 @@
  *
  * submitted  Taken by a worker for the first time, whoever added it. What nobody has taken yet lies in the queue, and is
  *            looked up there (queue-metrics.ts).
- * pending    A step has put it to a person.
+ * pending    An activity has put it to a person.
  * signed     The end of an attempt, as the queue has it; a replayed transaction has several.
  * failed     Likewise.
- * receipted  A step has shown the receipt.
+ * receipted  An activity has shown the receipt.
  *
- * The queue tells of each end once, whoever brought it about; a step that is cut off and run again may count twice.
+ * The queue tells of each end once, whoever brought it about; an activity that is cut off and run again may count twice.
  */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { SignatureRecord } from '../../machines/record.ts';
@@ -26,7 +26,7 @@ const secondsToSign = ({ history }: SignatureRecord): number | undefined => {
   const submitted = history.findLast(({ state }) => state === 'submitted');
   if (signed === undefined || submitted === undefined) return undefined;
   const seconds = Math.max(signed.at - submitted.at, 0) / 1000;
-  // Other programs write jobs, too, and the library throws at what is no number: counting must not fail a step.
+  // Other programs write jobs, too, and the library throws at what is no number: counting must not fail a turn.
   return Number.isFinite(seconds) ? seconds : undefined;
 };
 

@@ -41,25 +41,29 @@ export interface OrdersOptions {
  */
 export type SendOrder = (id: string, key: string, order: SignatureOrder) => Promise<SendResult>;
 
-export const createSendOrder = (
-  { queue, redis }: QueueAt,
-  { protocol, now }: OrdersOptions,
-): SendOrder => {
+export const createSendOrder = ({ queue, redis }: QueueAt, { protocol, now }: OrdersOptions): SendOrder => {
   const workflow = defineSignature({ protocol });
   const home = { queue, store: createInstanceStore(queue, redis, now) };
   const engine = createEngine(() => home, now);
   return (id, key, order) => engine.send(workflow, id, key, order, { judged: true });
 };
 
-/** Brings answers to transactions, whichever shard they live on. */
-export const createAnswer = (shards: readonly Shard[], options: OrdersOptions): Answer => {
-  const senders = shards.map(({ signatures }) => createSendOrder(signatures, options));
+/** Brings answers to the transactions of one queue. */
+export const createAnswerAt = (at: QueueAt, options: OrdersOptions): Answer => {
+  const send = createSendOrder(at, options);
   return async (msspTransId, attempt, answer) => {
-    const send = senders[shardOf(msspTransId, shards.length) ?? -1];
-    if (send === undefined) return 'unknown';
     const order = { type: 'ANSWERED', attempt, answer } as const;
     if (!signatureOrderSchema.safeParse(order).success) return 'malformed';
     const result = await send(msspTransId, randomUUID(), order);
     return result === 'taken' ? 'accepted' : result;
+  };
+};
+
+/** Brings answers to transactions, whichever shard they live on. */
+export const createAnswer = (shards: readonly Shard[], options: OrdersOptions): Answer => {
+  const answers = shards.map(({ signatures }) => createAnswerAt(signatures, options));
+  return async (msspTransId, ...given) => {
+    const answer = answers[shardOf(msspTransId, shards.length) ?? -1];
+    return answer === undefined ? 'unknown' : answer(msspTransId, ...given);
   };
 };

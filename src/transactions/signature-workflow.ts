@@ -46,9 +46,9 @@ const beginWith = (
   const history = [{ state: 'submitted', attempt: 1, at: addedAt }] as const;
   const fresh = { at, timeoutSeconds, deadline: addedAt + lasts, attempt: 1, history };
   if (Object.keys(others).length === 0) return fresh;
+  const { transaction, chosen } = readEarlier(others);
   if (isFirstRun)
     throw refused(fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'));
-  const { transaction, chosen } = readEarlier(others);
   if (transaction === undefined) return fresh;
   const { attempt, deadline, outcome, state, history: told } = transaction;
   // What was signed was returned, and never lay here: nobody has verified it.

@@ -1,6 +1,6 @@
-/** The TypeScript of docs/client.md and docs/queue-contract.md compiles as it stands, and does what is said of it. */
+/** The TypeScript of docs/client.md, docs/queue-contract.md and docs/workflows.md compiles as it stands; the first two do what is said of them. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,8 +14,11 @@ const root = join(import.meta.dirname, '../..');
 const library = (name: string): string => join(root, `src/${name}/index.ts`);
 /** What the package gives to a compiler. */
 const typesOf = (name: string): string => join(root, `dist/src/${name}/index.d.ts`);
-const sampleOf = (page: string): string =>
-  /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', page), 'utf8'))?.[1] ?? '';
+const samplesOf = (page: string): readonly string[] =>
+  [...readFileSync(join(root, 'docs', page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
+    ([, code = '']) => code,
+  );
+const sampleOf = (page: string): string => samplesOf(page)[0] ?? '';
 const samples = { client: sampleOf('client.md'), queue: sampleOf('queue-contract.md') };
 
 let directory = '';
@@ -23,6 +26,7 @@ let product: TestProduct;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'paraph-client-docs-'));
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
   product = await startTestProduct(redis, { listen: true });
 });
 afterAll(async () => {
@@ -43,13 +47,21 @@ const load = async <T>(name: keyof typeof samples, replacements: Record<string, 
 };
 
 it('compiles under the strict settings of this project', async () => {
-  for (const [name, sample] of Object.entries(samples)) writeFileSync(join(directory, `${name}.mts`), sample);
+  const pages = ['client.md', 'queue-contract.md', 'workflows.md'];
+  for (const page of pages)
+    samplesOf(page).forEach((sample, index) => {
+      writeFileSync(join(directory, `${page}-${index}.mts`), sample);
+    });
   writeFileSync(
     join(directory, 'tsconfig.json'),
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
-        paths: { 'paraph/client': [typesOf('client')], 'paraph/queue': [typesOf('queue')] },
+        paths: {
+          'paraph/client': [typesOf('client')],
+          'paraph/queue': [typesOf('queue')],
+          'paraph/workflow': [typesOf('engine')],
+        },
         typeRoots: [join(root, 'node_modules/@types')],
       },
       include: ['*.mts'],
@@ -79,10 +91,11 @@ it('names the signer over HTTP', async () => {
 });
 
 describe('the typed producer', () => {
-  it('gets signatures through the queue, now and tomorrow, and takes them back', async () => {
+  it('gets signatures through the queue, now and tomorrow, brings them, and takes requests back', async () => {
     const queue = await load<{
       confirm(msisdn: string, text: string): Promise<{ signature?: string; refused?: string }>;
       askTomorrow(people: readonly string[], text: string): Promise<readonly string[]>;
+      bring(id: string, attempt: number, cms: string): Promise<string>;
       withdraw(id: string): Promise<string>;
       close(): Promise<void>;
     }>('queue', {
@@ -93,6 +106,7 @@ describe('the typed producer', () => {
     expect(await queue.confirm('nobody', 'Confirm?')).toEqual({ refused: 'msisdn is wrong' });
     const [id = '', ...others] = await queue.askTomorrow(['+41700092501', 'nobody'], 'Confirm?');
     expect(others).toEqual([]);
+    expect(await queue.bring(id, 1, 'MIIB')).toBe('refused');
     expect(await queue.withdraw(id)).toBe('cancelled');
     expect(await queue.withdraw('order-1')).toBe('unknown');
     await queue.close();

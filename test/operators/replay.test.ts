@@ -48,7 +48,7 @@ describe('a replay', () => {
     const [at] = stage.shards.filter(({ index }) => id.startsWith(`H0${index}`));
     const fields = await stage.product.core.blocking.hgetall(at?.signatures.queue.toKey(id) ?? '');
     expect(JSON.parse(fields['replay:1'] ?? '{}')).toEqual({ by: 'olga', order: expect.any(String) });
-    const { history } = JSON.parse(fields.data ?? '{}').transaction;
+    const { history } = JSON.parse(fields.progress ?? '{}').context;
     expect(
       history.map(({ state, attempt }: { state: string; attempt: number }) => `${state} ${attempt}`),
     ).toEqual(['submitted 1', 'pending 1', 'failed 1', 'submitted 2', 'pending 2', 'failed 2']);

@@ -171,7 +171,10 @@ const drive = async (
   };
   const reason = 'They called';
   const cancel = async (id: string, attempt: number): Promise<void> => {
-    await soon(async () => expect(await redis.hget(`${queueKey}:${id}`, 'awaiting')).toBe(String(attempt)));
+    await soon(async () => {
+      const { context } = JSON.parse((await redis.hget(`${queueKey}:${id}`, 'progress')) ?? '{}');
+      expect(context?.history.at(-1)).toMatchObject({ state: 'pending', attempt });
+    });
     await ask('POST', `/transactions/${id}/cancel`, { reason });
     await ended(id);
   };

@@ -1,6 +1,5 @@
 /** The log: correlation, and the redaction behind the choice of members. */
 import { describe, expect, it } from 'vitest';
-import { begin } from '../../machines/record.ts';
 import { createHttpLog, createLogger, createOauthLog, createStepLog } from '../../src/logger.ts';
 
 const secret = 'SECRET-4170009-value';
@@ -48,7 +47,13 @@ describe('lines of the workers', () => {
     msisdn: { number: secret },
     data: { text: secret },
   };
-  const record = begin({ submittedAt: 0, timeoutSeconds: 60 });
+  const record = {
+  version: 1,
+  state: 'submitted',
+  attempt: 1,
+  deadline: 60_000,
+  history: [{ state: 'submitted', attempt: 1, at: 0 }],
+} as const;
   const write = () => {
     const { lines, logger } = open();
     const log = createStepLog(logger, () => 0);

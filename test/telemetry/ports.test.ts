@@ -2,7 +2,6 @@
 import { EventEmitter } from 'node:events';
 import type { Command } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { advance, begin } from '../../machines/record.ts';
 import type { AnsweredEntry } from '../../src/http/log.ts';
 import type { OauthEntry } from '../../src/oauth/log.ts';
 import type { PromptResult, SigningDevice } from '../../src/sscd/device.ts';
@@ -212,12 +211,17 @@ describe('a connection to Redis', () => {
 describe('a record whose times are none', () => {
   it('is counted and fails nobody', async () => {
     const { telemetry, scrape } = open();
-    const record = advance(
-      begin({ submittedAt: Number.NaN, timeoutSeconds: 60 }),
-      { type: 'PROMPT', at: 1 },
-      { type: 'SIGNED', at: 2, attempt: 1, outcome: { kind: 'delivered' } },
-    );
-    telemetry.transactionLog.signed('x', record);
+    telemetry.transactionLog.signed('x', {
+      version: 1,
+      state: 'signed',
+      attempt: 1,
+      deadline: Number.NaN,
+      outcome: { kind: 'delivered' },
+      history: [
+        { state: 'submitted', attempt: 1, at: Number.NaN },
+        { state: 'signed', attempt: 1, at: 2 },
+      ],
+    });
     const seen = await scrape();
     expect(seen.valueOf('paraph_transactions_total', { state: 'signed' })).toBe(1);
     expect(seen.valueOf('paraph_time_to_sign_seconds_count')).toBeUndefined();

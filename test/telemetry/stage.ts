@@ -171,7 +171,7 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
     },
     get: async (path: string): Promise<Response> => fetch(new Request(`http://test${path}`)),
     cancel: (msspTransId: string): Promise<CancelResult> =>
-      cancelTransaction(msspTransId, { at: shard.signatures, redis: commands, protocol, now }),
+      cancelTransaction(msspTransId, { at: shard.signatures, protocol, now }),
     metrics: async (): Promise<string> => (await fetch(new Request('http://test/metrics'))).text(),
     stop: async (): Promise<void> => {
       await signatureEndings.close();

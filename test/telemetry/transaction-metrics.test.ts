@@ -2,7 +2,7 @@
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { begin, type SignatureRecord } from '../../machines/record.ts';
+import type { SignatureRecord } from '../../machines/record.ts';
 import { fault, faultLine } from '../../src/protocol/fault.ts';
 import { createLabel } from '../../src/telemetry/labels.ts';
 import { createTransactionMetrics } from '../../src/telemetry/transaction-metrics.ts';
@@ -17,7 +17,13 @@ import { readExposition } from './exposition.ts';
 const redis = testRedis();
 const client = redis.client();
 const apId = 'http://named.example';
-const record = begin({ submittedAt: 0, timeoutSeconds: 60 });
+const record: SignatureRecord = {
+  version: 1,
+  state: 'submitted',
+  attempt: 1,
+  deadline: 60_000,
+  history: [{ state: 'submitted', attempt: 1, at: 0 }],
+};
 let shards: readonly Shard[] = [];
 let worker: Worker<SignatureJobData, SignatureRecord>;
 let count: (state: string, fault?: string) => Promise<number | undefined>;
@@ -56,7 +62,7 @@ beforeAll(() => {
     createLabel([apId]),
     createTroubles(registry),
   );
-  tellOfTransactions(worker, { transactionLog, protocol, log: { failed: () => undefined } });
+  tellOfTransactions(worker, { transactionLog, protocol, log: { signed: () => undefined, failed: () => undefined } });
   count = async (state, code) =>
     readExposition(await registry.metrics()).valueOf('paraph_transactions_total', {
       ap: apId,

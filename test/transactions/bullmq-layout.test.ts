@@ -30,7 +30,13 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     'reprocessJob-9',
     '4ea1093385a87676',
     // It is run inside a script of ours; the others build on what it leaves (attemptsMade, stacktrace).
-    ['src/operators/replay-once.ts', 'workers/taking.ts', 'src/queue/standing.ts', 'src/history/events.ts'],
+    [
+      'src/operators/replay-once.ts',
+      'src/engine/turn.ts',
+      'src/engine/redis/instance-store.ts',
+      'src/queue/standing.ts',
+      'src/history/events.ts',
+    ],
   ],
   [
     'addStandardJob-9',
@@ -43,8 +49,8 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     'moveToActive-11',
     '7d35069db0b831af',
     [
-      'workers/taking.ts',
-      'src/queue/cancellation.ts',
+      'src/engine/turn.ts',
+      'src/engine/redis/redis-time.ts',
       'src/transactions/standstill.ts',
       'workers/unreadable.ts',
     ],
@@ -56,7 +62,8 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'src/transactions/job-home.ts',
       'src/transactions/transactions.ts',
       'src/transactions/end-events.ts',
-      'workers/taking.ts',
+      'src/engine/turn.ts',
+      'src/engine/redis/instance-store.ts',
       'src/history/row.ts',
       'src/callbacks/ends.ts',
     ],
@@ -64,12 +71,15 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   [
     'moveToDelayed-11',
     '1a7b9311ef92fd66',
-    ['workers/rest.ts', 'workers/guard.ts', 'src/telemetry/queue-metrics.ts'],
+    [
+      'src/engine/redis/instance-store.ts',
+      'src/engine/redis/redis-time.ts',
+      'src/telemetry/queue-metrics.ts',
+    ],
   ],
-  ['promote-9', '06c562bf39eaaa21', ['src/transactions/job-home.ts']],
-  ['changeDelay-4', '0a30d9823c49463b', ['src/transactions/job-home.ts']],
+  ['promote-9', '06c562bf39eaaa21', ['src/engine/redis/instance-store.ts']],
   ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'workers/unreadable.ts']],
-  ['extendLocks-1', '14bb41f30eff2e7f', ['src/transactions/job-home.ts', 'workers/workers.ts']],
+  ['extendLocks-1', '14bb41f30eff2e7f', ['src/engine/redis/instance-store.ts', 'workers/workers.ts']],
   ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['workers/workers.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts', 'src/transactions/endings.ts']],
   ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
@@ -143,7 +153,7 @@ const take = async (): Promise<Job> => {
   if (job === undefined) throw new Error('a job was expected');
   return job;
 };
-/** What `fail` of workers/rest.ts throws. */
+/** What `fail` of src/engine/turn.ts throws. */
 const failure = (): Error => Object.assign(new Error('_401 USER_CANCEL: x'), { stack: '' });
 
 describe('the hash and the keys of a job', () => {
@@ -183,7 +193,7 @@ describe('the hash and the keys of a job', () => {
     expect(await client.zscore(queue.toKey('completed'), job.id ?? '')).not.toBeNull();
   });
 
-  it('is failed by a mark, without a step (src/queue/cancellation.ts, workers/unreadable.ts)', async () => {
+  it('is failed by a mark, without a turn (workers/unreadable.ts)', async () => {
     const { queue } = at;
     const job = await queue.add('sign', {});
     await client.hset(queue.toKey(job.id ?? ''), 'defa', '_401 USER_CANCEL: x');
@@ -204,8 +214,15 @@ describe('a method of BullMQ that is not its interface', () => {
     const { queue } = at;
     const ours = {
       'src/transactions/shards.ts': [(queue as unknown as { addJob?: unknown }).addJob],
-      'src/transactions/job-home.ts': [queue.getBackend().promote, queue.toKey],
-      'workers/workers.ts': [worker.getBackend().blockingClient, worker.toKey],
+      'src/transactions/job-home.ts': [queue.toKey],
+      'src/engine/redis/instance-store.ts': [
+        queue.getBackend().promote,
+        queue.getBackend().moveToDelayed,
+        queue.toKey,
+        queue.keys,
+      ],
+      'src/engine/worker.ts': [worker.getBackend().blockingClient],
+      'workers/unreadable.ts': [worker.toKey],
     };
     for (const [file, used] of Object.entries(ours)) {
       for (const each of used) expect(each, `Look at ${file}`).toBeDefined();

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Job, Queue, QueueEvents } from 'bullmq';
@@ -53,11 +54,19 @@ const failureOf = async (job: Job): Promise<string> =>
     ({ message }: Error) => message,
   );
 
+/** What the document says of the progress of a job that has not completed. */
+const contextOf = async (job: Job): Promise<Json> => {
+  const { progress, data } = (await signatures.getJob(job.id ?? '')) ?? {};
+  expect(Object.keys(data)).toEqual(['MSS_SignatureReq']);
+  return Object(progress).context;
+};
+
 const isPending = async (job: Job, attempt: number): Promise<void> =>
   vi.waitFor(
     async () => {
-      const current = await signatures.getJob(job.id ?? '');
-      expect(current?.data.transaction).toMatchObject({ state: 'pending', attempt });
+      const context = await contextOf(job);
+      expect(context).toMatchObject({ attempt, deadline: expect.any(Number) });
+      expect(context.history.at(-1)).toMatchObject({ state: 'pending', attempt });
       expect(await job.getState()).toBe('delayed');
     },
     { timeout: 5000 },
@@ -169,8 +178,9 @@ describe('a job of another service', () => {
     const retried = await signatures.getJob(job.id ?? '');
     await retried?.retry('failed');
     await vi.waitFor(async () => {
-      const { transaction } = (await signatures.getJob(job.id ?? ''))?.data ?? {};
-      expect(transaction).toMatchObject({ state: 'failed', attempt: 2, fault: { code: 402 } });
+      const context = await contextOf(job);
+      expect(context).toMatchObject({ attempt: 2, fault: { code: 402 } });
+      expect(context.history.at(-1)).toMatchObject({ state: 'failed', attempt: 2 });
     });
   });
 });
@@ -180,19 +190,81 @@ describe('an answer for a device', () => {
   const answers = blocks('json').map((text): Json => JSON.parse(text));
   const cancelled = answers.find(({ kind }) => kind === 'fault');
 
-  const answer = (job: Job, attempt: number): Promise<unknown> =>
-    redis.client().eval(script, 1, signatures.toKey(job.id ?? ''), attempt, JSON.stringify(cancelled));
+  const send = (job: Job, name: string, attempt: number, answer: unknown = cancelled): Promise<unknown> =>
+    redis.client().eval(script, 1, signatures.toKey(job.id ?? ''), name, attempt, JSON.stringify(answer));
+
+  /** As the document says: what the script says, or what becomes of the answer. */
+  const bring = async (
+    job: Job,
+    ...given: [name: string, attempt: number, answer?: unknown]
+  ): Promise<unknown> => {
+    const said = await send(job, ...given);
+    if (said !== 'waiting') return said;
+    for (;;) {
+      await job.promote().catch(() => undefined);
+      const key = signatures.toKey(job.id ?? '');
+      const [verdict, ended] = await redis.client().hmget(key, `key:out/${given[0]}`, 'finishedOn');
+      if (verdict !== 'waiting') return verdict;
+      if (ended != null) return 'refused';
+      await delay(5);
+    }
+  };
 
   it('ends the attempt it is for, once', async () => {
     const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
     await isPending(job, 1);
-    expect(await answer(job, 2)).toBe('not-pending');
-    expect(await answer(job, 1)).toBe('accepted');
-    expect(await answer(job, 1)).toBe('decided');
     const ended = failureOf(job);
-    await job.promote();
+    expect(await bring(job, 'of-another-attempt', 2)).toBe('refused');
+    const both = await Promise.all([bring(job, 'first', 1), bring(job, 'second', 1)]);
+    expect(both.toSorted()).toEqual(['refused', 'taken']);
     expect(await ended).toBe('_401 USER_CANCEL: User cancelled the request');
-    expect(await answer(job, 1)).toBe('finished');
+    expect(await bring(job, 'third', 1)).toBe('finished');
+    expect(await Promise.all([bring(job, 'first', 1), bring(job, 'second', 1)])).toEqual(both);
+  });
+
+  it('is refused before anybody was asked, and for a job that there is not', async () => {
+    const job = await signatures.add('sign', signRequest({ mode: 'asynch' }), {
+      jobId: newMsspTransId(0),
+      delay: 60_000,
+    });
+    expect(await bring(job, 'first', 1)).toBe('refused');
+    await job.remove();
+    expect(await bring(job, 'second', 1)).toBe('unknown');
+    expect(await redis.client().exists(signatures.toKey(job.id ?? ''))).toBe(0);
+  });
+
+  it('counts for an attempt that a replay has begun', async () => {
+    const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
+    await isPending(job, 1);
+    const ended = failureOf(job);
+    expect(await bring(job, 'first', 1)).toBe('taken');
+    await ended;
+    await (await signatures.getJob(job.id ?? ''))?.retry('failed');
+    await isPending(job, 2);
+    expect(await bring(job, 'late', 1)).toBe('refused');
+    expect(await bring(job, 'next', 2)).toBe('taken');
+  });
+
+  it.each([
+    ['of an unknown kind', { kind: 'zzz' }],
+    ['without a fault', { kind: 'fault' }],
+    ['no object', 7],
+  ])('ends the attempt as fault 900 when it is %s', async (_, nonsense) => {
+    const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
+    await isPending(job, 1);
+    const ended = failureOf(job);
+    expect(await bring(job, 'first', 1, nonsense)).toBe('taken');
+    expect(await ended).toBe('_900 INTERNAL_ERROR: Unknown Error');
+  });
+
+  it('holds nobody up when its line cannot be read', async () => {
+    const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
+    await isPending(job, 1);
+    const ended = failureOf(job);
+    const lines = 'nonsense\n1\tnonsense\n1\t7\n1\t["out/x"]\n1\t["out/x",null]\n1\t[7,{"type":"CANCEL"}]\n';
+    await redis.client().hset(signatures.toKey(job.id ?? ''), 'inbox', lines);
+    expect(await bring(job, 'first', 1)).toBe('taken');
+    expect(await ended).toBe('_401 USER_CANCEL: User cancelled the request');
   });
 });
 

@@ -16,13 +16,13 @@ let endings: Endings;
 beforeAll(() => {
   const [shard] = shards;
   if (shard === undefined) throw new Error('there is no shard');
-  const { queue, home } = shard.signatures;
+  const { queue, redis: commands, home } = shard.signatures;
   const readEnd: typeof home.readEnd = (id) => {
     const look = home.readEnd(id);
     looked.push(look);
     return look;
   };
-  at = { queue, home: { ...home, readEnd } };
+  at = { queue, redis: commands, home: { ...home, readEnd } };
 });
 beforeEach(() => {
   // Only the clock of the look-ups: the connections keep theirs.
@@ -95,6 +95,49 @@ describe('the events', () => {
       },
       { timeout: 5000, interval: 100 },
     );
+  });
+});
+
+describe('beside a flood of events about others', () => {
+  const events = (): string => at.queue.toKey('events');
+
+  /** All at once, so that one read finds them all. */
+  const tellOfOthers = async (...more: readonly string[]): Promise<void> => {
+    const crowd = client.multi();
+    for (let other = 0; other < 100; other += 1)
+      crowd.xadd(events(), '*', 'event', 'added', 'jobId', newMsspTransId(0));
+    if (more.length > 0) crowd.xadd(events(), '*', ...more);
+    await crowd.exec();
+  };
+
+  it('Redis is asked for those of the jobs that are waited for, and each end is heard of', async () => {
+    const ids = [newMsspTransId(0), newMsspTransId(0), newMsspTransId(0)] as const;
+    const waits = ids.map((id) => endings.wait(id, 1, true));
+    const ended = waits.map(({ ended: end }) => end);
+    const asked = vi.spyOn(client, 'eval');
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await vi.waitFor(async () => {
+      await tellOfOthers();
+      expect(asked.mock.lastCall).toEqual(expect.arrayContaining([...ids]));
+    });
+    await tellOfOthers('event', 'completed', 'jobId', ids[0], 'returnvalue', '7', 'prev', 'active');
+    await tellOfOthers('event', 'failed', 'jobId', ids[1], 'failedReason', '_401 USER_CANCEL: No');
+    await tellOfOthers('event', 'removed', 'jobId', ids[2], 'prev', 'delayed');
+    expect(await Promise.all(ended)).toEqual([
+      { kind: 'completed', returnValue: 7 },
+      { kind: 'failed', failedReason: '_401 USER_CANCEL: No' },
+      undefined,
+    ]);
+    expect(looked).toEqual([]);
+    asked.mockRestore();
+  });
+
+  it('the stream is read as before when it is over', async () => {
+    const waiting = endings.wait(await added(), 1);
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await tellOfOthers();
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    waiting.cancel();
   });
 });
 

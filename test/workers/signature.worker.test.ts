@@ -162,10 +162,10 @@ describe('an answer from elsewhere', () => {
     const { answer } = product.api.transactions;
     await product.stopWorkers();
     const id = await submit({ msisdn: somebody() });
-    expect(await answer(id, 1, cancelled)).toBe('not-pending');
+    expect(await answer(id, 1, cancelled)).toBe('refused');
     await product.startWorkers();
     await asked(id);
-    expect(await answer(id, 2, cancelled)).toBe('not-pending');
+    expect(await answer(id, 2, cancelled)).toBe('refused');
     expect(await answer('H00aaaaaaaaaaaaaaaaa', 1, cancelled)).toBe('unknown');
     expect(await answer('nonsense', 1, cancelled)).toBe('unknown');
     expect(await answer(id, 1, cancelled)).toBe('accepted');
@@ -259,7 +259,7 @@ describe('a replay', () => {
     const status = await product.post('/rest/service/status', statusRequest(id));
     expect(status.body.MSS_StatusResp.Status.StatusCode.Value).toBe('504');
     await asked(id);
-    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('not-pending');
+    expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('refused');
     expect(await product.api.transactions.answer(id, 2, await signatureOf(id, 2))).toBe('accepted');
     await signed(id);
     const { attempt, history } = await recordOf(id);

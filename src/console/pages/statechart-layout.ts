@@ -103,8 +103,9 @@ export const layOutChart = (chart: Statechart): ChartLayout => {
   const at = new Map(states.map((state) => [state.name, state]));
   const right = Math.max(...states.map(({ x }) => x + box.width));
   let lanes = 0;
-  /** How many come in from above, so that they do not come in at one point. */
+  /** How many come in from above, and from the right, so that they do not come in at one point. */
   const comingIn = new Map<string, number>();
+  const comingBack = new Map<string, number>();
 
   const place = (arrow: Arrow): PlacedArrow | undefined => {
     const from = at.get(arrow.from);
@@ -137,7 +138,9 @@ export const layOutChart = (chart: Statechart): ChartLayout => {
     lanes += 1;
     const x = right + 20 + (lanes - 1) * lane;
     const start = from.y + box.height / 2;
-    const end = to.y + box.height / 2 - 10;
+    const earlier = comingBack.get(arrow.to) ?? 0;
+    comingBack.set(arrow.to, earlier + 1);
+    const end = to.y + box.height / 2 - 10 + 14 * earlier;
     const turn = end < start ? -corner : corner;
     return {
       ...arrow,

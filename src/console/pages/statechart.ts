@@ -18,35 +18,48 @@ export interface Statechart {
 }
 
 /** The part of a machine that is drawn. */
-interface Machine {
-  readonly initial: { readonly target: readonly { readonly key: string }[] | undefined };
-  readonly states: Readonly<
-    Record<
-      string,
-      {
-        readonly key: string;
-        readonly type: string;
-        readonly transitions: ReadonlyMap<
-          string,
-          readonly { readonly target: readonly { readonly key: string }[] | undefined }[]
-        >;
-      }
-    >
+interface Node {
+  readonly key: string;
+  readonly type: string;
+  /** Of the states that it is in, the outermost first. */
+  readonly path: readonly string[];
+  readonly invoke: readonly { readonly id: string; readonly src: unknown }[];
+  readonly states: Readonly<Record<string, Node>>;
+  readonly transitions: ReadonlyMap<
+    string,
+    readonly { readonly target: readonly Pick<Node, 'path'>[] | undefined }[]
   >;
 }
+interface Machine extends Pick<Node, 'states'> {
+  readonly initial: { readonly target: readonly { readonly key: string }[] | undefined };
+}
 
+/** In the words of the machine: a time by its name, the end of an activity by what it does. */
+const labelOf = (event: string, { invoke }: Node): string => {
+  const [, delay] = /^xstate\.after\.([^.]+)/.exec(event) ?? [];
+  if (delay !== undefined) return delay;
+  const [, child] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event) ?? [];
+  return child === undefined ? event : String(invoke.find(({ id }) => id === child)?.src ?? child);
+};
+
+/** The states of the machine itself. What goes on within one of them is not drawn. */
 export const chartOf = (machine: Machine): Statechart => {
   const states = Object.values(machine.states);
   const arrows = new Map<string, { from: string; to: string; events: string[] }>();
-  for (const { key: from, transitions } of states) {
-    for (const [event, ways] of transitions) {
-      for (const { key: to } of ways.flatMap(({ target }) => target ?? [])) {
+  const draw = (from: string, node: Node): void => {
+    for (const [event, ways] of node.transitions) {
+      for (const { path } of ways.flatMap(({ target }) => target ?? [])) {
+        const [to = from] = path;
+        if (to === from) continue;
         const arrow = arrows.get(`${from} ${to}`) ?? { from, to, events: [] };
-        if (!arrow.events.includes(event)) arrow.events.push(event);
+        const label = labelOf(event, node);
+        if (!arrow.events.includes(label)) arrow.events.push(label);
         arrows.set(`${from} ${to}`, arrow);
       }
     }
-  }
+    for (const inner of Object.values(node.states)) draw(from, inner);
+  };
+  for (const state of states) draw(state.key, state);
   return {
     initial: machine.initial.target?.[0]?.key ?? states[0]?.key ?? '',
     states: states.map(({ key, type }) => ({ name: key, isFinal: type === 'final' })),
@@ -54,7 +67,7 @@ export const chartOf = (machine: Machine): Statechart => {
   };
 };
 
-export const signatureChart: Statechart = chartOf(signatureMachine.root);
+export const signatureChart: Statechart = chartOf(signatureMachine.root as unknown as Machine);
 
 /** Where a transaction has been, in order. */
 export interface Visit {

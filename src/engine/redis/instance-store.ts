@@ -9,6 +9,8 @@
  * | `key:<key>` | what became of an event: `waiting`, `accepted` (it waits, and will be taken for certain), `taken`, `refused`. What comes from outside has a key that begins with `out/`; what begins with `run/` is gone when it is taken or refused | deliver; the commit |
  * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
  *
+ * Programs in other languages answer by a script of their own (docs/queue-contract.md): they rely on `inbox`, `open` and `key:out/<key>`.
+ *
  * Beside the jobs, `tries:held` of the queue is a sorted set: `<id> <child>/<run>` of each try that goes on while its job sleeps, by the
  * time until which its process holds it, ms by Redis's clock. The commit writes it, the process renews it, and where a hold has run
  * out any worker wakes the job.
@@ -133,10 +135,12 @@ export interface DeliverOptions {
   readonly foreseen?: Foreseen | undefined;
 }
 
-/** Holds while no turn runs, no other event waits, and no timer is due. */
+/** Holds while no turn runs, no other event has come, and no timer is due. */
 export interface Foreseen {
   /** The text of the record that it was computed from; undefined before the first commit. */
   readonly record: string | undefined;
+  /** Bytes of the inbox whose events were computed before it. */
+  readonly inboxLength: number;
   readonly verdict: 'accepted' | 'refused';
   /** When a timer is due next; milliseconds since the epoch, by the clock of Redis. */
   readonly before: number;
@@ -157,8 +161,7 @@ export interface StoredInstance {
   readonly timestamp: number;
   /** It runs again after it had failed, and no turn has taken note yet. */
   readonly isReplayed: boolean;
-  /** Events wait. */
-  readonly hasInbox: boolean;
+  readonly inbox: Pick<Inbox, 'entries' | 'length'>;
 }
 
 const maxInboxBytes = 1_048_576;
@@ -170,8 +173,8 @@ const maxInboxBytes = 1_048_576;
 export const runKeys = 'run/';
 
 /**
- * KEYS job, lock. ARGV key, JSON of the line, longest inbox in bytes, verdict that is foreseen, the record that it is of, until when it
- * holds. A job that has failed and is run again has no end any more, although its last turn was certain of one.
+ * KEYS job, lock. ARGV key, JSON of the line, longest inbox in bytes, verdict that is foreseen, the record and the length of the inbox that
+ * it is of, until when it holds. A job that has failed and is run again has no end any more, although its last turn was certain of one.
  */
 const deliverScript = `
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1], 'inbox', 'progress', 'stacktrace')
@@ -187,9 +190,8 @@ if #inbox > tonumber(ARGV[3]) then return {'busy', 0} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local state = 'waiting'
-if ARGV[4] ~= '' and runs == 0 and inbox == '' and (job[3] and job[6] or '') == ARGV[5] and now < tonumber(ARGV[6]) then
-  state = ARGV[4]
-end
+if ARGV[4] ~= '' and runs == 0 and now < tonumber(ARGV[7]) and #inbox == tonumber(ARGV[6])
+  and (job[3] and job[6] or '') == ARGV[5] then state = ARGV[4] end
 if state ~= 'refused' then
   redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. ARGV[2] .. '\\n')
   if not job[3] then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
@@ -318,9 +320,9 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     deliver: async (id, key, event, { about, foreseen } = {}) => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
-      const { verdict = '', record = '', before = 0 } = foreseen ?? {};
+      const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
-      const given = [key, line, maxInboxBytes, verdict, record, until];
+      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until];
       const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
@@ -412,7 +414,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         data: parse(data),
         timestamp: Number(timestamp),
         isReplayed: finishedOn == null && failed != null,
-        hasInbox: inbox != null && inbox !== '',
+        inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
     },
     wake,

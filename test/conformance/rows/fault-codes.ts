@@ -242,7 +242,7 @@ export const faultCodesRows: readonly Row[] = [
     source: 'wire facts: faults',
     rule: 'Nothing of the inside shows in an answer.',
     tests: [
-      'test/workers/guard.test.ts › a step that throws > is an internal error when it still throws at the deadline, and the reason tells nothing of the inside',
+      'test/workers/adversity.test.ts › trouble > that lasts until the deadline is an internal error, not the silence of the user',
       'test/http/redis-away.test.ts › while Redis is stopped > every operation answers Fault 900 within a moment, and readyz is 503 while livez is 200',
     ],
   },

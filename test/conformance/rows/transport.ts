@@ -189,7 +189,7 @@ export const transportRows: readonly Row[] = [
     rule: 'An internal error is fault 900.',
     tests: [
       'test/http/redis-away.test.ts › while Redis is stopped > every operation answers Fault 900 within a moment, and readyz is 503 while livez is 200',
-      'test/workers/guard.test.ts › a step that throws > is an internal error when it still throws at the deadline, and the reason tells nothing of the inside',
+      'test/workers/adversity.test.ts › trouble > that lasts until the deadline is an internal error, not the silence of the user',
     ],
   },
   {

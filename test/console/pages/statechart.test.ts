@@ -9,16 +9,19 @@ const texts = (markup: unknown): readonly string[] =>
   [...String(markup).matchAll(/>([^<>]+)</g)].map(([, text = '']) => text);
 
 describe('the statechart of a transaction', () => {
-  it('has every state and every transition of the machine', () => {
+  it('has every state of the machine, and what leads from one to another, in its words', () => {
     const { states } = signatureMachine.config;
     expect(signatureChart.states.map(({ name }) => name)).toEqual(Object.keys(states ?? {}));
-    const events = signatureChart.arrows.flatMap(({ from, events: names }) =>
-      names.map((name) => `${from} ${name}`),
-    );
-    const configured = Object.entries(states ?? {}).flatMap(([name, state]) =>
-      Object.keys(state.on ?? {}).map((event) => `${name} ${event}`),
-    );
-    expect(events.toSorted()).toEqual(configured.toSorted());
+    expect(signatureChart.arrows.map(({ from, to, events }) => `${from} ${to}: ${events.join(' ')}`)).toEqual([
+      'submitted failed: CANCEL deadline choose',
+      'submitted signed: choose',
+      'submitted pending: choose',
+      'pending failed: ANSWERED CANCEL deadline ask verify',
+      'pending submitted: REPLAY',
+      'pending signed: ask verify',
+      'signed receipted: RECEIPTED',
+      'failed submitted: REPLAY',
+    ]);
     expect(signatureChart.states.filter(({ isFinal }) => isFinal)).toEqual([
       { name: 'receipted', isFinal: true },
     ]);
@@ -29,7 +32,7 @@ describe('the statechart of a transaction', () => {
       initial: 'a',
       states: { a: { on: { GO: 'b', SKIP: 'c' } }, b: { on: { GO: 'c' } }, c: { on: { BACK: 'a' } } },
     });
-    const { states, arrows } = layOutChart(chartOf(machine.root));
+    const { states, arrows } = layOutChart(chartOf(machine.root as never));
     expect(states.map(({ name, row }) => [name, row])).toEqual([
       ['a', 0],
       ['b', 1],
