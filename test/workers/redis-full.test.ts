@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DelayedError, type Job } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
-import { createDevices } from '../../src/sscd/devices.ts';
+import type { InstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
-import { wake } from '../../src/transactions/job-home.ts';
-import type { SignatureJob } from '../../workers/taking.ts';
+import { recordIn } from '../../src/transactions/contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ByHand, startByHand } from './by-hand.ts';
@@ -47,94 +47,117 @@ const whileFull = async <T>(command: () => Promise<T>): Promise<T> => {
   }
 };
 
-const submitted = async (): Promise<SignatureJob> => {
+const submitted = async (): Promise<Job> => {
   const msisdn = `+${nextPerson++}`;
   await byHand.product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch' }));
   return byHand.take(byHand.shard.signatures, token);
 };
 
-const again = async ({ id = '' }: Job): Promise<SignatureJob> => {
-  await wake(byHand.shard.signatures.queue, id);
-  return byHand.take(byHand.shard.signatures, token);
+const again = ({ id }: Job): Promise<Job> => byHand.wakeAndTake(byHand.shard.signatures, id, token);
+
+/** The real ones, which say first that they are to prompt. */
+const devicesWith = (prompts: () => void): Devices => {
+  const { blocking, custodyOver } = byHand.product.core;
+  const gateway = createOutbox(blocking, 'unused', Date.now);
+  const real = createDevices({ custody: custodyOver(blocking), gateway });
+  return {
+    deviceFor: (target) => {
+      const device = real.deviceFor(target);
+      return {
+        ...device,
+        prompt: async (prompt) => {
+          prompts();
+          return device.prompt(prompt);
+        },
+      };
+    },
+  };
 };
 
 const afterDeadline = ({ timestamp }: Job) => ({ now: () => timestamp + 61_000 });
 
+/** Redis is full as the first commit is to be written, and has room again for the next. */
+const fullOnce = () => {
+  let commits = 0;
+  return {
+    wasFull: () => commits > 0,
+    store: (real: InstanceStore): InstanceStore => ({
+      ...real,
+      commit: (...given) => {
+        commits += 1;
+        return commits === 1 ? whileFull(() => real.commit(...given)) : real.commit(...given);
+      },
+    }),
+  };
+};
+
+const stateOf = ({ progress, data }: Job): unknown => Object(recordIn(progress, data)).state;
+
 describe('a person who was asked and stays silent', () => {
   it('has expired when Redis was full as the end was decided', async () => {
-    const { shard, signatureTurn } = byHand;
+    const { signatureTurn } = byHand;
     const job = await submitted();
     await expect(signatureTurn()(job, token)).rejects.toBeInstanceOf(DelayedError);
-    const ends = await again(job);
-    const { home } = shard.signatures;
-    let full = true;
-    const decide: typeof home.decide = (...given) => {
-      const first = full;
-      full = false;
-      return first ? whileFull(() => home.decide(...given)) : home.decide(...given);
-    };
-    const at = { ...shard.signatures, home: { ...home, decide } };
-    await expect(signatureTurn({ at, ...afterDeadline(job) })(ends, token)).rejects.toThrow('_208');
-    expect(full).toBe(false);
+    const { store, wasFull } = fullOnce();
+    const late = afterDeadline(job);
+    await expect(signatureTurn({ store, ...late })(await again(job), token)).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    expect(wasFull()).toBe(true);
+    await expect(signatureTurn(late)(await again(job), token)).rejects.toThrow('_208');
   });
 
   it('has expired when Redis was full as it was written down who is asked', async () => {
-    const { shard, signatureTurn } = byHand;
-    const { home } = shard.signatures;
+    const { signatureTurn } = byHand;
     const job = await submitted();
-    let full = true;
-    const save: typeof home.save = (...given) => {
-      const first = full;
-      full = false;
-      return first ? whileFull(() => home.save(...given)) : home.save(...given);
-    };
-    const at = { ...shard.signatures, home: { ...home, save } };
-    await expect(signatureTurn({ at })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    const { store, wasFull } = fullOnce();
+    const prompted = vi.fn();
+    await expect(signatureTurn({ store, devices: devicesWith(prompted) })(job, token)).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    expect(wasFull()).toBe(true);
+    // Nobody is asked before that is stored.
+    expect(prompted).not.toHaveBeenCalled();
     const asks = await again(job);
-    expect(asks.data).toMatchObject({ troubled: true, transaction: { state: 'submitted' } });
+    expect(stateOf(asks)).toBeUndefined();
     await expect(signatureTurn()(asks, token)).rejects.toBeInstanceOf(DelayedError);
     await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
   });
 
-  it('stays asked when a step throws afterwards', async () => {
+  it('stays asked when a turn throws afterwards', async () => {
     const { signatureTurn } = byHand;
     const job = await submitted();
-    const { moveToDelayed } = job;
-    job.moveToDelayed = async () => {
-      job.moveToDelayed = moveToDelayed;
-      throw new Error('Command timed out');
-    };
-    await expect(signatureTurn()(job, token)).rejects.toBeInstanceOf(DelayedError);
+    let sleeps = 0;
+    const store = (real: InstanceStore): InstanceStore => ({
+      ...real,
+      sleep: async (...given) => {
+        sleeps += 1;
+        if (sleeps === 1) throw new Error('Command timed out');
+        return real.sleep(...given);
+      },
+    });
+    await expect(signatureTurn({ store })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    expect(sleeps).toBe(2);
     const ends = await again(job);
-    expect(ends.data).toMatchObject({ transaction: { state: 'pending' } });
+    expect(stateOf(ends)).toBe('pending');
     await expect(signatureTurn(afterDeadline(job))(ends, token)).rejects.toThrow('_208');
   });
 
   it('has expired when the device could not be asked at first', async () => {
-    const { product, signatureTurn } = byHand;
-    const { blocking } = product.core;
-    const devices = createDevices({
-      custody: product.core.custodyOver(blocking),
-      gateway: createOutbox(blocking, 'unused', Date.now),
+    const { signatureTurn } = byHand;
+    const devices = devicesWith(() => {
+      throw new Error('The device is broken');
     });
-    const broken = {
-      deviceFor: (target: Parameters<typeof devices.deviceFor>[0]) => ({
-        ...devices.deviceFor(target),
-        prompt: async () => {
-          throw new Error('The device is broken');
-        },
-      }),
-    };
     const job = await submitted();
-    await expect(signatureTurn({ devices: broken })(job, token)).rejects.toBeInstanceOf(DelayedError);
-    const asks = await again(job);
-    expect(asks.data.troubled).toBe(true);
-    await expect(signatureTurn()(asks, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn({ devices })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    // When it is tried again.
+    const now = () => job.timestamp + 10_000;
+    await expect(signatureTurn({ now })(await again(job), token)).rejects.toBeInstanceOf(DelayedError);
     await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
 
     const never = await submitted();
-    await expect(signatureTurn({ devices: broken })(never, token)).rejects.toBeInstanceOf(DelayedError);
-    const late = signatureTurn({ devices: broken, ...afterDeadline(never) })(await again(never), token);
+    await expect(signatureTurn({ devices })(never, token)).rejects.toBeInstanceOf(DelayedError);
+    const late = signatureTurn({ devices, ...afterDeadline(never) })(await again(never), token);
     await expect(late).rejects.toThrow('_900');
   });
 });

@@ -1,191 +1,153 @@
 /**
  * Two requests for one App at the worst moments: whatever the order, the newer one is shown and the older one ends.
  *
- * Steps are run by hand on jobs that are really taken, and the screens are the real ones; the tests only stop time
- * between a claim and what follows.
+ * Turns are run by hand on jobs that are really taken, and the screens are the real ones; the tests only stop time between a
+ * claim and what follows.
  */
-import { Worker } from 'bullmq';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SignatureRecord } from '../../machines/record.ts';
+import { DelayedError, type Job } from 'bullmq';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
-import { createDevices } from '../../src/sscd/devices.ts';
+import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
-import { createAnswer } from '../../src/transactions/answers.ts';
-import type { SignatureJobData } from '../../src/transactions/contract.ts';
+import { recordIn } from '../../src/transactions/contract.ts';
 import { createScreens, type Screens } from '../../src/transactions/screens.ts';
-import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
-import { createSignatureStep } from '../../workers/signature.worker.ts';
-import type { SignatureJob } from '../../workers/taking.ts';
-import { createUpstreams } from '../../workers/upstreams.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { createGate } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { type ByHand, startByHand } from './by-hand.ts';
 
 const redis = testRedis();
-const quiet = {
-  asked: () => undefined,
-  signed: () => undefined,
-  failed: () => undefined,
-  unreachable: () => undefined,
-  receipted: () => undefined,
-  trouble: () => undefined,
-};
-
-let product: TestProduct;
-let shards: readonly Shard[];
-let shard: Shard;
-let hand: Worker<SignatureJobData, SignatureRecord>;
+let byHand: ByHand;
 let people = 41_781_000_000;
 
-let older: SignatureJob;
-let newer: SignatureJob;
+let older: Job;
+let newer: Job;
 let prompted: string[];
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    workers: false,
-    configuration: {
-      subscribers: [
-        {
-          msisdn: '41781000000',
-          through: '41781000099',
-          apps: [{ device: { kind: 'simulated', sign: 'never-answers' } }],
-        },
-      ],
-    },
-  });
-  const { blocking } = product.core;
-  shards = openShards({
-    redis: blocking,
-    prefix: product.configuration.queue.prefix,
-    shards: 1,
-    onError: () => undefined,
-  });
-  const [only] = shards;
-  if (only === undefined) throw new Error('there is no shard');
-  shard = only;
-  hand = new Worker(shard.signatures.queue.name, null, {
-    connection: redis.connection,
-    prefix: shard.prefix,
-    lockDuration: 30_000,
+  byHand = await startByHand(redis, {
+    subscribers: [
+      {
+        msisdn: '41781000000',
+        through: '41781000099',
+        apps: [{ device: { kind: 'simulated', sign: 'never-answers' } }],
+      },
+    ],
   });
 });
-
-afterAll(async () => {
-  await hand.close();
-  await closeShards(shards);
-  await product.stop();
-});
-
-const take = async (token: string): Promise<SignatureJob> => {
-  const job = await hand.getNextJob(token);
-  if (job === undefined) throw new Error('a job was expected');
-  return job;
-};
+afterAll(() => byHand.stop());
 
 beforeEach(async () => {
+  const { product, shard, take } = byHand;
   const msisdn = `+${people++}`;
   await product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch' }));
   await product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch', text: 'The newer one' }));
-  older = await take('older');
-  newer = await take('newer');
+  older = await take(shard.signatures, 'older');
+  newer = await take(shard.signatures, 'newer');
   prompted = [];
 });
 
 const realScreens = (): Screens =>
-  createScreens(product.core.blocking, product.configuration.queue.prefix, Date.now);
+  createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now);
 
-/** The worker's own step, whose devices note whom they prompt. */
-const stepWith = (screens: Screens) => {
-  const { core } = product;
-  const custody = core.custodyOver(core.blocking);
-  const devices = createDevices({ custody, gateway: createOutbox(core.blocking, 'unused', Date.now) });
-  return createSignatureStep({
-    at: shard.signatures,
-    place: { shard: 0, shards: 1 },
-    protocol: core.protocol,
-    providers: core.providersOver(core.blocking),
-    subscribers: core.subscribers,
-    devices: {
-      deviceFor: (target) => {
-        const device = devices.deviceFor(target);
-        return {
-          ...device,
-          prompt: (prompt) => {
-            prompted.push(prompt.transactionId);
-            return device.prompt(prompt);
-          },
-        };
-      },
+/** The real ones, which note whom they prompt. */
+const noting = (): Devices => {
+  const { blocking, custodyOver } = byHand.product.core;
+  const gateway = createOutbox(blocking, 'unused', Date.now);
+  const real = createDevices({ custody: custodyOver(blocking), gateway });
+  return {
+    deviceFor: (target) => {
+      const device = real.deviceFor(target);
+      return {
+        ...device,
+        prompt: (prompt) => {
+          prompted.push(prompt.transactionId);
+          return device.prompt(prompt);
+        },
+      };
     },
-    screens,
-    upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
-    custody,
-    seals: core.seals,
-    answer: createAnswer(shards),
-    now: Date.now,
-    log: quiet,
-  });
+  };
 };
 
-const stateOf = async ({ id = '' }: SignatureJob) => (await product.api.transactions.find(id))?.state;
+/** The turn of a worker. @returns The reason, for a job that has failed. */
+const turnWith = (screens: Screens, changes: { readonly sleepsMeanwhile?: true } = {}) => {
+  const turn = byHand.signatureTurn({ screens, devices: noting(), ...changes });
+  return (job: Job, token: string): Promise<string> =>
+    turn(job, token).then(
+      ({ state }) => state,
+      async (error: Error) => {
+        if (error instanceof DelayedError) return 'sleeps';
+        await job.moveToFailed(error, token, false);
+        return error.message;
+      },
+    );
+};
 
-describe('a newer request for the same App', () => {
-  it('is shown alone when it comes after the older one has claimed the screen and before that one is asked', async () => {
-    const real = realScreens();
-    let interrupt: (() => Promise<unknown>) | undefined;
-    const step = stepWith({
+/** The older one has claimed the screen, and its job sleeps until it may go on. @returns What lets it. */
+const claimedByOlder = async (): Promise<() => void> => {
+  const real = realScreens();
+  const { opened, open } = createGate();
+  const turn = turnWith(
+    {
       ...real,
       claim: async (...args) => {
         const held = await real.claim(...args);
-        const now = interrupt;
-        interrupt = undefined;
-        await now?.();
+        await opened;
         return held;
       },
-    });
-    interrupt = () => step(newer, 'newer').catch(() => undefined);
-    await expect(step(older, 'older')).rejects.toThrow('_401 USER_CANCEL');
+    },
+    { sleepsMeanwhile: true },
+  );
+  expect(await turn(older, 'older')).toBe('sleeps');
+  return open;
+};
+
+/** How its next turn ends it. */
+const goOnWithOlder = async (): Promise<string> => {
+  const job = await byHand.take(byHand.shard.signatures, 'older');
+  expect(job.id).toBe(older.id);
+  return turnWith(realScreens())(job, 'older');
+};
+
+const stateOf = async ({ id = '' }: Job) => (await byHand.product.api.transactions.find(id))?.state;
+
+const expectNewerAlone = async (): Promise<void> => {
+  const { product, shard, take } = byHand;
+  const { id = '' } = newer;
+  expect(await stateOf(older)).toMatchObject({ kind: 'failed', fault: { code: 401 } });
+  const job = await shard.signatures.queue.getJob(id);
+  expect(recordIn(job?.progress, job?.data)).toMatchObject({ state: 'pending' });
+  const refusal = { kind: 'fault', fault: fault(402) } as const;
+  expect(await product.api.transactions.answer(id, 1, refusal)).toBe('accepted');
+  const turn = turnWith(realScreens());
+  expect(await turn(await take(shard.signatures, 'newer'), 'newer')).toContain('_402');
+};
+
+describe('a newer request for the same App', () => {
+  it('is shown alone when it comes after the older one has claimed the screen and before that one is asked', async () => {
+    const goOn = await claimedByOlder();
+    expect(await turnWith(realScreens())(newer, 'newer')).toBe('sleeps');
+    goOn();
+    expect(await goOnWithOlder()).toContain('_401 USER_CANCEL');
     expect(prompted).toEqual([newer.id]);
+    await expectNewerAlone();
   });
 
   it('ends the older one that was asked, and has looked at its screen, just before it is taken over', async () => {
+    const goOn = await claimedByOlder();
     const real = realScreens();
-    let hasClaimed = (): void => undefined;
-    const claimed = new Promise<void>((resolve) => {
-      hasClaimed = resolve;
-    });
-    let goOn = (): void => undefined;
-    const mayGoOn = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    let olderStep: Promise<unknown> = Promise.resolve();
-    const step = stepWith({
+    const turn = turnWith({
       ...real,
-      claim: async (screen, holder, untilMs) => {
-        const held = await real.claim(screen, holder, untilMs);
-        if (holder.transactionId === older.id) {
-          hasClaimed();
-          await mayGoOn;
-        }
-        return held;
-      },
       takeOver: async (...args) => {
         goOn();
-        await olderStep;
+        expect(await goOnWithOlder()).toBe('sleeps');
+        expect(prompted).toEqual([older.id]);
         return real.takeOver(...args);
       },
     });
-    olderStep = step(older, 'older').catch(() => undefined);
-    await claimed;
-    await step(newer, 'newer').catch(() => undefined);
-
-    await product.startWorkers();
-    await vi.waitFor(async () =>
-      expect(await stateOf(older)).toMatchObject({ kind: 'failed', fault: { code: 401 } }),
-    );
-    expect(await stateOf(newer)).toMatchObject({ kind: 'open' });
-    await product.api.transactions.answer(newer.id ?? '', 1, { kind: 'fault', fault: fault(401) });
-    await product.stopWorkers();
+    expect(await turn(newer, 'newer')).toBe('sleeps');
+    expect(await goOnWithOlder()).toContain('_401 USER_CANCEL');
+    expect(prompted).toEqual([older.id, newer.id]);
+    await expectNewerAlone();
   });
 });
