@@ -5,7 +5,7 @@
  * A SIM shows one thing at a time, so a receipt waits until its screen is free, and a signature request that comes meanwhile
  * finds it busy.
  */
-import { isOfLaterVersion, receipted, type SignatureRecord } from '../machines/record.ts';
+
 import {
   type ReceiptContext,
   type ReceiptInput,
@@ -13,6 +13,7 @@ import {
   receiptVersion,
   type Shown,
 } from '../machines/receipt.machine.ts';
+import { isOfLaterVersion, receipted, type SignatureRecord } from '../machines/record.ts';
 import {
   activity,
   defineWorkflow,

@@ -131,6 +131,7 @@ interface Try {
 
 /** Makes its signal when somebody asks for it. */
 interface LazyAbort {
+  readonly isAborted: boolean;
   readonly signal: AbortSignal;
   abort(): void;
 }
@@ -139,6 +140,9 @@ const createLazyAbort = (): LazyAbort => {
   let controller: AbortController | undefined;
   let aborted = false;
   return {
+    get isAborted() {
+      return aborted;
+    },
     get signal() {
       controller ??= new AbortController();
       if (aborted) controller.abort();
@@ -159,12 +163,14 @@ interface Own {
 
 /**
  * @param bring Brings the end of what went on while its job slept. Never rejects.
+ * @param onTrouble Hears of what a try has thrown; the chart says what follows from it.
  * @param renew Holds tries for `holdMs` from now on. @returns Whether each is still wanted.
  */
 export const createActivities = (
   bring: (instance: string, ended: Ended) => Promise<void>,
   renew: (tries: readonly HeldTry[]) => Promise<readonly boolean[]>,
   holdMs: number,
+  onTrouble: (error: Error) => void,
 ): Activities => {
   const instances = new Map<string, Own>();
   const bringing = new Set<Promise<void>>();
@@ -241,7 +247,10 @@ export const createActivities = (
     };
     (async () => activity.run(given))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
-      (error: unknown) => end({ kind: 'failed', error: errorOf(error) }),
+      (error: unknown) => {
+        if (!abort.isAborted) onTrouble(error instanceof Error ? error : new Error(String(error)));
+        end({ kind: 'failed', error: errorOf(error) });
+      },
     );
     if (timeoutMs === undefined) return 0;
     queueMicrotask(() => {

@@ -9,7 +9,7 @@ import { createActivities, doneEvent, type Ended } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
-import { createInstanceStore, runKeys } from './redis/instance-store.ts';
+import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
 import { inRedisTime } from './redis/redis-time.ts';
 import { createTurn, type InstanceJob, type TurnOptions, tryEvent } from './turn.ts';
 
@@ -100,7 +100,8 @@ export const startWorkflowWorker = (options: {
       onTrouble(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  const activities = createActivities(bring, (tries) => store.renew(tries, now() + holdMs), holdMs);
+  const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
+  const activities = createActivities(bring, renew, holdMs, onTrouble);
   const turn = createTurn({
     store,
     find: (name, version) => {

@@ -38,6 +38,8 @@ export interface IndexStore {
   giveUp(generation: number): Promise<void>;
   /** Frees what the generations that were left take up. */
   removeLeft(): Promise<void>;
+  /** The whole index, unless a process keeps it. */
+  removeUnkept(): Promise<void>;
 }
 
 /**
@@ -167,6 +169,13 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
   return {
     giveUp,
     removeLeft,
+
+    removeUnkept: async () => {
+      const begun = await redis.hget(keys.state, 'generations');
+      if (begun === null || (await redis.exists(keys.lease)) === 1) return;
+      for (let number = 1; number <= Number(begun); number += 1) await dropGeneration(number);
+      await redis.unlink(keys.state, keys.changes);
+    },
 
     position: async () => readPosition(await redis.hget(keys.state, 'position')),
 

@@ -12,6 +12,7 @@ import type { Retention } from './filter.ts';
 import { createFollower } from './follower.ts';
 import { createIndexStore } from './index-store.ts';
 import { shardKeys } from './keys.ts';
+import { layout } from './packed-row.ts';
 import { sweepDueIn, sweepShard } from './sweep.ts';
 
 export interface Indexer {
@@ -46,7 +47,14 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
     const store = createIndexStore(redis, keys, now);
     const duty = createDuty({ redis, key: keys.lease, leaseMs, onError });
     const follower = createFollower({ redis, keys, store, now, mayGoOn: duty.mayGoOn, signal: duty.signal });
-    const sweep = (): Promise<number> => sweepShard({ redis, keys, store, retention, now: now() });
+    // While releases are mixed, processes of the earlier one keep theirs.
+    const earlier = Array.from({ length: layout - 1 }, (_, index) =>
+      createIndexStore(redis, shardKeys(prefix, shard, index + 1), now),
+    );
+    const sweep = async (): Promise<number> => {
+      for (const { removeUnkept } of earlier) await removeUnkept();
+      return sweepShard({ redis, keys, store, retention, now: now() });
+    };
 
     const start = (): void => {
       let lookAt = 0;

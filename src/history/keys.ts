@@ -37,9 +37,10 @@ const generationKeys = (base: string): GenerationKeys => ({
   minute: (minute) => `${base}:minute:${minute}`,
 });
 
-export const shardKeys = (prefix: string, shard: number): ShardKeys => {
+/** @param ofLayout Names are the same in every layout so far. */
+export const shardKeys = (prefix: string, shard: number, ofLayout = layout): ShardKeys => {
   const at = shardPrefix(prefix, shard);
-  const state = `${at}:history-${layout}`;
+  const state = `${at}:history-${ofLayout}`;
   return {
     state,
     lease: `${state}:lease`,

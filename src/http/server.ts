@@ -137,6 +137,11 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     { hostname: 'localhost', errorHandler: refuseRequest },
   );
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    // A connection that was refused is still read, so that the refusal arrives. What is completed there now was refused.
+    if (!incoming.socket.writable) {
+      incoming.resume();
+      return;
+    }
     if (leaving) outgoing.shouldKeepAlive = false;
     const body = options.refusal?.(incoming);
     if (body === undefined) {

@@ -1,9 +1,12 @@
 /**
- * Ends connections whose clients do not read what they asked for.
+ * Ends connections whose clients do not read what they asked for, or do not hang up after the server's last word.
  *
  * An answer that nobody reads stays in this process, and neither of Node's own clocks watches it: they are about requests.
  * A caller may rightly be silent for minutes while a person thinks, so silence alone says nothing either. What counts is
  * that something lies ready to be sent and none of it has gone for a while.
+ *
+ * A connection that the server has ended stays open until the client ends its half too, so that the last answer is not
+ * lost on its way. No clock of Node's watches that either.
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -19,7 +22,7 @@ const lookEveryMs = 1000;
  * Watches every connection of a server from now on.
  *
  * @param event Of the server, when a connection can be written to: `connection`, or `secureConnection` with TLS.
- * @param patienceMs How long an answer may lie before none of it has been taken.
+ * @param patienceMs How long an answer may lie before none of it has been taken, and how long a client may take to hang up.
  */
 export const endUnreadAnswers = (
   server: EventEmitter,
@@ -41,7 +44,7 @@ export const endUnreadAnswers = (
   // Looks are counted, not time: a process that was busy for seconds has not given anybody seconds to read.
   const timer = setInterval(() => {
     for (const socket of all) {
-      if (socket.writableLength === 0) {
+      if (socket.writableLength === 0 && !socket.writableEnded) {
         unread.delete(socket);
         continue;
       }

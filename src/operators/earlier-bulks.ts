@@ -37,6 +37,8 @@ export const createTakeOver = (options: {
   };
 
   return async () => {
+    // Processes of that release still list theirs from it.
+    await redis.expire(replayKey(prefix, 'bulks'), keptSeconds, 'NX');
     const ids = await redis.smembers(openKey);
     const done = await Promise.allSettled(ids.map(takeOver));
     const failed = done.find((each) => each.status === 'rejected');

@@ -5,6 +5,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
+import type { ScryptCost } from '../registry/passwords.ts';
 import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
 import { type Audit, type AuditAction, doneBy } from './audit.ts';
 import { type BegunLogin, createBegunLogins } from './begun-logins.ts';
@@ -90,6 +91,8 @@ export interface OperatorsOptions {
   readonly limiter: RateLimiter;
   readonly passwords: PasswordVerifier;
   readonly audit: Audit;
+  /** Of new passwords; that of src/registry/passwords.ts where nothing is said. */
+  readonly passwordCost?: ScryptCost;
 }
 
 /** For each who issues them. The command line at Redis needs no asking. */
@@ -99,7 +102,7 @@ export const createOperators = (options: OperatorsOptions): Operators => {
   const { redis, prefix, masterKey, now, settings, limiter, passwords, audit } = options;
   const sealed = createSealed(masterKey);
   const common = { redis, prefix, sealed, now };
-  const users = createUsers({ ...common, configured: settings.users });
+  const users = createUsers({ ...common, configured: settings.users, passwordCost: options.passwordCost });
   const links = createLinks(common);
   const begunLogins = createBegunLogins(common);
   const tokens = createTokens({ ...common, users });

@@ -7,7 +7,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { hashPassword } from '../registry/passwords.ts';
+import { hashPassword, type ScryptCost } from '../registry/passwords.ts';
 import { isOperatorName, type Role, roles } from './operator.ts';
 import type { Sealed } from './sealed.ts';
 import type { ConfiguredOperator } from './settings.ts';
@@ -96,8 +96,10 @@ export const createUsers = (options: {
   readonly prefix: string;
   readonly sealed: Sealed;
   readonly configured: readonly ConfiguredOperator[];
+  /** Of new passwords; that of src/registry/passwords.ts where nothing is said. */
+  readonly passwordCost?: ScryptCost | undefined;
 }): Users => {
-  const { redis, sealed } = options;
+  const { redis, sealed, passwordCost } = options;
   const key = `${options.prefix}:operators:users`;
   const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
   const placeOf = (name: string): string => `user ${name}`;
@@ -181,7 +183,7 @@ export const createUsers = (options: {
       if (oidcSubject !== undefined && (await findBySubject(oidcSubject))) return 'exists';
       const stored: Stored = {
         role,
-        ...(password !== undefined && { passwordHash: await hashPassword(password) }),
+        ...(password !== undefined && { passwordHash: await hashPassword(password, passwordCost) }),
         ...(oidcSubject !== undefined && { oidcSubject }),
         version: newVersion(),
       };
@@ -195,7 +197,7 @@ export const createUsers = (options: {
 
     setPassword: async (name, password) => {
       if (!isGoodPassword(password)) return 'bad-password';
-      return update(name, { passwordHash: await hashPassword(password) });
+      return update(name, { passwordHash: await hashPassword(password, passwordCost) });
     },
 
     setSubject: async (name, oidcSubject) => {

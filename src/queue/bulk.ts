@@ -6,7 +6,7 @@
  */
 import type { Job } from 'bullmq';
 import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
-import type { Shard } from '../transactions/shards.ts';
+import { giveUpIfGone, type Shard } from '../transactions/shards.ts';
 import type { RequestObjection } from './errors.ts';
 import type { SignatureHandle } from './handle.ts';
 import { type EnqueueOptions, type Placement, placeRequest } from './placement.ts';
@@ -54,7 +54,7 @@ export const createBulk = (deps: {
     return outcomeOf(shard, placed, status === 'unknown' ? undefined : placed.jobId);
   };
 
-  const add = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
+  const addOnce = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
     let jobs: readonly Job[];
     try {
       jobs = await shard.signatures.queue.addBulk(
@@ -65,6 +65,34 @@ export const createBulk = (deps: {
       return Promise.all(chunk.map((placed) => lookFor(shard, placed)));
     }
     return chunk.map((placed, index) => outcomeOf(shard, placed, jobs[index]?.id));
+  };
+
+  /** Whether it has joined a job that is gone. When that cannot be asked, it has been added as far as anybody knows. */
+  const joinedNone = async (shard: Shard, placed: Placed, outcome: EnqueueOutcome): Promise<boolean> => {
+    if (outcome.kind !== 'joined') return false;
+    try {
+      return await giveUpIfGone(shard.signatures, outcome.id, placed.deduplicationId);
+    } catch (error) {
+      onError(error instanceof Error ? error : new Error(String(error)));
+      return false;
+    }
+  };
+
+  const add = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
+    const outcomes = await addOnce(shard, chunk);
+    const isToAdd = await Promise.all(
+      chunk.map((placed, index) => {
+        const outcome = outcomes[index];
+        return outcome !== undefined && joinedNone(shard, placed, outcome);
+      }),
+    );
+    if (!isToAdd.includes(true)) return outcomes;
+    const added = await addOnce(
+      shard,
+      chunk.filter((_, index) => isToAdd[index]),
+    );
+    const rest = added[Symbol.iterator]();
+    return outcomes.map((outcome, index) => (isToAdd[index] ? (rest.next().value ?? outcome) : outcome));
   };
 
   return async (

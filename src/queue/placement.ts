@@ -30,6 +30,7 @@ export interface EnqueueOptions {
 export interface Placement {
   readonly shard: number;
   readonly jobId: string;
+  readonly deduplicationId: string;
   readonly jobOptions: JobsOptions;
 }
 
@@ -71,6 +72,7 @@ export const placeRequest = (
   return {
     shard: same.shard,
     jobId,
+    deduplicationId: same.id,
     jobOptions: {
       jobId,
       // The delay counts from here, whatever the clock says by the time BullMQ looks at it.

@@ -4,6 +4,10 @@
  * Every job leaves some four events, of which one tells its end. A process that only accepts has no use for any of them, and
  * reading them would cost it more than the job does; so nothing is read while nobody listens. Who begins to listen hears
  * what happens from then on.
+ *
+ * The stream tells of every job of the queue. Beside a flood that is thousands of events, with the signatures in them, for each
+ * that somebody waits for; to be sent and parsed, they would hold that one up. Then Redis is asked for those of certain jobs
+ * only.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { QueueEvents } from 'bullmq';
@@ -13,8 +17,8 @@ import { lastEntryId } from '../redis/streams.ts';
 import type { QueueAt } from './shards.ts';
 
 export interface EndListener {
-  /** Whether somebody still wants to hear. */
-  wanted(): boolean;
+  /** The jobs of whose ends somebody still wants to hear. */
+  wanted(): { readonly size: number; keys(): Iterable<string> };
   /** @param returnValue As JSON text. */
   completed(jobId: string, returnValue: string): void;
   failed(jobId: string, failedReason: string): void;
@@ -37,7 +41,29 @@ const blockMs = 10_000;
 const againMs = 500;
 const closePatienceMs = 1000;
 
+/** In one read: so many events, and more than so many for each of those that are waited for, are a crowd. */
+const crowd = 32;
+const crowdForEach = 8;
+/** When more are waited for, much of what is told is of use. */
+const mostWanted = 250;
+/** Redis does nothing else meanwhile: for less than a millisecond. */
+const crowdAtOnce = 500;
+
+/** KEYS: the stream. ARGV: where it was read to; ids. Returns where it is read to now, how many events that were, and those of the ids. */
+const ofThoseScript = `
+local wanted, found = {}, {}
+for i = 2, #ARGV do wanted[ARGV[i]] = true end
+local entries = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ${crowdAtOnce})
+for _, entry in ipairs(entries) do
+  local fields = entry[2]
+  for i = 1, #fields, 2 do
+    if fields[i] == 'jobId' and wanted[fields[i + 1]] then found[#found + 1] = entry end
+  end
+end
+return { #entries > 0 and entries[#entries][1] or ARGV[1], #entries, found }`;
+
 type Fields = readonly string[];
+type Events = readonly (readonly [id: string, fields: Fields])[];
 
 const fieldOf = (fields: Fields, name: string): string => {
   for (let index = 0; index < fields.length; index += 2) {
@@ -81,7 +107,7 @@ export const createEndEvents = (options: {
 
   const isWanted = (): boolean => {
     const time = performance.now();
-    if (listener.wanted()) wantedAt = time;
+    if (listener.wanted().size > 0) wantedAt = time;
     return time - wantedAt < lingerMs;
   };
 
@@ -93,18 +119,37 @@ export const createEndEvents = (options: {
     else if (event === 'removed') listener.removed(jobId);
   };
 
+  /** @returns Undefined for none within the time. */
+  const readAll = async (position: string): Promise<Events | undefined> => {
+    const [stream] = (await backend.readEvents(position, blockMs)) ?? [];
+    return stream?.[1];
+  };
+
+  const readOfThose = async (
+    position: string,
+    ids: Iterable<string>,
+  ): Promise<readonly [position: string, count: number, events: Events]> =>
+    (await redis.eval(ofThoseScript, 1, queue.toKey('events'), position, ...ids)) as [string, number, Events];
+
   const read = async (): Promise<void> => {
     let position: string | undefined;
+    let crowded = false;
     while (!closed && isWanted()) {
       try {
         // Asked on the connection of those who listen: what they ask after this comes after it.
         position ??= await lastEntryId(redis, queue.toKey('events'));
-        for (const [, entries] of (await backend.readEvents(position, blockMs)) ?? []) {
-          for (const [id, fields] of entries) {
-            position = id;
-            tell(fields);
-          }
+        const wanted = listener.wanted();
+        let count: number;
+        let events: Events;
+        if (crowded && wanted.size <= mostWanted)
+          [position, count, events] = await readOfThose(position, wanted.keys());
+        else {
+          events = (await readAll(position)) ?? [];
+          count = events.length;
+          position = events.at(-1)?.[0] ?? position;
         }
+        crowded = count >= Math.max(crowd, crowdForEach * wanted.size);
+        for (const [, fields] of events) tell(fields);
       } catch (error) {
         if (closed) return;
         onError(error instanceof Error ? error : new Error(String(error)));

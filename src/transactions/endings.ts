@@ -98,7 +98,7 @@ export const createEndings = (options: EndingsOptions): Endings => {
   const events = createEndEvents({
     ...options,
     listener: {
-      wanted: () => waiters.size > 0,
+      wanted: () => waiters,
       completed: (id, returnValue) => {
         if (waiters.has(id)) settle(id, { kind: 'completed', returnValue: JSON.parse(returnValue) });
       },

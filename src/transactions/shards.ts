@@ -66,6 +66,21 @@ export const openQueue = (
   return { queue, redis, home: createJobHome(queue, redis) };
 };
 
+/**
+ * A job that an equal request was to join, but that is gone: removed, or kept for a shorter time than its deduplication key.
+ *
+ * @returns Whether that was so. The key is given up then, and the request can be added again.
+ */
+export const giveUpIfGone = async (
+  { queue, home }: QueueAt,
+  found: string,
+  deduplicationId: string,
+): Promise<boolean> => {
+  if ((await home.readEnd(found)) !== undefined) return false;
+  await queue.getBackend().removeDeduplicationKey(deduplicationId, found);
+  return true;
+};
+
 const closePatienceMs = 1000;
 
 /** The connection stays the caller's; {@link closeShards} does not end it. */

@@ -17,7 +17,7 @@ import { endingOf } from './ending.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
 import type { ReadEnd } from './outcomes.ts';
-import type { Shard } from './shards.ts';
+import { giveUpIfGone, type Shard } from './shards.ts';
 import type { TransactionState, TransactionView } from './view.ts';
 
 /** Whether an error of `submit`, or of what brings a receipt, says for certain that nothing was accepted. */
@@ -139,10 +139,10 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     fingerprint: { id: string; shard: number },
     wanted: string,
   ): Promise<{ readonly msspTransId: string }> => {
-    const { queue, home } = place(fingerprint.shard).shard.signatures;
+    const at = place(fingerprint.shard).shard.signatures;
     const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
     const addOnce = async (): Promise<string> => {
-      const { id } = await queue.add(signatureJobName, data, {
+      const { id } = await at.queue.add(signatureJobName, data, {
         jobId: wanted,
         deduplication: { id: fingerprint.id, ...joinable(wire) },
         timestamp: now(),
@@ -151,10 +151,8 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return id;
     };
     const msspTransId = await addOnce();
-    if (msspTransId === wanted || (await home.readEnd(msspTransId)) !== undefined) return { msspTransId };
-    // The key has outlived its job, which was removed, or kept for a shorter time than this process keeps one.
-    await queue.getBackend().removeDeduplicationKey(fingerprint.id, msspTransId);
-    return { msspTransId: await addOnce() };
+    const joinedNone = msspTransId !== wanted && (await giveUpIfGone(at, msspTransId, fingerprint.id));
+    return { msspTransId: joinedNone ? await addOnce() : msspTransId };
   };
 
   return {

@@ -23,6 +23,11 @@ const ours = { 'sec-fetch-site': 'same-origin' };
 const asks = (who: (typeof roles)[number], method: string, path: string, headers: object = ours) =>
   stage.fetch(`/admin/queues${path}`, { method, headers: { cookie: stage.cookies[who], ...headers } });
 
+it('is found with a slash at the end of its address, too', async () => {
+  const answer = await asks('viewer', 'GET', '/?jobsPerPage=20');
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/admin/queues?jobsPerPage=20']);
+});
+
 const secretText = 'Pay 4711 to Zacharias?';
 /** Of a signature or a certificate; lines of our own code. */
 const bytes = /"cms"|MII[A-Za-z0-9+/]{20}|stacktrace":\["/;

@@ -18,6 +18,8 @@ const redis = testRedis();
 let product: TestProduct;
 let server: RunningServer;
 let url: string;
+/** The address of every request that reached a route. */
+const asked: string[] = [];
 
 beforeAll(async () => {
   product = await startTestProduct(redis, {
@@ -27,7 +29,10 @@ beforeAll(async () => {
     },
   });
   server = await listen({
-    fetch: product.api.fetch,
+    fetch: (request, bindings) => {
+      asked.push(request.url);
+      return product.api.fetch(request, bindings);
+    },
     host: '127.0.0.1',
     port: 0,
     requestTimeoutMs: 300,
@@ -143,6 +148,34 @@ describe('a sender that dawdles', () => {
     for (const { answers } of connections.slice(0, 2)) {
       expect(answers().map(({ body }) => body.Fault.Detail)).toEqual(['The request did not arrive in time']);
     }
+  });
+
+  it.each([
+    ['late', `${postHead(path).slice(0, -2)}X-Slow: 1\r\n`, 'The request did not arrive in time'],
+    ['malformed', 'Hello\r\n', 'The request is not valid HTTP'],
+  ])(
+    'that was refused because it is %s is cut off also when it never hangs up',
+    async (_why, head, detail) => {
+      const { socket, answered, closed } = await connectTo(url, { allowHalfOpen: true });
+      socket.write(head);
+      const [answer] = await answered();
+      expect(answer?.body.Fault.Detail).toBe(detail);
+      const dripping = setInterval(() => socket.write('X-A: b\r\n'), 50);
+      await closed.finally(() => clearInterval(dripping));
+    },
+  );
+
+  it('and completes its request after the refusal is not served', async () => {
+    const { socket, answers, answered, closed } = await connectTo(url, { allowHalfOpen: true });
+    const late = '/rest/service/sign?late';
+    const request = post(late, signRequest());
+    socket.write(request.slice(0, 40));
+    await answered();
+    socket.write(request.slice(40));
+    const dripping = setInterval(() => socket.write(' '), 50);
+    await closed.finally(() => clearInterval(dripping));
+    expect(answers()).toHaveLength(1);
+    expect(asked).not.toContain(`http://test${late}`);
   });
 
   it('who hangs up while a user thinks loses nothing: the same request joins, and gets the signature', async () => {

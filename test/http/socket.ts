@@ -59,9 +59,13 @@ export const closeConnections = (): void => {
   for (const socket of open) socket.destroy();
 };
 
-export const connectTo = async (url: string): Promise<Connection> => {
+/** @param options `allowHalfOpen` for a client that goes on when the server has said its last word. */
+export const connectTo = async (
+  url: string,
+  options: { allowHalfOpen?: boolean } = {},
+): Promise<Connection> => {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ ...options, port: Number(port), host: hostname });
   open.add(socket);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));

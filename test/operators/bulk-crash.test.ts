@@ -78,8 +78,7 @@ const answerAll = async (bulkId: string, ids: readonly string[]): Promise<void> 
 
 const checkAll = async (bulkId: string, ids: readonly string[]): Promise<void> => {
   const attempts = stage.asked().filter((line) => ids.includes(line.split(' ')[0] ?? ''));
-  expect(attempts).toHaveLength(2 * ids.length);
-  expect(new Set(attempts)).toEqual(new Set(ids.flatMap((id) => [`${id} 1`, `${id} 2`])));
+  expect(attempts.toSorted()).toEqual(ids.flatMap((id) => [`${id} 1`, `${id} 2`]).toSorted());
   expect(await stage.replays.progress(bulkId)).toMatchObject({
     total: ids.length,
     waiting: 0,
@@ -202,6 +201,7 @@ describe('a bulk of an earlier release', () => {
     await client.rpush(key(`bulk:${id}:items`), JSON.stringify([item, 1]));
     await client.hset(key(`bulk:${id}`), 'order', JSON.stringify(written), 'state', state);
     await client.sadd(key('open'), id);
+    await client.zadd(key('bulks'), written.createdAt, id);
   };
 
   it('goes on, or is stopped, and keeps no other from going on', async () => {
@@ -220,5 +220,6 @@ describe('a bulk of an earlier release', () => {
     );
     expect(stage.asked()).not.toContain(`${left} 2`);
     expect(await client.smembers(`{${stage.prefix}-replays}:open`)).toEqual(['B00000000000000a0']);
+    expect(await client.ttl(`{${stage.prefix}-replays}:bulks`)).toBeGreaterThan(0);
   });
 });

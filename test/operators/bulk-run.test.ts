@@ -117,6 +117,7 @@ describe('one person', () => {
     const seldom = await stage.failed(208);
     const prompts = createPromptLimit(limiter());
     while (await prompts.take(msisdn.slice(1)));
+    expect(await client.keys(`*${stage.prefix}*${msisdn.slice(1)}*`)).toEqual([]);
     expect(await stage.replays.replay(often, operator)).toEqual({ refused: 'too-many' });
     const bulkId = await order([often, seldom]);
     const run = await takeUp(bulkId);

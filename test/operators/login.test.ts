@@ -10,6 +10,7 @@ import { admin, type Stage, settings, startStage, tokenOf } from './stage.ts';
 const test = testRedis();
 const redis = test.client();
 const password = 'correct horse battery';
+const cheap = { ln: 10, r: 1, p: 1 };
 let prefix = '';
 let stage: Stage;
 let count = 0;
@@ -74,7 +75,7 @@ describe('a login by password', () => {
   });
 
   it('knows users of the configuration file, who go before stored ones and cannot be changed', async () => {
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashPassword(password, cheap);
     await stage.operators.users.add(admin, { name: 'vera', role: 'admin', password: 'a password of old' });
     stage = startStage(
       redis,
@@ -295,7 +296,7 @@ describe('the audit log', () => {
     const { operators } = stage;
     await expect(operators.users.add(admin, { name: 'vera', role: 'viewer', password })).rejects.toThrow();
     expect(await operators.users.list()).toEqual([]);
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashPassword(password, cheap);
     stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', passwordHash }] });
     await expect(logIn('vera')).rejects.toThrow();
     expect(await redis.keys(`${prefix}:operators:session:*`)).toEqual([]);

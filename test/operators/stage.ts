@@ -57,6 +57,8 @@ export const startStage = (
     limiter: createRateLimiter({ redis, prefix }),
     passwords,
     audit,
+    // What they cost is tested elsewhere.
+    passwordCost: { ln: 10, r: 1, p: 1 },
   });
   return {
     operators,

@@ -281,6 +281,30 @@ describe('equal requests', () => {
     expect(third.joined).toBe(false);
     await third.cancel();
   });
+
+  it('join none that has been removed, one by one or many at once', async () => {
+    const request = fixed();
+    const options = { notBefore: new Date(Date.now() + 3_600_000) };
+    const client = redis.client();
+    const remove = async (id: string): Promise<void> => {
+      const key = (name: string) => `{${product.configuration.queue.prefix}-0}:signatures:${name}`;
+      // As where HTTP has added it: equal requests join it for a time, whether or not it has ended.
+      expect(await client.expire(key(`de:${await client.hget(key(id), 'deid')}`), 60)).toBe(1);
+      await client.del(key(id));
+    };
+    const first = await queue.enqueue(request, options);
+    await remove(first.id);
+    const second = await queue.enqueue(request, options);
+    expect([second.joined, await second.status()]).toEqual([false, 'scheduled']);
+    expect(await queue.enqueue(request, options)).toMatchObject({ id: second.id, joined: true });
+    await remove(second.id);
+    const [third, twin] = await queue.enqueueBulk([request, request], options);
+    if (third?.kind !== 'accepted' || twin?.kind !== 'joined')
+      throw new Error(`${third?.kind}, ${twin?.kind}`);
+    expect(twin.id).toBe(third.id);
+    expect(await third.handle.status()).toBe('scheduled');
+    await third.handle.cancel();
+  });
 });
 
 describe('a request that is not in order', () => {

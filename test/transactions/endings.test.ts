@@ -98,6 +98,49 @@ describe('the events', () => {
   });
 });
 
+describe('beside a flood of events about others', () => {
+  const events = (): string => at.queue.toKey('events');
+
+  /** All at once, so that one read finds them all. */
+  const tellOfOthers = async (...more: readonly string[]): Promise<void> => {
+    const crowd = client.multi();
+    for (let other = 0; other < 100; other += 1)
+      crowd.xadd(events(), '*', 'event', 'added', 'jobId', newMsspTransId(0));
+    if (more.length > 0) crowd.xadd(events(), '*', ...more);
+    await crowd.exec();
+  };
+
+  it('Redis is asked for those of the jobs that are waited for, and each end is heard of', async () => {
+    const ids = [newMsspTransId(0), newMsspTransId(0), newMsspTransId(0)] as const;
+    const waits = ids.map((id) => endings.wait(id, 1, true));
+    const ended = waits.map(({ ended: end }) => end);
+    const asked = vi.spyOn(client, 'eval');
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await vi.waitFor(async () => {
+      await tellOfOthers();
+      expect(asked.mock.lastCall).toEqual(expect.arrayContaining([...ids]));
+    });
+    await tellOfOthers('event', 'completed', 'jobId', ids[0], 'returnvalue', '7', 'prev', 'active');
+    await tellOfOthers('event', 'failed', 'jobId', ids[1], 'failedReason', '_401 USER_CANCEL: No');
+    await tellOfOthers('event', 'removed', 'jobId', ids[2], 'prev', 'delayed');
+    expect(await Promise.all(ended)).toEqual([
+      { kind: 'completed', returnValue: 7 },
+      { kind: 'failed', failedReason: '_401 USER_CANCEL: No' },
+      undefined,
+    ]);
+    expect(looked).toEqual([]);
+    asked.mockRestore();
+  });
+
+  it('the stream is read as before when it is over', async () => {
+    const waiting = endings.wait(await added(), 1);
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await tellOfOthers();
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    waiting.cancel();
+  });
+});
+
 describe('an end that no event has told of', () => {
   it('is found', async () => {
     const id = await added();

@@ -1,12 +1,13 @@
 /**
  * What other programs, bad luck and bad timing do to the queues. Each case was once a defect, or could be one.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { fault } from '../../src/protocol/fault.ts';
-import { receiptJobId, type SignatureJobData } from '../../src/transactions/contract.ts';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { fault, faultLine } from '../../src/protocol/fault.ts';
+import { receiptJobId, recordIn } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
-import { signatureDeadline } from '../../workers/taking.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -63,14 +64,18 @@ const stateOf = async (id: string) => (await product.api.transactions.find(id))?
 const failedWith = (id: string, code: number) =>
   until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
 const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
-const asleep = (id: string) =>
-  until(async () => expect(await shard.signatures.queue.getJobState(id)).toBe('delayed'));
+const recordOf = async (id: string) => {
+  const job = await shard.signatures.queue.getJob(id);
+  return recordIn(job?.progress, job?.data) as SignatureRecord | undefined;
+};
+/** Somebody has been asked. */
+const pending = (id: string, attempt = 1) =>
+  until(async () => expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }));
 const reasonOf = (queue: Shard['signatures']['queue'], id: string) =>
   until(async () => {
     expect(await queue.getJobState(id)).toBe('failed');
     return (await queue.getJob(id))?.failedReason;
   });
-const dataOf = async (id: string) => (await shard.signatures.home.read(id))?.data as SignatureJobData;
 
 describe('a signature job that another program added', () => {
   const add = async (data: unknown, id = newMsspTransId(0)) => {
@@ -94,6 +99,7 @@ describe('a signature job that another program added', () => {
 
   it.each([
     ['a record', { transaction: { version: 1, state: 'signed', attempt: 1, deadline: 9e15, history: [] } }],
+    ['a choice', { chosen: { profile: 'STK-LoA4', sscdId: 'sim' } }],
     ['a count of failures', { deliveryFailures: 3 }],
     ['a trouble of its own', { troubled: true }],
   ])('may not bring %s that only workers write', async (_, extra) => {
@@ -168,74 +174,100 @@ describe('a receipt job that another program added', () => {
 describe('a replay', () => {
   it('of a job that failed before it had a record begins a new attempt with a deadline of its own', async () => {
     const id = newMsspTransId(0);
-    const wire = wireOf({ mode: 'asynch', msisdn: '+41780000020' });
-    await shard.signatures.queue.add('sign', { MSS_SignatureReq: { ...wire, TimeOut: 'x' } }, { jobId: id });
+    const wire = wireOf({ mode: 'asynch', msisdn: '+41780000020', timeoutSeconds: 60 });
+    const bad = { MSS_SignatureReq: { ...wire, TimeOut: 'x' } };
+    const timestamp = Date.now() - 3_600_000;
+    await shard.signatures.queue.add('sign', bad, { jobId: id, timestamp });
     await reasonOf(shard.signatures.queue, id);
     const job = await shard.signatures.queue.getJob(id);
     await job?.updateData({ MSS_SignatureReq: wire });
     await job?.retry();
-    await asleep(id);
-    expect((await dataOf(id)).transaction).toMatchObject({ state: 'pending', attempt: 2 });
+    await pending(id, 2);
     expect(await product.api.transactions.answer(id, 2, cancelled)).toBe('accepted');
     await failedWith(id, 401);
-    expect((await dataOf(id)).transaction?.attempt).toBe(2);
+    expect((await recordOf(id))?.attempt).toBe(2);
   });
 
   it('of a transaction whose signature was refused asks the person again', async () => {
     const id = await submit({ msisdn: '+41780000021' });
-    await asleep(id);
+    await pending(id);
     await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
     await failedWith(id, 900);
     await product.api.transactions.replay(id);
-    await asleep(id);
-    expect((await dataOf(id)).transaction).toMatchObject({ state: 'pending', attempt: 2 });
+    await pending(id, 2);
     await product.api.transactions.answer(id, 2, cancelled);
   });
 
-  it('has a deadline of its own from the beginning, also when its counts were reset', async () => {
-    const options = { mode: 'asynch', msisdn: '+41780000023', timeoutSeconds: 1 } as const;
-    const request = product.core.protocol.parseSign(signRequest(options));
-    if (!request.ok) throw new Error('The request is in order');
-    const id = await submit(options);
+  it.each([
+    ['is taken late', {}],
+    ['is taken late, and its counts were reset', { resetAttemptsMade: true }],
+  ])('has a deadline of its own from when it is taken, also when it %s', async (_, counts) => {
+    const id = await submit({ msisdn: '+41780000023', timeoutSeconds: 1 });
     await failedWith(id, 208);
     await product.stopWorkers();
-    await (await shard.signatures.queue.getJob(id))?.retry('failed', { resetAttemptsMade: true });
-    const job = await shard.signatures.queue.getJob(id);
-    if (job === undefined) throw new Error('The job is there');
-    const now = Date.now() + 60_000;
-    // It is taken now.
-    job.processedOn = now;
-    const deadline = await signatureDeadline(
-      shard.signatures.home,
-      job,
-      job.data,
-      request.value.request,
-      now,
-    );
+    await (await shard.signatures.queue.getJob(id))?.retry('failed', counts);
+    // Longer than the attempt lasts.
+    await delay(1100);
+    const since = Date.now();
     await product.startWorkers();
-    expect(deadline).toBe(now + 1000);
+    await until(async () => expect(await recordOf(id)).toMatchObject({ state: 'failed', attempt: 2 }));
+    const { deadline = 0, history = [] } = (await recordOf(id)) ?? {};
+    const begun = history.find(({ state, attempt }) => state === 'submitted' && attempt === 2)?.at ?? 0;
+    expect(begun).toBeGreaterThanOrEqual(since - 100);
+    expect(deadline).toBe(begun + 1000);
+    expect(history.slice(-2).map(({ state }) => state)).toEqual(['pending', 'failed']);
   });
 
   it('is joined by an equal request, like the first attempt', async () => {
     const wire = wireOf({ mode: 'asynch', msisdn: '+41780000022' });
     const { msspTransId } = await product.api.transactions.submit(wire);
-    await asleep(msspTransId);
+    await pending(msspTransId);
     await product.api.transactions.answer(msspTransId, 1, cancelled);
     await failedWith(msspTransId, 401);
     await product.api.transactions.replay(msspTransId);
-    await asleep(msspTransId);
+    await pending(msspTransId, 2);
     expect((await product.api.transactions.submit(wire)).msspTransId).toBe(msspTransId);
     await product.api.transactions.answer(msspTransId, 2, cancelled);
   });
 });
 
-describe('trouble that lasts until the deadline', () => {
-  it('is an internal error, not the silence of the user', async () => {
-    // A key record that nobody can open: the step of this robot throws at every try.
+describe('trouble', () => {
+  /** A key record that nobody can open: what asks this robot throws at every try. */
+  const breakKey = () => {
     const { prefix } = product.configuration.queue;
-    await redis.client().set(`${prefix}:custody:user:41783000001:sim:EC`, 'garbage');
+    const key = `${prefix}:custody:user:41783000001:sim:EC`;
+    return redis
+      .client()
+      .set(key, 'garbage')
+      .then(() => key);
+  };
+  const troubles = () => product.logged.filter((line) => JSON.parse(line).msg === 'trouble').length;
+
+  it('that lasts until the deadline is an internal error, not the silence of the user', async () => {
+    await breakKey();
+    const before = troubles();
     const id = await submit({ msisdn: '+41783000001', timeoutSeconds: 1 });
     await failedWith(id, 900);
+    // The reason tells nothing of the inside, the log does.
+    expect(await reasonOf(shard.signatures.queue, id)).toBe(faultLine(fault(900)));
+    expect(troubles()).toBeGreaterThan(before);
+    expect((await recordOf(id))?.history.map(({ state }) => state)).toEqual(['submitted', 'failed']);
+    // BullMQ has heard of one run.
+    expect((await shard.signatures.queue.getJob(id))?.attemptsMade).toBe(1);
+  });
+
+  it('that is over is forgotten: what threw is tried again until it does not', async () => {
+    const key = await breakKey();
+    const id = await submit({ msisdn: '+41783000001', timeoutSeconds: 60 });
+    await until(async () => {
+      const job = await shard.signatures.queue.getJob(id);
+      expect(job?.progress).toMatchObject({ context: { failures: 2 } });
+    });
+    await redis.client().del(key);
+    await signed(id);
+    const job = await shard.signatures.queue.getJob(id);
+    expect(job?.returnvalue).toMatchObject({ state: 'signed', attempt: 1 });
+    expect(job?.attemptsMade).toBe(1);
   });
 });
 

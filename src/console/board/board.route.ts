@@ -10,9 +10,6 @@
  *
  * Its page asks somebody else's server for fonts; that link is taken out.
  */
-import { createBullBoard } from '@bull-board/api';
-import { HonoAdapter } from '@bull-board/hono';
-import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Role } from '../../operators/operator.ts';
@@ -22,12 +19,11 @@ import type { Details } from '../api/transaction-detail.ts';
 import { presentReplay } from '../api/transactions.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
-import { createAdapters } from './adapters.ts';
 
 const basePath = '/admin/queues';
 
 const readable: readonly RegExp[] = [
-  /^\/?$/,
+  /^$/,
   /^\/queue\/[^/]+(?:\/[^/]+)?$/,
   /^\/static\/.+$/,
   /^\/api\/queues$/,
@@ -48,28 +44,16 @@ const mostJobs = 100;
 /** What it answers about one job. */
 const jobAnswer = z.looseObject({ job: z.looseObject({}) });
 
-const createBoard = (deps: ConsoleDeps, role: Role): Hono => {
-  const adapter = new HonoAdapter(serveStatic);
-  adapter.setBasePath(basePath);
-  createBullBoard({
-    queues: [...createAdapters(deps, role)],
-    serverAdapter: adapter,
-    options: {
-      uiConfig: {
-        boardTitle: 'Paraph queues',
-        hideRedisDetails: true,
-        hideDocsLink: true,
-        showWorkers: false,
-        miscLinks: [{ text: 'Console', url: '/admin' }],
-      },
-    },
-  });
-  return new Hono().route(basePath, adapter.registerPlugin());
-};
-
 export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
-  const boards = { reading: createBoard(deps, 'viewer'), replaying: createBoard(deps, 'operator') };
+  const boards = new Map<Role, Promise<Hono>>();
+  const boardFor = (role: Role): Promise<Hono> => {
+    const kind = seesPeople(role) ? 'operator' : 'viewer';
+    const known =
+      boards.get(kind) ?? import('./board.ts').then(({ createBoard }) => createBoard(deps, kind, basePath));
+    boards.set(kind, known);
+    return known;
+  };
 
   const isSignatures = (name: string): boolean => /^(?:\d+-)?signatures$/.test(name);
   const isCallbacks = (name: string): boolean => /^(?:\d+-)?callbacks$/.test(name);
@@ -106,6 +90,8 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
 
   routes.get('*', async (c) => {
     const path = c.req.path.slice(basePath.length);
+    // The board knows its first page by one address only.
+    if (path === '/') return c.redirect(`${basePath}${new URL(c.req.url).search}`);
     if (!readable.some((pattern) => pattern.test(path)))
       return refuse(404, 'unknown', 'There is no such page');
     // The board sets no limit, and all that it reads is read whole, in one go.
@@ -116,7 +102,7 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
     ) {
       return refuse(400, 'bad-request', `jobsPerPage must be a number of at most ${mostJobs}`);
     }
-    const board = seesPeople(c.get('session').operator.role) ? boards.replaying : boards.reading;
+    const board = await boardFor(c.get('session').operator.role);
     const answered = await board.fetch(c.req.raw, c.env);
     if (answered.status >= 500) {
       // Its own words about this may be those of Redis.

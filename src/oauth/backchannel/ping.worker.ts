@@ -94,6 +94,8 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     add: (login) => engine.start(workflow, login.reference, login),
     start: () => {
       if (closed !== undefined) return;
+      // What an earlier release waited for. Its processes may still be at it, for less than a day: no login is open for longer.
+      blocking.expire(`${prefix}:oidc:pings`, 86_400, 'NX').catch(onError);
       worker ??= startWorkflowWorker({
         queue: workerQueue,
         connection: blocking,
