@@ -20,9 +20,14 @@ export type SignatureWorker = Worker<SignatureJobData, SignatureRecord>;
 /** Other programs write jobs, too. */
 const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
 
-const apIdOf = ({ data }: SignatureJob): string | undefined => {
-  const apId = member(member(member(data, 'MSS_SignatureReq'), 'AP_Info'), 'AP_ID');
-  return typeof apId === 'string' ? apId : undefined;
+const callerIn = ({ data }: SignatureJob) => {
+  const caller = member(member(data, 'MSS_SignatureReq'), 'AP_Info');
+  const apId = member(caller, 'AP_ID');
+  const apTransId = member(caller, 'AP_TransID');
+  return {
+    apId: typeof apId === 'string' ? apId : undefined,
+    apTransId: typeof apTransId === 'string' ? apTransId : '',
+  };
 };
 
 export const tellOfTransactions = (
@@ -35,25 +40,28 @@ export const tellOfTransactions = (
 ): void => {
   const { transactionLog, log, protocol } = to;
 
-  const aboutOf = ({ data }: SignatureJob) => {
-    const request = protocol.parseStoredSign(member(data, 'MSS_SignatureReq'));
-    return request.ok ? request.value : undefined;
-  };
-
   worker.on('active', (job) => {
-    if (job.attemptsStarted === 1) transactionLog.submitted(apIdOf(job));
+    if (job.attemptsStarted === 1) transactionLog.submitted(callerIn(job).apId);
   });
   worker.on('completed', (job, record) => {
-    transactionLog.signed(apIdOf(job), record);
-    const about = aboutOf(job);
-    if (about !== undefined) log.signed(job.id ?? '', record.attempt, about, record);
+    const { apId, apTransId } = callerIn(job);
+    transactionLog.signed(apId, record);
+    if (apId !== undefined) log.signed(job.id ?? '', record.attempt, { caller: { apId, apTransId } }, record);
   });
   worker.on('failed', (job) => {
     // A run that failed is told, too, when its producer wants the job to be tried again.
     if (job?.finishedOn === undefined) return;
     const code = parseFaultLine(job.failedReason ?? '')?.code ?? 900;
-    transactionLog.failed(apIdOf(job), code);
-    const attempt = member(recordIn(job.progress, job.data), 'attempt');
-    log.failed(job.id ?? '', typeof attempt === 'number' ? attempt : 0, code, aboutOf(job));
+    const { data } = job;
+    transactionLog.failed(callerIn(job).apId, code);
+    const attempt = member(recordIn(job.progress, data), 'attempt');
+    // What a job says of itself is not written down where its request cannot be read.
+    const request = protocol.parseStoredSign(member(data, 'MSS_SignatureReq'));
+    log.failed(
+      job.id ?? '',
+      typeof attempt === 'number' ? attempt : 0,
+      code,
+      request.ok ? request.value : undefined,
+    );
   });
 };

@@ -161,9 +161,9 @@ describe('a callback', () => {
   it('tells of what was cancelled while somebody was asked, and before anybody was', async () => {
     await start();
     const cancel = (id: string) => {
-      const { blocking, protocol } = stage.product.core;
+      const { protocol } = stage.product.core;
       const at = stage.shardOfId(id).signatures;
-      return cancelTransaction(id, { at, redis: blocking, protocol, now: Date.now });
+      return cancelTransaction(id, { at, protocol, now: Date.now });
     };
     const asked = await stage.submit({ apId: shop, msisdn: '+41700092507' });
     await soon(() =>

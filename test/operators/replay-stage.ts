@@ -117,7 +117,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
         const at = shardFor(shards, id)?.signatures;
         return at === undefined
           ? 'unknown'
-          : cancelTransaction(id, { at, redis: blocking, protocol, now: Date.now });
+          : cancelTransaction(id, { at, protocol, now: Date.now });
       },
       audit,
       queue: bulkQueue,
