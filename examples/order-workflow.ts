@@ -5,7 +5,7 @@
  * any number of processes may run it.
  */
 import { resolve } from 'node:path';
-import { createSignatureQueue } from 'paraph/queue';
+import { createSignatureQueue, SignatureFailedError } from 'paraph/queue';
 import { activity, defineWorkflow, openWorkflows } from 'paraph/workflow';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
@@ -31,17 +31,25 @@ const chart = setup({
   actors: {
     reserve: activity<Order, void>(async () => undefined, { attempts: 5, timeoutMs: 10_000 }),
     // Tried again after a crash it joins the request that is open, so nobody is asked twice.
-    sign: activity<Order, string>(async ({ input: { number, msisdn, placedAt } }) => {
-      const request = {
-        msisdn,
-        text: `Example Shop: confirm order ${number}?`,
-        apTransId: `order.${number}`,
-        instant: new Date(placedAt),
-      };
-      const handle = await signatures.enqueue(request, { deduplicate: 'ap-trans-id' });
-      const { profile } = await handle.result({ timeoutMs: 90_000 });
-      return `signed: ${profile}`;
-    }),
+    sign: activity<Order, { isSigned: boolean; said: string }>(
+      async ({ input: { number, msisdn, placedAt } }) => {
+        const request = {
+          msisdn,
+          text: `Example Shop: confirm order ${number}?`,
+          apTransId: `order.${number}`,
+          instant: new Date(placedAt),
+        };
+        const handle = await signatures.enqueue(request, { deduplicate: 'ap-trans-id' });
+        try {
+          const { profile } = await handle.result({ timeoutMs: 90_000 });
+          return { isSigned: true, said: `signed: ${profile}` };
+        } catch (error) {
+          // Expected, so it is a value: what is thrown is told to `onError`.
+          if (error instanceof SignatureFailedError) return { isSigned: false, said: error.message };
+          throw error;
+        }
+      },
+    ),
     ship: activity<Order, void>(async () => undefined, { attempts: 5 }),
     release: activity<Order, void>(async () => undefined, { attempts: 5 }),
   },
@@ -62,7 +70,14 @@ const chart = setup({
       invoke: {
         src: 'sign',
         input: ({ context }) => context.order,
-        onDone: { target: 'shipping', actions: assign({ end: ({ event }) => event.output }) },
+        onDone: [
+          {
+            guard: ({ event }) => event.output.isSigned,
+            target: 'shipping',
+            actions: assign({ end: ({ event }) => event.output.said }),
+          },
+          { target: 'releasing', actions: assign({ end: ({ event }) => event.output.said }) },
+        ],
         onError: {
           target: 'releasing',
           actions: assign({ end: ({ event }) => (event.error as Error).message }),

@@ -1,14 +1,17 @@
 /** The typed producer beside a real service, without HTTP but where it says so. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { signCms } from '../../src/pki/cms.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import {
   InvalidRequestError,
   NoResultError,
   SignatureFailedError,
+  type SignatureHandle,
   type SignatureInput,
   type SignatureQueue,
 } from '../../src/queue/index.ts';
+import { nonceOf } from '../../src/transactions/ids.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { statusRequest } from '../support/requests.ts';
@@ -174,6 +177,47 @@ describe('a handle', () => {
     const results = handles.map((handle) => handle.result());
     await vi.waitFor(async () => expect(await readers()).toBe(before + 1));
     await Promise.all(results);
+  });
+});
+
+describe('an answer for a device', () => {
+  const cancelled = { kind: 'fault', fault: fault(401) } as const;
+  const failureOf = (handle: SignatureHandle) => handle.result().catch(({ message }: Error) => message);
+
+  it('is the signature that the caller waits for, when it is one', async () => {
+    const msisdn = somebody();
+    const handle = await queue.enqueue({ ...order, msisdn });
+    await pending(handle);
+    const custody = product.core.custodyOver(product.core.commands);
+    const key = await custody.userKey({
+      msisdn: msisdn.slice(1),
+      sscdId: 'sim',
+      algorithm: 'EC',
+      expired: false,
+    });
+    const cms = await signCms({ content: Buffer.from(order.text), key, nonce: nonceOf(handle.id, 1) });
+    const signature = { kind: 'signature', cms: Buffer.from(cms).toString('base64') } as const;
+    expect(await handle.answer(1, { ...signature, certificates: key.chain.id })).toBe('accepted');
+    const result = await handle.result();
+    const trust = await queue.rootCertificates();
+    expect(
+      verifySignature(Buffer.from(result.signature ?? '', 'base64'), order.text, { trust }),
+    ).toMatchObject({ ok: true });
+  });
+
+  it('counts once, and for the attempt that it is for', async () => {
+    const handle = await queue.enqueue({ ...order, msisdn: somebody() });
+    await pending(handle);
+    expect(await handle.answer(2, cancelled)).toBe('refused');
+    expect(await handle.answer(1, { kind: 'fault' } as never)).toBe('malformed');
+    const both = await Promise.all([handle.answer(1, cancelled), handle.answer(1, cancelled)]);
+    expect(both.filter((each) => each === 'accepted')).toHaveLength(1);
+    expect(await failureOf(handle)).toContain('401 USER_CANCEL');
+    expect(await handle.answer(1, cancelled)).toBe('finished');
+    const after = await queue.enqueue({ ...order, msisdn: somebody() });
+    await pending(after);
+    expect(await after.cancel()).toBe('cancelled');
+    expect(await after.answer(1, cancelled)).toMatch(/^(?:refused|finished)$/);
   });
 });
 

@@ -216,7 +216,7 @@ describe('an answer for a device', () => {
     const ended = failureOf(job);
     expect(await bring(job, 'of-another-attempt', 2)).toBe('refused');
     const both = await Promise.all([bring(job, 'first', 1), bring(job, 'second', 1)]);
-    expect(both.toSorted()).toEqual(['refused', 'taken']);
+    expect(both.filter((each) => each === 'taken')).toHaveLength(1);
     expect(await ended).toBe('_401 USER_CANCEL: User cancelled the request');
     expect(await bring(job, 'third', 1)).toBe('finished');
     expect(await Promise.all([bring(job, 'first', 1), bring(job, 'second', 1)])).toEqual(both);
