@@ -1,7 +1,8 @@
 /** Every rule of the checker is shown one run that keeps it and one that breaks it. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnyStateNode } from 'xstate';
-import type { SignatureRecord } from '../../machines/record.ts';
+import { type AnyStateNode, initialTransition, transition } from 'xstate';
+import { recordOf, type SignatureRecord } from '../../machines/record.ts';
 import {
   type HistoryEntry,
   type SignatureState,
@@ -332,6 +333,46 @@ describe('what a history may have after what', () => {
 
   it('is what the chart does', () => {
     for (const from of states) for (const to of follows[from]) expect(steps).toContainEqual({ from, to });
+  });
+
+  it('is kept in any order of events, though some came before the turn that takes them', () => {
+    const at = fc.integer({ min: 1000, max: 5000 });
+    const done = (state: string, output: object) => ({
+      type: `xstate.done.actor.0.signature.${state}`,
+      output,
+    });
+    const chosen = { profile: 'Any-LoA4', sscdId: 'sim', screen: true } as const;
+    const outcome = { kind: 'signature', cms: 'MIIB' } as const;
+    const happening = fc.constantFrom<{ readonly type: string }>(
+      done('submitted.choosing', { kind: 'ask', chosen }),
+      done('submitted.choosing', { kind: 'signed', outcome }),
+      done('pending.asking', { kind: 'awaiting' }),
+      done('pending.verifying', { kind: 'signed', outcome }),
+      { type: 'xstate.after.deadline.signature.submitted' },
+      { type: 'xstate.after.deadline.signature.pending' },
+      { type: 'CANCEL', fault: cancelled } as never,
+      { type: 'ANSWERED', attempt: 1, answer: outcome } as never,
+      { type: 'REPLAY' },
+    );
+    const input = {
+      ...{ at: 1000, timeoutSeconds: 10, deadline: 11_000, attempt: 1 },
+      history: [{ state: 'submitted', attempt: 1, at: 1000 }] as const,
+    };
+    fc.assert(
+      fc.property(fc.array(fc.tuple(happening, at), { maxLength: 12 }), (happened) => {
+        let [snapshot] = initialTransition(signatureMachine, input);
+        let latest = input.at;
+        for (const [event, time] of happened) {
+          latest = Math.max(latest, time);
+          // That one is the engine's own, and has the time of its turn.
+          const cameAt = event.type === 'REPLAY' ? latest : time;
+          [snapshot] = transition(signatureMachine, snapshot, { ...event, at: cameAt } as never);
+        }
+        const lived = job({ end: undefined, record: recordOf(snapshot.context) });
+        const found = judge(run({ jobs: new Map([[id, lived]]) }));
+        expect(found.filter(({ rule }) => rule === 'history is a path of the machine')).toEqual([]);
+      }),
+    );
   });
 
   it('has a way for each step of the chart', () => {
