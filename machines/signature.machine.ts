@@ -135,7 +135,11 @@ const entered = (
   state: SignatureState,
   event: unknown,
   more: { attempt?: number; fault?: Fault } = {},
-): readonly HistoryEntry[] => [...history, { state, attempt, at: timeOf(event), ...more }];
+): readonly HistoryEntry[] => {
+  // What comes while a turn runs has come before the state that the turn has entered meanwhile.
+  const at = Math.max(timeOf(event), history.at(-1)?.at ?? 0);
+  return [...history, { state, attempt, at, ...more }];
+};
 
 /** Doubling from 250 ms, at most 8 s. */
 const backoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures, 5), 8000);

@@ -7,6 +7,7 @@
  */
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
@@ -14,7 +15,7 @@ import { createCustodyStore } from '../../src/product/custody-store.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { bytesToSign } from '../../src/protocol/requests.ts';
 import { connectForBlocking, type RedisClient, whenReady } from '../../src/redis/connect.ts';
-import { createAnswer, type DeviceDecision } from '../../src/transactions/answers.ts';
+import { createAnswer } from '../../src/transactions/answers.ts';
 import { createEndings } from '../../src/transactions/endings.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { openShards } from '../../src/transactions/shards.ts';
@@ -28,7 +29,7 @@ const patienceMs = 20_000;
 
 interface Prepared {
   readonly id: string;
-  readonly decision: DeviceDecision;
+  readonly answer: DeviceAnswer;
 }
 
 const raise = (error: Error): void => {
@@ -82,7 +83,7 @@ const signFor = async ({ shard, protocol, custody }: Service, id: string): Promi
   const cms = await signCms({ content: bytesToSign(content), key, nonce: nonceOf(id, 1) });
   return {
     id,
-    decision: { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id },
+    answer: { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id },
   };
 };
 
@@ -104,15 +105,15 @@ const prepare = async (stream: AnswerStream): Promise<AnswerStreamResult> => {
 };
 
 const answerAll = async (stream: AnswerStream): Promise<AnswerStreamResult> => {
-  const { shard, endings, prepared } = await serviceOf(stream);
-  const answer = createAnswer([shard]);
+  const { shard, endings, prepared, protocol } = await serviceOf(stream);
+  const bring = createAnswer([shard], { protocol, now: Date.now });
   const histogram = createHistogram();
   const begin = performance.now();
-  const one = async ({ id, decision }: Prepared, number: number): Promise<void> => {
+  const one = async ({ id, answer }: Prepared, number: number): Promise<void> => {
     await delay(Math.max(0, begin + (number * 1000) / stream.perSecond - performance.now()));
     const waiting = endings.wait(id, Date.now() + patienceMs);
     const given = performance.now();
-    const result = await answer(id, firstAttempt, decision);
+    const result = await bring(id, firstAttempt, answer);
     if (result !== 'accepted') throw new Error(`An answer was not accepted: ${result}`);
     const ending = await waiting.ended;
     if (ending?.kind !== 'completed')

@@ -1,5 +1,7 @@
 /** A service whose subscribers are a crowd of simulated people who let it ring. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SignatureRecord } from '../../machines/record.ts';
+import { recordIn } from '../../src/transactions/contract.ts';
 import { type ParaphProcess, startParaph } from '../harness/paraph.ts';
 import type { BenchRedis } from '../harness/redis.ts';
 import type { BenchContext } from '../harness/scenario.ts';
@@ -72,9 +74,9 @@ const lateness = async ({ redis: { client } }: CrowdService): Promise<{ p50Ms: n
   const ids = (await client.zrandmember(signaturesKey('failed'), 2000)) ?? [];
   const late = await Promise.all(
     ids.map(async (id) => {
-      const [data, finishedOn] = await client.hmget(signaturesKey(id), 'data', 'finishedOn');
-      const { transaction } = JSON.parse(data ?? '{}') as { transaction?: { deadline: number } };
-      return Number(finishedOn) - (transaction?.deadline ?? Number.NaN);
+      const [progress, finishedOn] = await client.hmget(signaturesKey(id), 'progress', 'finishedOn');
+      const record = recordIn(JSON.parse(progress ?? '{}'), {}) as SignatureRecord | undefined;
+      return Number(finishedOn) - (record?.deadline ?? Number.NaN);
     }),
   );
   const sorted = late.toSorted((a, b) => a - b);

@@ -1,8 +1,16 @@
 /** Every rule of the checker is shown one run that keeps it and one that breaks it. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { advance, begin, type SignatureRecord } from '../../machines/record.ts';
-import { fault, faultLine } from '../../src/protocol/fault.ts';
+import { type AnyStateNode, initialTransition, transition } from 'xstate';
+import { recordOf, type SignatureRecord } from '../../machines/record.ts';
+import {
+  type HistoryEntry,
+  type SignatureState,
+  signatureMachine,
+} from '../../machines/signature.machine.ts';
+import { type Fault, fault, faultLine } from '../../src/protocol/fault.ts';
 import { judge } from './checker.ts';
+import { follows } from './checks/history.ts';
 import { type Evidence, excused, type FinalJob, finalJob } from './evidence.ts';
 import type { Entry } from './journal.ts';
 import type { InjectedFault } from './nemesis.ts';
@@ -14,11 +22,24 @@ const id = 'H00aaaaaaaaaaaaaaaaa';
 const other = 'H00bbbbbbbbbbbbbbbbb';
 const cancelled = { code: 401, detail: 'Cancelled by client-1-2' } as const;
 
-const record: SignatureRecord = advance(
-  begin({ submittedAt: 1000, timeoutSeconds: 10 }),
-  { type: 'PROMPT', at: 1100 },
-  { type: 'FAULTED', at: 3000, attempt: 1, fault: cancelled },
-);
+const failedWith = (reason: Fault): SignatureRecord => ({
+  version: 1,
+  state: 'failed',
+  attempt: 1,
+  deadline: 11_000,
+  fault: reason,
+  history: [
+    { state: 'submitted', attempt: 1, at: 1000 },
+    { state: 'pending', attempt: 1, at: 1100 },
+    { state: 'failed', attempt: 1, at: 3000, fault: reason },
+  ],
+});
+const record = failedWith(cancelled);
+/** The same with another entry in its place. */
+const changed = (index: number, changes: Partial<HistoryEntry>): SignatureRecord => ({
+  ...record,
+  history: record.history.map((entry, place) => (place === index ? { ...entry, ...changes } : entry)),
+});
 
 const job = (changes: Partial<FinalJob> = {}): FinalJob => ({
   id,
@@ -30,7 +51,7 @@ const job = (changes: Partial<FinalJob> = {}): FinalJob => ({
   end: 'failed',
   failedReason: faultLine(cancelled),
   record,
-  decisions: new Map([[1, { kind: 'fault', fault: cancelled }]]),
+  answers: ['taken', 'refused'],
   ...changes,
 });
 
@@ -132,18 +153,7 @@ describe('the checker', () => {
     [
       'nobody is cut short',
       {
-        jobs: new Map([
-          [
-            id,
-            job({
-              record: advance(
-                begin({ submittedAt: 1000, timeoutSeconds: 10 }),
-                { type: 'PROMPT', at: 1100 },
-                { type: 'EXPIRED', at: 3000, attempt: 1 },
-              ),
-            }),
-          ],
-        ]),
+        jobs: new Map([[id, job({ record: failedWith(fault(208)) })]]),
       },
     ],
     [
@@ -164,12 +174,33 @@ describe('the checker', () => {
       'history is a path of the machine',
       { jobs: new Map([[id, job({ record: { ...record, history: record.history.toReversed() } })]]) },
     ],
+    ...[
+      changed(0, { state: 'pending' }),
+      changed(1, { state: 'signed' }),
+      changed(1, { attempt: 2 }),
+      changed(1, { at: 3001 }),
+      changed(1, { fault: cancelled }),
+      changed(2, { fault: undefined }),
+      { ...record, attempt: 2 },
+      { ...record, deadline: record.deadline + 1 },
+      { ...record, fault: undefined },
+      { ...record, receipt: 'accepted' as const },
+    ].map((wrong): [string, Partial<Evidence>] => [
+      'history is a path of the machine',
+      { jobs: new Map([[id, job({ record: wrong })]]) },
+    ]),
     ['history is a path of the machine', { jobs: new Map([[id, job({ end: 'completed' })]]) }],
     ['an accepted answer decides', { journal: [sign, { ...cancel, detail: 'Cancelled by somebody else' }] }],
     ['an accepted answer ends the attempt at once', { timeline: ending(9000) }],
+    ...[['taken', 'taken'], [], ['taken', 'waiting'], ['taken', 'accepted']].map(
+      (answers): [string, Partial<Evidence>] => [
+        'one answer ends an attempt',
+        { jobs: new Map([[id, job({ answers: answers as FinalJob['answers'] })]]) },
+      ],
+    ),
     [
-      'a decision is the end of its attempt',
-      { jobs: new Map([[id, job({ decisions: new Map([[1, { kind: 'expired' }]]) })]]) },
+      'an answer is taken or refused at once',
+      { journal: [sign, { ...cancel, to: 12_980, told: { kind: 'answer', result: 'busy' } }] },
     ],
     [
       'a replay is one more attempt',
@@ -275,14 +306,81 @@ describe('the checker', () => {
 
   it('reads a job from its hash', () => {
     const read = finalJob(id, {
-      data: JSON.stringify({ MSS_SignatureReq: { TimeOut: '10' }, transaction: record }),
+      data: JSON.stringify({ MSS_SignatureReq: { TimeOut: '10' } }),
+      progress: JSON.stringify({ version: 1, value: 'failed', context: record }),
       timestamp: '1000',
       finishedOn: '3000',
       failedReason: faultLine(cancelled),
-      'decision:1': JSON.stringify({ kind: 'expired' }),
+      'key:out/one': 'taken',
+      'key:0/1': 'refused',
     });
-    expect(read).toMatchObject({ end: 'failed', timeoutSeconds: 10, record: { state: 'failed' } });
-    expect(read.decisions.get(1)).toEqual({ kind: 'expired' });
+    expect(read).toMatchObject({ end: 'failed', timeoutSeconds: 10, answers: ['taken'] });
+    expect(read.record).toEqual(record);
+  });
+});
+
+describe('what a history may have after what', () => {
+  const states = Object.keys(follows) as SignatureState[];
+  /** Where the chart goes in one step, out of each of its states and those within. */
+  const steps = states.flatMap((from) => {
+    const nodes: AnyStateNode[] = Object.values(signatureMachine.states).filter(({ key }) => key === from);
+    for (const node of nodes) nodes.push(...Object.values(node.states));
+    const targets = nodes
+      .flatMap(({ transitions }) => [...transitions.values()].flat())
+      .flatMap(({ target = [] }) => target.map(({ path: [top] }) => top as SignatureState));
+    return [...new Set(targets)].filter((to) => to !== from).map((to) => ({ from, to }));
+  });
+
+  it('is what the chart does', () => {
+    for (const from of states) for (const to of follows[from]) expect(steps).toContainEqual({ from, to });
+  });
+
+  it('is kept in any order of events, though some came before the turn that takes them', () => {
+    const at = fc.integer({ min: 1000, max: 5000 });
+    const done = (state: string, output: object) => ({
+      type: `xstate.done.actor.0.signature.${state}`,
+      output,
+    });
+    const chosen = { profile: 'Any-LoA4', sscdId: 'sim', screen: true } as const;
+    const outcome = { kind: 'signature', cms: 'MIIB' } as const;
+    const happening = fc.constantFrom<{ readonly type: string }>(
+      done('submitted.choosing', { kind: 'ask', chosen }),
+      done('submitted.choosing', { kind: 'signed', outcome }),
+      done('pending.asking', { kind: 'awaiting' }),
+      done('pending.verifying', { kind: 'signed', outcome }),
+      { type: 'xstate.after.deadline.signature.submitted' },
+      { type: 'xstate.after.deadline.signature.pending' },
+      { type: 'CANCEL', fault: cancelled } as never,
+      { type: 'ANSWERED', attempt: 1, answer: outcome } as never,
+      { type: 'REPLAY' },
+    );
+    const input = {
+      ...{ at: 1000, timeoutSeconds: 10, deadline: 11_000, attempt: 1 },
+      history: [{ state: 'submitted', attempt: 1, at: 1000 }] as const,
+    };
+    fc.assert(
+      fc.property(fc.array(fc.tuple(happening, at), { maxLength: 12 }), (happened) => {
+        let [snapshot] = initialTransition(signatureMachine, input);
+        let latest = input.at;
+        for (const [event, time] of happened) {
+          latest = Math.max(latest, time);
+          // That one is the engine's own, and has the time of its turn.
+          const cameAt = event.type === 'REPLAY' ? latest : time;
+          [snapshot] = transition(signatureMachine, snapshot, { ...event, at: cameAt } as never);
+        }
+        const lived = job({ end: undefined, record: recordOf(snapshot.context) });
+        const found = judge(run({ jobs: new Map([[id, lived]]) }));
+        expect(found.filter(({ rule }) => rule === 'history is a path of the machine')).toEqual([]);
+      }),
+    );
+  });
+
+  it('has a way for each step of the chart', () => {
+    // A robot's signature comes with its prompt, and what some tool replays has failed before.
+    for (const { from, to } of steps) {
+      const reached = follows[from].flatMap((next) => [next, ...follows[next]]);
+      expect(reached, `${from} goes to ${to}`).toContain(to);
+    }
   });
 });
 

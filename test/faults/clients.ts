@@ -131,7 +131,7 @@ export const runClients = async (options: {
         for (;;) {
           const result = await operator.cancel(id, attempt, detail);
           if (typeof result !== 'string') return { kind: 'unknown', cause: result.problem };
-          if (result !== 'not-pending' || Date.now() >= giveUpAt) return { kind: 'answer', result };
+          if (result !== 'refused' || Date.now() >= giveUpAt) return { kind: 'answer', result };
           await delay(3);
         }
       });

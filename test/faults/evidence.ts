@@ -1,6 +1,7 @@
 /** Everything that is known about a run when it is over: what the checks judge by. */
 import type { SignatureRecord } from '../../machines/record.ts';
-import type { Decision } from '../../src/transactions/contract.ts';
+import type { Verdict } from '../../src/engine/redis/instance-store.ts';
+import { recordIn } from '../../src/transactions/contract.ts';
 import type { Delivery } from './gateway.ts';
 import type { Entry, Told } from './journal.ts';
 import type { InjectedFault } from './nemesis.ts';
@@ -17,9 +18,10 @@ export interface FinalJob {
   /** How it ended; undefined when it has not. */
   readonly end: 'completed' | 'failed' | undefined;
   readonly failedReason: string | undefined;
-  /** The record where its end put it: the return value, or the job's data. */
+  /** The record where its end put it: the return value, or the job's progress. */
   readonly record: SignatureRecord | undefined;
-  readonly decisions: ReadonlyMap<number, Decision>;
+  /** What has become of each answer that came from elsewhere. */
+  readonly answers: readonly (Verdict[1] | 'waiting' | 'accepted')[];
 }
 
 export interface Violation {
@@ -54,8 +56,15 @@ export type Check = (evidence: Evidence) => Iterable<Violation>;
 
 const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
 
+/** Where an open or failed transaction stands; undefined before its first turn. */
+export const recordOf = ({ progress, data }: StoredFields): SignatureRecord | undefined =>
+  recordIn(parse(progress), parse(data)) as SignatureRecord | undefined;
+
+/** Begins the fields that keep what became of events from elsewhere (src/engine/redis/instance-store.ts). */
+const answerField = 'key:out/';
+
 export const finalJob = (id: string, fields: StoredFields): FinalJob => {
-  const { MSS_SignatureReq: request, transaction } = parse(fields.data) ?? {};
+  const { MSS_SignatureReq: request } = parse(fields.data) ?? {};
   const failed = fields.failedReason !== undefined;
   const end = fields.finishedOn === undefined ? undefined : failed ? 'failed' : 'completed';
   return {
@@ -67,12 +76,10 @@ export const finalJob = (id: string, fields: StoredFields): FinalJob => {
     timestamp: Number(fields.timestamp),
     end,
     failedReason: fields.failedReason,
-    record: end === 'completed' ? parse(fields.returnvalue) : transaction,
-    decisions: new Map(
-      Object.entries(fields)
-        .filter(([name]) => name.startsWith('decision:'))
-        .map(([name, value]) => [Number(name.slice('decision:'.length)), JSON.parse(value)]),
-    ),
+    record: end === 'completed' ? parse(fields.returnvalue) : recordOf(fields),
+    answers: Object.entries(fields)
+      .filter(([name]) => name.startsWith(answerField))
+      .map(([, value]) => value as FinalJob['answers'][number]),
   };
 };
 

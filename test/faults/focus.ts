@@ -74,19 +74,19 @@ interface Mutant {
 }
 
 export const mutants = {
-  /** Writes a snapshot without looking whose lock it is. */
+  /** Writes a record without looking whose lock it is. */
   'no-fence': {
     focus: 'fence',
-    file: 'src/transactions/job-home.js',
+    file: 'src/engine/redis/instance-store.js',
     find: /^if redis\.call\('GET', KEYS\[2\]\) ~= ARGV\[1\] then return 0 end$/m,
     put: '',
   },
-  /** Falls asleep without looking for an answer that came meanwhile. */
+  /** Falls asleep without looking for what came meanwhile. */
   'no-recheck': {
     focus: 'recheck',
-    file: 'workers/rest.js',
-    find: /if \(attempt !== undefined && \(await home\.decision\(id, attempt\)\) !== undefined\)\s+await wake\(queue, id\);/,
-    put: '',
+    file: 'src/engine/redis/instance-store.js',
+    find: /^local more = .*$/m,
+    put: 'local more = false',
   },
   /** Keeps connections on which nothing comes any more. */
   'no-silence': {

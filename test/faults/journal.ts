@@ -3,7 +3,7 @@
  * and is the only word on what was acknowledged.
  */
 import { appendFileSync } from 'node:fs';
-import type { AnswerResult } from '../../src/transactions/job-home.ts';
+import type { AnswerResult } from '../../src/transactions/answers.ts';
 
 /** `unknown`: no answer, or none that means anything; the request may have been heard or not. */
 export type Told =

@@ -30,7 +30,7 @@ const patienceMs = 120_000;
 describe.sequential('the fault test', () => {
   it.each<[focus: string, mutants: Readonly<Record<string, string>>]>([
     ['fence', { 'no-fence': 'history is a path of the machine' }],
-    ['recheck', { 'no-recheck': 'an accepted answer ends the attempt at once' }],
+    ['recheck', { 'no-recheck': 'an answer is taken or refused at once' }],
     [
       'silence',
       {

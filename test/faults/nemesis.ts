@@ -24,10 +24,11 @@ export interface InjectedFault {
 const stepPatienceMs = 4000;
 
 /**
- * What a worker sends to note under the job's lock that the device is asked (src/transactions/job-home.ts): the keys of the
- * job and its lock, two more arguments, the data, and the attempt that may be answered. Finds the key of the job.
+ * What a worker sends to note under the job's lock that the device is asked (src/engine/redis/instance-store.ts): the keys of the
+ * job, its lock and two more, the token, and the record. Finds the key of the job.
  */
-const markingAsked = /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){3}\r\n\$\d+\r\n[1-9]/;
+const markingAsked =
+  /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){3}\r\n\$\d+\r\n\{[^\r]*"state":"pending"/;
 
 const endEveryMs = 50;
 

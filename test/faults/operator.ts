@@ -2,11 +2,12 @@
  * Whoever has access to the queues: brings answers from elsewhere, replays what failed, and reads what is stored. It uses
  * the queues as docs/queue-contract.md offers them.
  */
+import { createProtocol } from '../../src/protocol/parse.ts';
+import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
-import { createAnswer, shardFor } from '../../src/transactions/answers.ts';
-import { signatureJobName, signatureRecordSchema } from '../../src/transactions/contract.ts';
+import { type AnswerResult, createAnswer, shardFor } from '../../src/transactions/answers.ts';
+import { recordIn, signatureJobName, signatureRecordSchema } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import type { AnswerResult } from '../../src/transactions/job-home.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
@@ -83,7 +84,7 @@ export const openOperator = (url: string): Operator => {
   const redis = connectForCommands({ url });
   redis.on('error', () => undefined);
   const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
-  const answer = createAnswer(shards);
+  const answer = createAnswer(shards, { protocol: createProtocol(defaultProtocolRules), now: Date.now });
   const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
   let lastRead: ReadonlyMap<string, string> = new Map();
   const signaturesOf = (id: string) => {
@@ -105,7 +106,7 @@ export const openOperator = (url: string): Operator => {
       try {
         const job = await signaturesOf(id).getJob(id);
         if (job === undefined) return { told: { kind: 'unknown', cause: 'no job' }, attempt };
-        const record = signatureRecordSchema.safeParse(job.data.transaction);
+        const record = signatureRecordSchema.safeParse(recordIn(job.progress, job.data));
         attempt = (record.data?.attempt ?? 1) + 1;
         await job.retry('failed');
         return { told: { kind: 'replayed' }, attempt };

@@ -2,12 +2,13 @@
  * Sees what phones are shown, as it happens.
  *
  * A worker that has put a prompt to a device says so in its log. When a SIM is asked, whatever it was asked before must
- * be over: decided, ended, past its deadline, or replaced by a later attempt. All of these are facts that stay, so they
+ * be over: ended, past its deadline, or replaced by a later attempt. All of these are facts that stay, so they
  * can be looked up a moment later without accusing anybody falsely.
  *
  * A prompt that is put again is no second one: devices show a transaction's attempt once.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { recordOf } from './evidence.ts';
 import type { Operator, StoredFields } from './operator.ts';
 import { personOf } from './people.ts';
 
@@ -37,10 +38,10 @@ export interface Witness {
 /** Whether an attempt is over, from its job's hash; a job that is gone has no prompt. */
 const isOver = (job: StoredFields, attempt: number, now: number): boolean => {
   if (job.data === undefined || job.finishedOn !== undefined) return true;
-  if (job[`decision:${attempt}`] !== undefined) return true;
-  const { transaction } = JSON.parse(job.data);
-  if (transaction === undefined) return false;
-  return transaction.attempt > attempt || transaction.deadline <= now;
+  const record = recordOf(job);
+  if (record === undefined) return false;
+  const isOpen = record.state === 'submitted' || record.state === 'pending';
+  return !isOpen || record.attempt > attempt || record.deadline <= now;
 };
 
 export const createWitness = (operator: () => Operator | undefined): Witness => {

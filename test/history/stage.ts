@@ -4,9 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
+import type { SignatureState } from '../../machines/signature.machine.ts';
 import { createHistory, type History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../src/history/indexer.ts';
-import { type FaultCode, fault, faultLine } from '../../src/protocol/fault.ts';
+import { type Fault, type FaultCode, fault, faultLine } from '../../src/protocol/fault.ts';
 import type { ProfileName } from '../../src/protocol/requests.ts';
 import { connectForBlocking, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
 import {
@@ -102,6 +103,16 @@ export const startStage = async (
     },
   });
 
+  const attemptOf = ({ progress }: Job): number => Object(progress).context?.attempt ?? 1;
+  /** As the engine does it: silently. */
+  const note = async (job: Job, state: SignatureState, reason?: Fault): Promise<void> => {
+    const attempt = attemptOf(job);
+    const history = [{ state, attempt, at: job.timestamp, fault: reason }];
+    const context = { attempt, deadline: 0, fault: reason, history };
+    const record = { workflow: signatureJobName, version: 1, context };
+    await redis.hset(`${job.queueQualifiedName}:${job.id}`, 'progress', JSON.stringify(record));
+  };
+
   return {
     redis,
     prefix,
@@ -128,7 +139,7 @@ export const startStage = async (
       return job;
     },
     sign: async (job, changes = {}) => {
-      const attempt = job.data.transaction?.attempt ?? 1;
+      const attempt = attemptOf(job);
       const at = job.timestamp;
       const record = {
         version: 1,
@@ -142,22 +153,11 @@ export const startStage = async (
       await job.moveToCompleted(record, token, false);
     },
     fail: async (job, code) => {
-      const attempt = job.data.transaction?.attempt ?? 1;
-      const endedRuns = job.attemptsMade;
-      await job.updateData({
-        ...job.data,
-        endedRuns,
-        transaction: { version: 1, state: 'failed', attempt, deadline: 0, fault: fault(code), history: [] },
-      });
+      await note(job, 'failed', fault(code));
       await job.moveToFailed(new UnrecoverableError(faultLine(fault(code))), token, false);
     },
     ask: async (job) => {
-      const attempt = job.data.transaction?.attempt ?? 1;
-      await job.updateData({
-        ...job.data,
-        endedRuns: job.attemptsMade,
-        transaction: { version: 1, state: 'pending', attempt, deadline: 0, history: [] },
-      });
+      await note(job, 'pending');
       await job.moveToDelayed(Date.now() + 60_000, token);
     },
     all: async (filter, limit = 500) => {

@@ -1,32 +1,48 @@
 /** Invariant: history is a path of the machine, and the record is where the job is. */
-import { isDeepStrictEqual } from 'node:util';
-import { advance, begin, type SignatureRecord } from '../../../machines/record.ts';
-import type { HistoryEntry, SignatureEvent } from '../../../machines/signature.machine.ts';
-import { fault, faultLine } from '../../../src/protocol/fault.ts';
+import type { SignatureRecord } from '../../../machines/record.ts';
+import type { HistoryEntry, SignatureState } from '../../../machines/signature.machine.ts';
+import { faultLine } from '../../../src/protocol/fault.ts';
 import type { Check } from '../evidence.ts';
 
-/** The event that leads into a state of the history. */
-const eventInto = (
-  record: SignatureRecord,
-  { state, attempt, at, fault: reason }: HistoryEntry,
-): SignatureEvent => {
-  switch (state) {
-    case 'pending':
-      return { type: 'PROMPT', at };
-    case 'signed':
-      return { type: 'SIGNED', at, attempt, outcome: record.outcome ?? { kind: 'delivered' } };
-    case 'receipted':
-      return { type: 'RECEIPTED', at, receipt: record.receipt ?? 'unanswered' };
-    case 'submitted':
-      return { type: 'REPLAY', at, deadline: record.deadline };
-    case 'failed':
-      return reason?.code === 208
-        ? { type: 'EXPIRED', at, attempt }
-        : { type: 'FAULTED', at, attempt, fault: reason ?? fault(900) };
-  }
+/** What a history has after what. Nobody signs who was not asked, and nothing is replayed that has not failed. */
+export const follows: Readonly<Record<SignatureState, readonly SignatureState[]>> = {
+  submitted: ['pending', 'failed'],
+  pending: ['signed', 'failed'],
+  signed: ['receipted'],
+  failed: ['submitted'],
+  receipted: [],
 };
 
-/** The record is what the machine makes of its own history: anything else is a history that nobody went through. */
+/** @returns What is wrong with a step of a history. */
+const problemOf = (before: HistoryEntry | undefined, { state, attempt, at, fault }: HistoryEntry) => {
+  if (before === undefined) {
+    return state === 'submitted' && attempt === 1 ? undefined : `it begins with ${state} ${attempt}`;
+  }
+  if (!follows[before.state].includes(state)) return `${state} after ${before.state}`;
+  if (attempt !== before.attempt + (state === 'submitted' ? 1 : 0))
+    return `${state} ${attempt} after attempt ${before.attempt}`;
+  if (at < before.at) return `${state} ${before.at - at} ms before ${before.state}`;
+  if ((fault !== undefined) !== (state === 'failed')) return `${state} with the fault ${fault?.code}`;
+  return undefined;
+};
+
+/** @returns Where a record contradicts its own history. */
+const contradictionIn = (record: SignatureRecord, timeoutSeconds: number): string | undefined => {
+  const { state, attempt, deadline, fault, outcome, receipt, history } = record;
+  const last = history.at(-1);
+  const begun = history.findLast((entry) => entry.state === 'submitted');
+  if (last?.state !== state || last.attempt !== attempt)
+    return `it says ${state} ${attempt}, and its history ends with ${last?.state} ${last?.attempt}`;
+  const due = (begun?.at ?? 0) + timeoutSeconds * 1000;
+  if (deadline !== due) return `its deadline is ${deadline - due} ms after the TimeOut of its attempt`;
+  if (fault?.code !== last.fault?.code || fault?.detail !== last.fault?.detail)
+    return `it says ${fault && faultLine(fault)}, and its history ${last.fault && faultLine(last.fault)}`;
+  const isSigned = state === 'signed' || state === 'receipted';
+  if ((outcome !== undefined) !== isSigned) return `${state}, with the outcome ${outcome?.kind}`;
+  if ((receipt !== undefined) !== (state === 'receipted')) return `${state}, with the receipt ${receipt}`;
+  return undefined;
+};
+
 const historyIsAPath: Check = function* ({ jobs }) {
   const rule = 'history is a path of the machine';
   for (const { id, record, end, failedReason, timeoutSeconds } of jobs.values()) {
@@ -41,20 +57,20 @@ const historyIsAPath: Check = function* ({ jobs }) {
       const line = faultLine(record.fault);
       if (line !== failedReason) yield { rule, id, says: `failed (${failedReason}), recorded as ${line}` };
     }
-    const [first] = record.history;
-    if (first === undefined) {
+    const { history } = record;
+    if (history.length === 0) {
       yield { rule, id, says: 'no history' };
       continue;
     }
-    const walked = advance(
-      begin({ submittedAt: first.at, timeoutSeconds }),
-      ...record.history.slice(1).map((entry) => eventInto(record, entry)),
-    );
-    const same = walked.state === record.state && isDeepStrictEqual(walked.history, record.history);
-    if (!same) {
-      const path = record.history.map(({ state, attempt }) => `${state} ${attempt}`).join(', ');
-      yield { rule, id, says: `no such path: ${path}` };
+    const problem = history
+      .map((entry, index) => problemOf(history[index - 1], entry))
+      .find((found) => found !== undefined);
+    if (problem !== undefined) {
+      const path = history.map(({ state, attempt }) => `${state} ${attempt}`).join(', ');
+      yield { rule, id, says: `no such path: ${path}: ${problem}` };
     }
+    const contradiction = contradictionIn(record, timeoutSeconds);
+    if (contradiction !== undefined) yield { rule, id, says: contradiction };
   }
 };
 

@@ -1,6 +1,6 @@
 /** Invariant: the first outcome of an attempt stands, and what decided it is what everybody is told. */
 import type { SignatureRecord } from '../../../machines/record.ts';
-import { type Fault, fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
+import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
 import { type Check, endsOf, excused, marginMs } from '../evidence.ts';
 import { byTransaction, isOutcome, nameOf } from './told.ts';
 
@@ -57,16 +57,36 @@ const answersDecide: Check = function* (evidence) {
 /** Taking an answer wakes the job: what is left is a step, on a slow machine. */
 const promptMs = 4000;
 
-const decisionsAgree: Check = function* ({ jobs }) {
-  for (const { id, decisions, record } of jobs.values()) {
-    for (const [attempt, decision] of decisions) {
-      const ended = faultOfAttempt(record, attempt);
-      const wanted =
-        decision.kind === 'fault' ? decision.fault : decision.kind === 'expired' ? fault(208) : undefined;
-      if (wanted === undefined || ended?.code === wanted.code) continue;
-      const says = `attempt ${attempt} was decided as ${describe(wanted)} and ended with ${describe(ended)}`;
-      yield { rule: 'a decision is the end of its attempt', id, says };
-    }
+/** A chart takes one answer of an attempt, and an answer that it has taken is the end of it. */
+const oneAnswerEnds: Check = function* ({ journal, jobs }) {
+  const rule = 'one answer ends an attempt';
+  for (const { id, answers, record, end } of jobs.values()) {
+    const taken = answers.filter((answer) => answer === 'taken').length;
+    const told = journal.filter(
+      (entry) => entry.id === id && entry.told.kind === 'answer' && entry.told.result === 'accepted',
+    ).length;
+    const ended = (record?.history ?? []).filter(
+      ({ state }) => state === 'failed' || state === 'signed',
+    ).length;
+    if (taken > ended)
+      yield { rule, id, says: `${taken} answers were taken, and ${ended} attempts have ended` };
+    if (end === undefined) continue;
+    if (told > taken) yield { rule, id, says: `${told} answers were acknowledged, and ${taken} were taken` };
+    const open = answers.filter((answer) => answer === 'waiting' || answer === 'accepted');
+    if (open.length > 0) yield { rule, id, says: `it has ended with answers that are ${open.join(', ')}` };
+  }
+};
+
+/** Whoever is told `busy` has waited for so long. */
+const busyMs = 10_000;
+
+const answersAreJudged: Check = function* ({ journal, faults }) {
+  for (const { id, told, to } of journal) {
+    if (told.kind !== 'answer' || told.result !== 'busy') continue;
+    const late = to - excused(faults, to - busyMs);
+    if (late <= marginMs) continue;
+    const says = `an answer was neither taken nor refused for ${late} ms after all faults`;
+    yield { rule: 'an answer is taken or refused at once', id, says };
   }
 };
 
@@ -100,6 +120,7 @@ export const outcomeChecks: readonly Check[] = [
   firstOutcomeStands,
   recordsRemember,
   answersDecide,
-  decisionsAgree,
+  oneAnswerEnds,
+  answersAreJudged,
   replaysCount,
 ];
