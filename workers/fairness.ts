@@ -1,11 +1,11 @@
 /**
- * Keeps the order of a queue fair (src/transactions/fair-order.ts) while jobs are taken from it.
+ * Keeps the order of a queue fair (src/engine/redis/fair-order.ts) while jobs are taken from it.
  *
  * An idle queue costs nothing: a job that is taken sets it going, and it goes on for as long as there is an order to keep.
  */
 import type { Worker } from 'bullmq';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { type FairOrder, sortFairly } from '../src/transactions/fair-order.ts';
+import { type FairOrder, sortFairly } from '../src/engine/redis/fair-order.ts';
 
 /** A job that arrives waits this long for its place at most, when the process is not short of CPU. */
 const everyMs = 10;

@@ -27,7 +27,7 @@ import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { createTurns } from './turns.ts';
-import { failUnreadable } from './unreadable.ts';
+import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export interface WorkersOptions {
@@ -92,6 +92,9 @@ export const abandonAfterRollOut =
     if (now() < (typeof time === 'number' ? time : 0) + laterWorkerPatienceMs) return undefined;
     return faultLine(fault(900, 'The transaction is of a release that no worker has'));
   };
+
+const unreadable = (names: readonly string[]): string =>
+  faultLine(fault(101, `The job is not readable: ${names.join(', ')} must be JSON`));
 
 /** Whose a job says it is; its data has not been checked. */
 const laneOfJob = ({ data }: { readonly data: unknown }): string => {
@@ -164,7 +167,9 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     return [signing, receipting];
   });
   const workers = started.flatMap((each) => each.workers);
-  for (const worker of workers) failUnreadable(worker, { redis: blocking, log });
+  for (const worker of workers) {
+    failUnreadable(worker, { redis: blocking, reasonOf: unreadable, onTrouble: log.trouble });
+  }
 
   const clean = async (queue: Queue): Promise<void> => {
     await queue.clean(graceOf(retention.signedMs, now), cleanAtMost, 'completed');

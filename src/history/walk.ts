@@ -6,7 +6,7 @@
  * before where the events stood.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { aheadCount } from '../transactions/fair-order.ts';
+import { aheadCount } from '../engine/redis/fair-order.ts';
 import type { ShardKeys } from './keys.ts';
 import type { EventPosition } from './position.ts';
 
@@ -120,7 +120,7 @@ export async function* walk(
     }
   }
   for (const set of ['delayed', 'prioritized']) yield* sleeping(redis, keys.signatures(set));
-  // The fair order moves jobs to and fro between the two without an event (transactions/fair-order.ts).
+  // The fair order moves jobs to and fro between the two without an event (engine/redis/fair-order.ts).
   const ahead = await redis.lrange(keys.signatures('wait'), -aheadCount, -1);
   yield ahead.filter((id) => !isMarker(id) && !lastWaiting.includes(id));
 }

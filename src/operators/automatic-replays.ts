@@ -22,7 +22,8 @@ import type { Audit } from './audit.ts';
 import { replayKey } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { automaticName } from './operator.ts';
-import { createReplayOnce } from './replay-once.ts';
+import { createReplayOnce } from '../engine/redis/replay-once.ts';
+import { queueIn } from '../transactions/answers.ts';
 
 export interface AutomaticRule {
   readonly apId: string;
@@ -70,7 +71,7 @@ export const createAutomaticReplays = (options: {
   readonly leaseMs?: number;
 }): AutomaticReplays => {
   const { redis, prefix, shards, rules, audit, limiter, now } = options;
-  const replayOnce = createReplayOnce(redis, shards);
+  const replayOnce = createReplayOnce(redis, queueIn(shards));
   const duty = createDuty({ ...options, key: replayKey(prefix, 'lease'), closePatienceMs });
   const { mayGoOn } = duty;
   const readToKey = replayKey(prefix, 'automatic');

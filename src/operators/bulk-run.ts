@@ -19,7 +19,7 @@ import { countsOf } from './bulk-report.ts';
 import type { BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
 import { readStandings } from './failed-end.ts';
 import { createPromptLimit } from './prompt-limit.ts';
-import type { ReplayOnce } from './replay-once.ts';
+import type { ReplayOnce } from '../engine/redis/replay-once.ts';
 import { resultsOf } from './replay-results.ts';
 
 export interface BulkRun {

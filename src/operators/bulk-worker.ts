@@ -17,7 +17,8 @@ import type { Audit } from './audit.ts';
 import { takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
 import { createTakeOver } from './earlier-bulks.ts';
-import { createReplayOnce } from './replay-once.ts';
+import { createReplayOnce } from '../engine/redis/replay-once.ts';
+import { queueIn } from '../transactions/answers.ts';
 
 export interface BulkWorker {
   ready(): Promise<void>;
@@ -50,7 +51,7 @@ const takeOverEveryMs = 60_000;
 export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
   const { queue, redis, prefix, shards, now, onError, holdMs = 5000 } = options;
   const store = createBulkStore(options);
-  const common = { ...options, store, replayOnce: createReplayOnce(redis, shards) };
+  const common = { ...options, store, replayOnce: createReplayOnce(redis, queueIn(shards)) };
   const inHand = new Set<Promise<unknown>>();
 
   const work = async ({ order, stopping }: BulkWork, signal: AbortSignal): Promise<BulkEnd> => {

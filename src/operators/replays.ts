@@ -21,8 +21,9 @@ import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
 import type { Cancel, CancelResult } from './ports.ts';
 import { createPromptLimit } from './prompt-limit.ts';
-import { createReplayOnce } from './replay-once.ts';
+import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
+import { queueIn } from '../transactions/answers.ts';
 
 /** `too-many`: this person has been prompted often enough just now. */
 export type Refused = { readonly refused: ReplayRefusal | 'too-many' };
@@ -122,7 +123,7 @@ const increment = (counts: Map<string, number>, key: string): void => {
 export const createReplays = (options: ReplaysOptions): Replays => {
   const { history, shards, audit, redis, now, limiter, policy } = options;
   const store = createBulkStore(options);
-  const replayOnce = createReplayOnce(redis, shards);
+  const replayOnce = createReplayOnce(redis, queueIn(shards));
   const prompts = createPromptLimit(limiter);
 
   /** Candidates in pages; undefined for an id that there is not. */

@@ -9,7 +9,7 @@ import type { SignatureState } from '../../machines/signature.machine.ts';
 import { member, parsed, type TransactionRow } from '../history/row.ts';
 import { faultTable } from '../protocol/fault.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
-import type { ReplayNote } from './replay-once.ts';
+import type { ReplayNote } from '../engine/redis/replay-once.ts';
 
 /** All that lies in a job's hash. */
 export type JobFields = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@
  *
  * waiting  For a worker. The age counts from the submission, or from the time that it was scheduled for. Jobs that have run
  *          before (woken, replayed) do not say since when they wait, so theirs counts from when this process first saw them
- *          in front. The fair order (src/transactions/fair-order.ts) puts new ones before older ones of another application, so
+ *          in front. The fair order (src/engine/redis/fair-order.ts) puts new ones before older ones of another application, so
  *          the oldest is looked for among those that are taken next: every application that waits has one there.
  * active   In a worker's hands; counts from when it took the job.
  * delayed  Asleep, mostly because a person thinks; the age is how long the first is overdue.

@@ -1,5 +1,6 @@
 /** Tells open transactions what has come for them from elsewhere: an answer of a device, a cancellation. */
 import { randomUUID } from 'node:crypto';
+import type { Queue } from 'bullmq';
 import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { SignatureOrder } from '../../machines/signature.machine.ts';
 import { createEngine, type SendResult } from '../engine/engine.ts';
@@ -15,6 +16,12 @@ export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard |
   const index = shardOf(msspTransId, shards.length);
   return index === undefined ? undefined : shards[index];
 };
+
+/** Where the job of a transaction lies. @returns Undefined for an id that was never issued here. */
+export const queueIn =
+  (shards: readonly Shard[]) =>
+  (msspTransId: string): Queue | undefined =>
+    shardFor(shards, msspTransId)?.signatures.queue;
 
 /**
  * accepted   This answer decided the attempt.

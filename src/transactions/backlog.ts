@@ -11,7 +11,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { countByLane, countWaiting, type FairOrder, laneOf } from './fair-order.ts';
+import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { Shard } from './shards.ts';
 
 export interface Backlog {

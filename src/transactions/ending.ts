@@ -1,4 +1,4 @@
-import type { StoredEnd } from './job-home.ts';
+import type { StoredEnd } from '../engine/redis/job-home.ts';
 
 /** How a job ended. */
 export type Ending =

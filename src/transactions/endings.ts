@@ -7,7 +7,7 @@
  * stream is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { createEndEvents } from './end-events.ts';
+import { createEndEvents } from '../engine/redis/end-events.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
 

@@ -18,7 +18,7 @@ import {
 } from './contract.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
-import type { StoredJob } from './job-home.ts';
+import type { StoredJob } from '../engine/redis/job-home.ts';
 import type { QueueAt, Shard } from './shards.ts';
 import type { Transactions } from './transactions.ts';
 

@@ -8,8 +8,8 @@ import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } 
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
-import { addFairly } from './fair-adding.ts';
-import { createJobHome, type JobHome } from './job-home.ts';
+import { addFairly } from '../engine/redis/fair-adding.ts';
+import { createJobHome, type JobHome } from '../engine/redis/job-home.ts';
 
 export const callbackQueueName = 'callbacks';
 export const bulkQueueName = 'bulk-replays';

@@ -6,6 +6,7 @@ import { type OtherProcess, startProcess } from '../embedded/processes.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { operator } from './stage.ts';
+import { queueIn } from '../../src/transactions/answers.ts';
 
 const redis = testRedis();
 const client = redis.client();
@@ -180,8 +181,8 @@ describe('a bulk of 200', () => {
       await stage.audit.record(entry, `${bulkId}:${id}`);
     }
     if (replayed) {
-      const { createReplayOnce } = await import('../../src/operators/replay-once.ts');
-      const once = createReplayOnce(stage.product.core.blocking, stage.shards);
+      const { createReplayOnce } = await import('../../src/engine/redis/replay-once.ts');
+      const once = createReplayOnce(stage.product.core.blocking, queueIn(stage.shards));
       expect(await once(id, 1, { by: 'olga', order: bulkId })).toBe('replayed');
       await stage.answer(id, 2, 208);
       await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type BulkRun, takeUpBulk } from '../../src/operators/bulk-run.ts';
 import { type BulkStore, createBulkStore } from '../../src/operators/bulk-store.ts';
 import { createPromptLimit } from '../../src/operators/prompt-limit.ts';
-import { createReplayOnce, type ReplayOnce } from '../../src/operators/replay-once.ts';
+import { createReplayOnce, type ReplayOnce } from '../../src/engine/redis/replay-once.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
-import { shardFor } from '../../src/transactions/answers.ts';
+import { queueIn, shardFor } from '../../src/transactions/answers.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
@@ -20,7 +20,7 @@ let replayOnce: ReplayOnce;
 beforeAll(async () => {
   stage = await startReplayStage(redis);
   store = createBulkStore({ queue: stage.bulkQueue, redis: client, prefix: stage.prefix, now: Date.now });
-  replayOnce = createReplayOnce(client, stage.shards);
+  replayOnce = createReplayOnce(client, queueIn(stage.shards));
 });
 afterAll(async () => {
   await stage.close();

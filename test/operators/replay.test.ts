@@ -1,13 +1,14 @@
 /** Replays one by one: who may, what the application sees, and that a person is prompted once. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createReplayOnce } from '../../src/operators/replay-once.ts';
+import { createReplayOnce } from '../../src/engine/redis/replay-once.ts';
 import { defaultReplayPolicy, refusalOf, replayPolicy } from '../../src/operators/replay-policy.ts';
 import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';
+import { queueIn } from '../../src/transactions/answers.ts';
 
 const redis = testRedis();
 let stage: ReplayStage;
@@ -65,7 +66,7 @@ describe('a replay', () => {
 
   it('is for the end that it was ordered for: an order that comes late does not prompt once more', async () => {
     const id = await stage.failed(208);
-    const replayOnce = createReplayOnce(stage.product.core.blocking, stage.shards);
+    const replayOnce = createReplayOnce(stage.product.core.blocking, queueIn(stage.shards));
     const note = { by: 'olga', order: 'B1' };
     expect(await replayOnce(id, 1, note)).toBe('replayed');
     await stage.answer(id, 2, 208);

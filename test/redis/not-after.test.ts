@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createReplayOnce } from '../../src/operators/replay-once.ts';
+import { createReplayOnce } from '../../src/engine/redis/replay-once.ts';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { isNotTakenIn, timedScripts } from '../../src/redis/not-after.ts';
 import { testRedis } from '../support/redis.ts';
@@ -105,7 +105,7 @@ describe('BullMQ, whose scripts are given a time until which they count', () => 
   });
 
   it('does not replay for an order that arrives late', async () => {
-    createReplayOnce(ours, []);
+    createReplayOnce(ours, () => undefined);
     const { lua, numberOfKeys } = scriptOf(ours, 'reprocessJob:once');
     const keys = Array.from({ length: numberOfKeys }, (_, index) => `${redis.prefix}:replay-${index}`);
     await plain.hset(keys[0] ?? '', { atm: '1' });

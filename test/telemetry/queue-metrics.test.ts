@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
-import { sortFairly } from '../../src/transactions/fair-order.ts';
+import { sortFairly } from '../../src/engine/redis/fair-order.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';

@@ -31,7 +31,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     '4ea1093385a87676',
     // It is run inside a script of ours; the others build on what it leaves (attemptsMade, stacktrace).
     [
-      'src/operators/replay-once.ts',
+      'src/engine/redis/replay-once.ts',
       'src/engine/turn.ts',
       'src/engine/redis/instance-store.ts',
       'src/queue/standing.ts',
@@ -52,16 +52,16 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'src/engine/turn.ts',
       'src/engine/redis/redis-time.ts',
       'src/transactions/standstill.ts',
-      'workers/unreadable.ts',
+      'src/engine/redis/unreadable.ts',
     ],
   ],
   [
     'moveToFinished-14',
     '8e744ec5d65dbe9e',
     [
-      'src/transactions/job-home.ts',
+      'src/engine/redis/job-home.ts',
       'src/transactions/transactions.ts',
-      'src/transactions/end-events.ts',
+      'src/engine/redis/end-events.ts',
       'src/engine/turn.ts',
       'src/engine/redis/instance-store.ts',
       'src/history/row.ts',
@@ -78,7 +78,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     ],
   ],
   ['promote-9', '06c562bf39eaaa21', ['src/engine/redis/instance-store.ts']],
-  ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'workers/unreadable.ts']],
+  ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/engine/redis/unreadable.ts']],
   ['extendLocks-1', '14bb41f30eff2e7f', ['src/engine/redis/instance-store.ts', 'workers/workers.ts']],
   ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['workers/workers.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts', 'src/transactions/endings.ts']],
@@ -97,7 +97,7 @@ describe('a script of BullMQ', () => {
     expect(keys).toBe(Number(name.split('-').at(-1)));
   });
 
-  it('reprocessJob takes the keys and arguments that src/operators/replay-once.ts gives it', () => {
+  it('reprocessJob takes the keys and arguments that src/engine/redis/replay-once.ts gives it', () => {
     const { content } = scriptOf('reprocessJob-9');
     const places = [...content.matchAll(/^ {4}((?:KEYS|ARGV)\[\d+\]) +(.*)$/gm)].map(([, place, what]) => [
       place,
@@ -193,7 +193,7 @@ describe('the hash and the keys of a job', () => {
     expect(await client.zscore(queue.toKey('completed'), job.id ?? '')).not.toBeNull();
   });
 
-  it('is failed by a mark, without a turn (workers/unreadable.ts)', async () => {
+  it('is failed by a mark, without a turn (src/engine/redis/unreadable.ts)', async () => {
     const { queue } = at;
     const job = await queue.add('sign', {});
     await client.hset(queue.toKey(job.id ?? ''), 'defa', '_401 USER_CANCEL: x');
@@ -214,7 +214,7 @@ describe('a method of BullMQ that is not its interface', () => {
     const { queue } = at;
     const ours = {
       'src/transactions/shards.ts': [(queue as unknown as { addJob?: unknown }).addJob],
-      'src/transactions/job-home.ts': [queue.toKey],
+      'src/engine/redis/job-home.ts': [queue.toKey],
       'src/engine/redis/instance-store.ts': [
         queue.getBackend().promote,
         queue.getBackend().moveToDelayed,
@@ -222,7 +222,7 @@ describe('a method of BullMQ that is not its interface', () => {
         queue.keys,
       ],
       'src/engine/worker.ts': [worker.getBackend().blockingClient],
-      'workers/unreadable.ts': [worker.toKey],
+      'src/engine/redis/unreadable.ts': [worker.toKey],
     };
     for (const [file, used] of Object.entries(ours)) {
       for (const each of used) expect(each, `Look at ${file}`).toBeDefined();

@@ -10,11 +10,10 @@
  * only.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { QueueEvents } from 'bullmq';
-import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
-import { lastEntryId } from '../redis/streams.ts';
-import type { QueueAt } from './shards.ts';
+import { type Queue, QueueEvents } from 'bullmq';
+import type { RedisClient } from '../../redis/connect.ts';
+import { settlesWithin } from '../../redis/patience.ts';
+import { lastEntryId } from '../../redis/streams.ts';
 
 export interface EndListener {
   /** The jobs of whose ends somebody still wants to hear. */
@@ -77,7 +76,7 @@ export const createEndEvents = (options: {
   readonly redis: RedisClient;
   /** The connection whose likeness reads the stream. */
   readonly blocking: RedisClient;
-  readonly at: QueueAt;
+  readonly at: { readonly queue: Queue };
   readonly prefix: string;
   readonly listener: EndListener;
   readonly onError: (error: Error) => void;

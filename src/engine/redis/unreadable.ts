@@ -7,9 +7,7 @@
  * there on it ends like every other failed job, with an event, a status and a reason.
  */
 import type { Worker } from 'bullmq';
-import { fault, faultLine } from '../src/protocol/fault.ts';
-import type { RedisClient } from '../src/redis/connect.ts';
-import type { StepLog } from './log.ts';
+import type { RedisClient } from '../../redis/connect.ts';
 
 /** What BullMQ parses on taking a job, and what it takes for nothing there. */
 const nothing = { data: '{}', opts: '{}', progress: '0', parent: '' } as const;
@@ -34,7 +32,11 @@ redis.call('HSETNX', KEYS[1], 'defa', ARGV[#ARGV])
 return 1`;
 
 /** @returns The names of what could not be read and is replaced now. */
-const replaceUnreadable = async (redis: RedisClient, key: string): Promise<readonly Field[]> => {
+const replaceUnreadable = async (
+  redis: RedisClient,
+  key: string,
+  reasonOf: (names: readonly string[]) => string,
+): Promise<readonly Field[]> => {
   const texts = await redis.hmget(key, ...fields);
   const unreadable = fields.flatMap((field, index) => {
     const text = texts[index];
@@ -47,21 +49,27 @@ const replaceUnreadable = async (redis: RedisClient, key: string): Promise<reado
     1,
     key,
     ...unreadable.flatMap(({ field, text }) => [field, text, nothing[field]]),
-    faultLine(fault(101, `The job is not readable: ${names.join(', ')} must be JSON`)),
+    reasonOf(names),
   );
   return replaced === 1 ? names : [];
 };
 
 export const failUnreadable = (
   worker: Worker,
-  { redis, log }: { readonly redis: RedisClient; readonly log: Pick<StepLog, 'trouble'> },
+  options: {
+    readonly redis: RedisClient;
+    /** Why such a job fails; one line. */
+    readonly reasonOf: (names: readonly string[]) => string;
+    readonly onTrouble: (error: Error) => void;
+  },
 ): void => {
+  const { redis, reasonOf, onTrouble } = options;
   worker.on('stalled', (id) => {
-    replaceUnreadable(redis, worker.toKey(id)).then(
+    replaceUnreadable(redis, worker.toKey(id), reasonOf).then(
       (names) => {
-        if (names.length > 0) log.trouble(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
+        if (names.length > 0) onTrouble(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
       },
-      (error) => log.trouble(error instanceof Error ? error : new Error(String(error))),
+      (error) => onTrouble(error instanceof Error ? error : new Error(String(error))),
     );
   });
 };

@@ -18,7 +18,7 @@
  * A job says whose it is, and its producer may lie: whoever can write to Redis speaks for every application.
  */
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../../redis/connect.ts';
 
 /** More than workers take between two calls. */
 export const aheadCount = 64;

@@ -1,8 +1,8 @@
 /**
- * The replay of one particular end of a transaction: done once, however often and by however many it is ordered.
+ * The replay of one particular end of a job: done once, however often and by however many it is ordered.
  *
  * BullMQ's retry asks only whether the job has failed. A process that was stopped just before it, and goes on when the
- * transaction has meanwhile been replayed by another and has failed again, would prompt the person once more for the same
+ * job has meanwhile been replayed by another and has failed again, would prompt the person once more for the same
  * order. So the count of ended runs is compared in the same step, and the order is noted in the job, as `replay:<count>`: whoever
  * orders the same again, because they died before they could write down that it was done, finds the note.
  *
@@ -10,10 +10,9 @@
  * has been told that it failed (src/redis/not-after.ts knows the script by its name).
  */
 import { createRequire } from 'node:module';
+import type { Queue } from 'bullmq';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect.ts';
-import { shardFor } from '../transactions/answers.ts';
-import type { Shard } from '../transactions/shards.ts';
+import type { RedisClient } from '../../redis/connect.ts';
 
 /** Who ordered a replay, for the timeline. The same order is the same text. */
 export interface ReplayNote {
@@ -24,13 +23,13 @@ export interface ReplayNote {
 
 /**
  * replayed  By this order, now or before.
- * changed   The transaction is not, or no longer, at that end.
- * unknown   There is no such transaction.
+ * changed   The job is not, or no longer, at that end.
+ * unknown   There is no such job.
  */
 export type ReplayOnceResult = 'replayed' | 'changed' | 'unknown';
 
 export type ReplayOnce = (
-  msspTransId: string,
+  id: string,
   endedRuns: number,
   note: ReplayNote,
 ) => Promise<ReplayOnceResult>;
@@ -52,16 +51,20 @@ ${reprocessJob.content}`;
 
 const scriptName = 'reprocessJob:once';
 
-export const createReplayOnce = (redis: RedisClient, shards: readonly Shard[]): ReplayOnce => {
+/** @param queueOf Where the job of an id lies; undefined for an id that is none. */
+export const createReplayOnce = (
+  redis: RedisClient,
+  queueOf: (id: string) => Queue | undefined,
+): ReplayOnce => {
   redis.defineCommand(scriptName, { numberOfKeys: reprocessJob.keys, lua: guardedScript });
   const run = Reflect.get(redis, scriptName) as (given: readonly unknown[]) => Promise<unknown>;
 
-  return async (msspTransId, endedRuns, { by, order }) => {
-    const shard = shardFor(shards, msspTransId);
-    if (shard === undefined) return 'unknown';
-    const key = (name: string): string => shard.signatures.queue.toKey(name);
+  return async (id, endedRuns, { by, order }) => {
+    const queue = queueOf(id);
+    if (queue === undefined) return 'unknown';
+    const key = (name: string): string => queue.toKey(name);
     const result = await run.call(redis, [
-      key(msspTransId),
+      key(id),
       key('events'),
       key('failed'),
       key('wait'),
@@ -70,7 +73,7 @@ export const createReplayOnce = (redis: RedisClient, shards: readonly Shard[]): 
       key('marker'),
       key('prioritized'),
       key('pc'),
-      msspTransId,
+      id,
       'LPUSH',
       'failedReason',
       'failed',

@@ -1,6 +1,6 @@
 /** Ended jobs as they lie in Redis, read without what is not asked for. */
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../../redis/connect.ts';
 
 export interface StoredEnd {
   /** Milliseconds since the epoch; undefined while the job is open. */

@@ -11,7 +11,7 @@
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../../redis/connect.ts';
 import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
 
 const scriptSchema = z.object({ addStandardJob: z.object({ content: z.string(), keys: z.literal(9) }) });
