@@ -122,6 +122,7 @@ export const startByHand = async (
       },
       async (tries) => tries.map(() => true),
       holdMs,
+      log.trouble,
     );
     closers.push(() => activities.close(0));
     const waiting: Activities = {
