@@ -50,6 +50,8 @@ export interface SignatureActivitiesOptions {
   readonly answer: Answer;
   readonly now: () => number;
   readonly log: StepLog;
+  /** Of the chart. Default: the latest. Earlier ones are for instances that are still open. */
+  readonly version?: number;
 }
 
 /** More rounds than ever compete for one phone; beyond them something is wrong. */

@@ -67,13 +67,15 @@ export interface SignatureWorkflowOptions {
   readonly onPlanted?: (id: string) => void;
   /** With what the workers do. */
   readonly chart?: typeof signatureMachine;
+  /** Of the chart. Default: the latest. */
+  readonly version?: number | undefined;
 }
 
 export const defineSignature = (options: SignatureWorkflowOptions): Workflow => {
-  const { protocol, place, seals, onPlanted, chart = signatureMachine } = options;
+  const { protocol, place, seals, onPlanted, chart = signatureMachine, version = signatureVersion } = options;
   return defineWorkflow({
     name: signatureJobName,
-    version: signatureVersion,
+    version,
     chart,
     input: {
       parse: (data): SignatureData => {
@@ -99,7 +101,7 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
       throw refused(fault(900));
     },
     events: signatureOrderSchema,
-    resultOf: ({ context, version }) => recordOf(context as SignatureContext, version),
+    resultOf: (record) => recordOf(record.context as SignatureContext, record.version),
     reasonOf: (context: SignatureContext) => faultLine(context.fault ?? fault(900)),
   });
 };

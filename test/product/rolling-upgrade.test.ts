@@ -1,7 +1,7 @@
 /**
  * A release whose machine is of a later version takes over while transactions are open, and is taken back again.
  *
- * The next release is made here: a copy of this one whose machine writes version 2 and still reads version 1. Old and
+ * The next release is made here: a copy of this one whose chart is of version 2 and that still has version 1. Old and
  * new processes share a Redis, as they do while an operator replaces one after the other. People have been asked by
  * either release; they answer in between, and neither they nor the applications notice anything.
  */
@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
+import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -51,17 +52,14 @@ const makeNextRelease = (): void => {
   for (const name of ['dist', 'package.json'])
     cpSync(join(thisRelease, name), join(nextRelease, name), { recursive: true });
   symlinkSync(join(thisRelease, 'node_modules'), join(nextRelease, 'node_modules'));
-  const record = join(nextRelease, 'dist/machines/record.js');
+  const dist = (path: string): string => join(nextRelease, 'dist', path);
+  patch(dist('machines/signature.machine.js'), 'const signatureVersion = 1;', 'const signatureVersion = 2;');
+  patch(dist('src/transactions/contract.js'), 'version: z.literal(1)', 'version: z.literal([1, 2])');
+  const made = 'createSignatureWorkflow({ ...options, place, screens, upstreams, answer';
   patch(
-    record,
-    'const machines = { 1: signatureMachine }',
-    'const machines = { 1: signatureMachine, 2: signatureMachine }',
-  );
-  patch(record, 'const currentVersion = 1;', 'const currentVersion = 2;');
-  patch(
-    join(nextRelease, 'dist/src/transactions/contract.js'),
-    'version: z.literal(1)',
-    'version: z.literal([1, 2])',
+    dist('workers/workers.js'),
+    `workflows: [${made} })],`,
+    `workflows: [${made} }), ${made}, version: 1 })],`,
   );
 };
 
@@ -166,8 +164,10 @@ const refuse = async ({ id }: Open): Promise<void> => {
 
 /** The version of the machine that a transaction was begun with; undefined before its person was asked. */
 const versionOf = async ({ id }: Open): Promise<number | undefined> => {
-  const job = await redis.client().hget(`{${prefix}-0}:signatures:${id}`, 'data');
-  return JSON.parse(job ?? '{}').transaction?.version;
+  const progress = JSON.parse(
+    (await redis.client().hget(`{${prefix}-0}:signatures:${id}`, 'progress')) ?? '{}',
+  );
+  return Object(recordIn(progress, {})).state === 'pending' ? progress.version : undefined;
 };
 const areAsked = async (transactions: readonly Open[]): Promise<void> =>
   vi.waitFor(

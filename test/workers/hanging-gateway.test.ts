@@ -5,7 +5,6 @@ import { DelayedError } from 'bullmq';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createWebhookGateway } from '../../src/sscd/text-gateway.ts';
-import { createUpstreams } from '../../workers/upstreams.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -135,7 +134,7 @@ describe('while a gateway hangs that one application sends texts to', () => {
     [1, 60, '+41700092501', 200],
     [1, 60, '+41000092401', '_401'],
   ])(
-    'a process of %i steps at a time serves another application beside %i of them: %s answers %s',
+    'a process of %i turns at a time serves another application beside %i of them: %s answers %s',
     async (concurrency, count, msisdn, end) => {
       const { gateway, service } = await start({ concurrency });
       await submitTexts(service, count);
@@ -143,7 +142,7 @@ describe('while a gateway hangs that one application sends texts to', () => {
       const answers = [];
       for (let request = 0; request < 10; request += 1) answers.push(await signTo(service, msisdn));
       expect(answers.map((answer) => answer.end)).toEqual(answers.map(() => end));
-      // A step that waited for the gateway would take its five seconds.
+      // A turn that waited for the gateway would take its five seconds.
       expect(Math.max(...answers.map(({ took }) => took))).toBeLessThan(4000);
     },
     90_000,
@@ -195,30 +194,30 @@ describe('a process that dies while the gateway has a text', () => {
       { otp: { gateway: { kind: 'webhook', url: gateway.url } } },
     );
     stops.push(gateway.close, hand.stop);
-    const { queue } = hand.shard.signatures;
+    const { signatures } = hand.shard;
     const custody = hand.product.core.custodyOver(hand.product.core.blocking);
-    const process = () =>
+    const process = (changes: Parameters<typeof hand.signatureTurn>[0] = {}) =>
       hand.signatureTurn({
         devices: createDevices({ custody, gateway: createWebhookGateway(gateway.url) }),
-        upstreams: createUpstreams({ down: () => undefined, back: () => undefined }, () => undefined),
+        sleepsMeanwhile: true,
+        ...changes,
       });
     const id = await submitText(hand.product);
-    const takenAt = Date.now();
-    await expect(process()(await hand.take(hand.shard.signatures, 'first'), 'first')).rejects.toThrow(
-      DelayedError,
-    );
+    const first = await hand.take(signatures, 'first');
+    await expect(process({ dies: true })(first, 'first')).rejects.toThrow(DelayedError);
     await until(() => expect(gateway.inHand()).toBe(1));
-    // Nobody wakes it, and so it wakes by itself after the call would have ended.
-    const { delay = 0 } = (await queue.getJob(id)) ?? {};
-    expect(takenAt + delay).toBeGreaterThan(takenAt + 5000);
-    await (await queue.getJob(id))?.promote();
-    await expect(process()(await hand.take(hand.shard.signatures, 'second'), 'second')).rejects.toThrow(
-      DelayedError,
-    );
+    // While its hold lasts, whoever looks leaves the text to the process that has it.
+    const early = await hand.wakeAndTake(signatures, id, 'early');
+    await expect(process()(early, 'early')).rejects.toThrow(DelayedError);
+    expect(gateway.received).toHaveLength(1);
+    // Afterwards another one sends it.
+    const now = () => Date.now() + 15_000;
+    const second = await hand.wakeAndTake(signatures, id, 'second');
+    await expect(process({ now })(second, 'second')).rejects.toThrow(DelayedError);
     await until(() => expect(gateway.received).toHaveLength(2));
     expect(gateway.received[1]).toEqual(gateway.received[0]);
     gateway.answerAll();
-    const record = await process()(await hand.take(hand.shard.signatures, 'third'), 'third');
+    const record = await process()(await hand.take(signatures, 'third'), 'third');
     expect(record.outcome?.kind).toBe('delivered');
   });
 });

@@ -4,10 +4,14 @@
 import { createServer } from 'node:http';
 import { type Job, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { SignatureRecord } from '../../machines/record.ts';
+import type { SignatureContext } from '../../machines/signature.machine.ts';
+import type { InstanceRecord } from '../../src/engine/record.ts';
+import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
-import type { SignatureJobData } from '../../src/transactions/contract.ts';
+import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -63,7 +67,7 @@ const submit = async (options: Parameters<typeof signRequest>[0]): Promise<strin
 
 const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
 
-const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
+const until = <T>(check: () => Promise<T>, timeout = 10_000) => vi.waitFor(check, { timeout, interval: 20 });
 
 /** A signature of the text of {@link signRequest}, made by the phone that was asked. */
 const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?') => {
@@ -78,21 +82,34 @@ const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?'
   } as const;
 };
 
-const asked = (id: string) =>
-  until(async () => expect(await at.queue.getJobState(id)).toBe('delayed')).then(() => id);
+const recordOf = async (id: string): Promise<SignatureRecord> => {
+  const job = await at.queue.getJob(id);
+  const record =
+    job?.finishedOn !== undefined && job.returnvalue ? job.returnvalue : recordIn(job?.progress, job?.data);
+  if (record === undefined) throw new Error('the job has no record');
+  return record as SignatureRecord;
+};
+
+/** The prompt is out, and the job sleeps. */
+const asked = async (id: string): Promise<string> => {
+  await until(async () => {
+    expect(await recordOf(id)).toMatchObject({ state: 'pending' });
+    expect(await at.queue.getJobState(id)).toBe('delayed');
+  });
+  return id;
+};
+
+/** Writes an event that nobody wakes the job for: its sender has died. */
+const leave = async (id: string, answer: DeviceAnswer): Promise<void> => {
+  const store = createInstanceStore(at.queue, redis.client(), Date.now);
+  const event = { type: 'ANSWERED', attempt: 1, answer };
+  expect(await store.deliver(id, 'out/left', event)).toMatchObject({ given: 'waiting' });
+};
 
 const failedWith = (id: string, code: number) =>
   until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
 
 const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
-
-const recordOf = async (id: string): Promise<SignatureRecord> => {
-  const job = await at.home.read(id);
-  const data = job?.data as SignatureJobData | undefined;
-  const record = (job?.returnValue ?? data?.transaction) as SignatureRecord | undefined;
-  if (record === undefined) throw new Error('the job has no record');
-  return record;
-};
 
 describe('while a person thinks', () => {
   it('holds no worker slot, so others are served', async () => {
@@ -172,11 +189,10 @@ describe('an answer from elsewhere', () => {
   });
 
   it('is found even when it came while the job was falling asleep', async () => {
-    // The decision is there before the worker looks, and nobody wakes the job.
+    // The answer is there before the worker looks, and nobody wakes the job.
     const id = await asked(await submit({ msisdn: somebody(), timeoutSeconds: 60 }));
-    await at.home.decide(id, 1, cancelled);
-    const job = await at.queue.getJob(id);
-    await job?.promote();
+    await leave(id, cancelled);
+    await (await at.queue.getJob(id))?.promote();
     await failedWith(id, 401);
   });
 
@@ -208,7 +224,7 @@ describe('an answer from elsewhere', () => {
 
   it('that another program wrote and nobody can read ends the transaction as an internal error', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    await redis.client().hset(at.queue.toKey(id), 'decision:1', '{"kind":"zzz"}');
+    await leave(id, { kind: 'zzz' } as never);
     await (await at.queue.getJob(id))?.promote();
     await failedWith(id, 900);
   });
@@ -225,7 +241,7 @@ describe('the deadline', () => {
 
   it('yields to an answer that was written first', async () => {
     const id = await asked(await submit({ msisdn: somebody(), timeoutSeconds: 1 }));
-    await at.home.decide(id, 1, cancelled);
+    await leave(id, cancelled);
     await failedWith(id, 401);
   });
 
@@ -366,23 +382,22 @@ describe('a crash', () => {
   });
 
   it('between the record and the failure fails again with the same fault, without a new attempt', async () => {
+    const id = await asked(await submit({ msisdn: somebody() }));
     await product.stopWorkers();
-    const id = await submit({ msisdn: somebody() });
-    await takeAndDie();
     const job = await at.queue.getJob(id);
-    const history = [{ state: 'submitted', attempt: 1, at: 1 }] as const;
-    const record = {
-      version: 1,
-      state: 'failed',
-      attempt: 1,
-      deadline: 2,
-      fault: fault(402),
-      history,
-    } as const;
-    await job?.updateData({ ...job.data, transaction: record, endedRuns: 0 });
+    if (job === undefined) throw new Error('the job was expected');
+    await job.promote();
+    await takeAndDie();
+    // What its last commit has left.
+    const { children: _, timers: __, context, ...kept } = job.progress as InstanceRecord;
+    const { history, ...others } = context as SignatureContext;
+    const reason = fault(402);
+    const ended = [...history, { state: 'failed', attempt: 1, at: Date.now(), fault: reason }];
+    const record = { ...kept, value: 'failed', context: { ...others, fault: reason, history: ended } };
+    await redis.client().hset(at.queue.toKey(id), { progress: JSON.stringify(record), open: '0' });
     await product.startWorkers();
     await failedWith(id, 402);
-    expect((await recordOf(id)).attempt).toBe(1);
+    expect(await recordOf(id)).toMatchObject({ attempt: 1, history: ended });
   });
 
   it('of all workers loses nothing: what was open goes on', async () => {
@@ -398,9 +413,15 @@ describe('a crash', () => {
 
   it('of a paused worker cannot write an old record over a newer one', async () => {
     const id = await asked(await submit({ msisdn: somebody() }));
-    const before = await at.home.read(id);
-    expect(await at.home.save(id, 'a token that has lost its lock', { MSS_SignatureReq: 'old' })).toBe(false);
-    expect((await at.home.read(id))?.data).toEqual(before?.data);
+    const store = createInstanceStore(at.queue, redis.client(), Date.now);
+    const before = await recordOf(id);
+    const [then, joinable] = ['goesOn', undefined] as const;
+    const commit = {
+      record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 },
+      ...{ length: 0, verdicts: [], held: [], heldUntil: 0, released: [], replayed: false, joinable, then },
+    };
+    expect(await store.commit(id, 'a token that has lost its lock', commit)).toBe('lost');
+    expect(await recordOf(id)).toEqual(before);
     await product.api.transactions.answer(id, 1, cancelled);
   });
 });
@@ -460,10 +481,11 @@ describe('many synchronous callers', () => {
     const callers = Array.from({ length: 1000 }, () =>
       product.post('/rest/service/sign', signRequest({ msisdn: somebody() })),
     );
-    await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000));
+    await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000), 20_000);
     const waiting: Job[] = await at.queue.getDelayed();
     // One for signatures, one for receipts.
     expect(await subscriptions()).toHaveLength(2);
+    await Promise.all(waiting.map(({ id }) => asked(id ?? '')));
     await Promise.all(waiting.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)));
     const answers = await Promise.all(callers);
     expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);
