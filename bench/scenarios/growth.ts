@@ -117,7 +117,7 @@ const memoryTable = async ({ redis, bytes, retained }: Filled): Promise<Table> =
   const column = async (kind: EndedKind, count: number): Promise<readonly number[]> => {
     const key = signaturesKey(retainedId(kind, 0));
     const field = (name: string): Promise<number> => client.hstrlen(key, name);
-    const request = await field('data');
+    const request = (await field('data')) + (await field('progress'));
     const outcome = (await field('returnvalue')) + (await field('failedReason'));
     const hash = Number(await client.call('MEMORY', 'USAGE', key, 'SAMPLES', '0'));
     const set = signaturesKey(kind === 'signed' ? 'completed' : 'failed');

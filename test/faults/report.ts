@@ -15,6 +15,9 @@ const resultOf = (told: Told): string => {
   return told.kind === 'answer' ? told.result : told.kind;
 };
 
+/** The witness hears of a prompt when the line of the log has come to it. */
+const heardLateMs = 250;
+
 /** How long after its deadline, and after all faults, the latest transaction ended; milliseconds. */
 const latestEnd = (evidence: Evidence): number => {
   let latest = 0;
@@ -63,7 +66,9 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     outcomes: count([...finals.values()].map(resultOf)),
     prompts,
     repeatedAsks: asked.length - prompts,
-    lateAsks: asked.filter(({ id, attempt, at }) => at > (endsOf(evidence, id)[attempt - 1] ?? at)).length,
+    lateAsks: asked.filter(
+      ({ id, attempt, at }) => at - heardLateMs > (endsOf(evidence, id)[attempt - 1] ?? at),
+    ).length,
     texts: deliveries.filter(({ shown }) => shown).length,
     latestEndMs: latestEnd(evidence),
     refusedThatRan: ranAfterRefusal(evidence).length,

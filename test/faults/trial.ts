@@ -166,6 +166,8 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     keep('plan.json', plan);
     keep('faults.json', evidence.faults);
     keep('asked.json', evidence.asked);
+    keep('timeline.json', Object.fromEntries(evidence.timeline));
+    keep('jobs.json', [...evidence.jobs.values()]);
     keep('deliveries.json', evidence.deliveries);
     keep('violations.json', violations);
     return { evidence, violations };
