@@ -4,8 +4,8 @@
  * An idle queue costs nothing: a job that is taken sets it going, and it goes on for as long as there is an order to keep.
  */
 import type { Worker } from 'bullmq';
-import type { RedisClient } from '../src/redis/connect.ts';
 import { type FairOrder, sortFairly } from '../src/engine/redis/fair-order.ts';
+import type { RedisClient } from '../src/redis/connect.ts';
 
 /** A job that arrives waits this long for its place at most, when the process is not short of CPU. */
 const everyMs = 10;

@@ -15,7 +15,12 @@ import {
   signatureMachine,
   type Verify,
 } from '../machines/signature.machine.ts';
-import { type ActivityArguments, activity, type InstanceInHand, type Workflow } from '../src/engine/define.ts';
+import {
+  type ActivityArguments,
+  activity,
+  type InstanceInHand,
+  type Workflow,
+} from '../src/engine/define.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';

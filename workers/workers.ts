@@ -7,6 +7,7 @@
  */
 import type { Queue, Telemetry, WorkerOptions } from 'bullmq';
 import { graceOf } from '../src/engine/redis/redis-time.ts';
+import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
@@ -27,7 +28,6 @@ import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { createTurns } from './turns.ts';
-import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export interface WorkersOptions {

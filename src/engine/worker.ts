@@ -122,26 +122,27 @@ export const startWorkflowWorker = (options: {
     ...{ observe, now, onTrouble },
     ...{ workflowOf: options.workflowOf, abandon: options.abandon },
   });
-  const startOne = (concurrency: number, index: number): Worker => new Worker(
-    queue.name,
-    (job, token) => {
-      if (token === undefined) throw new Error('BullMQ gave no lock token');
-      const run = (): Promise<unknown> => turn(job as InstanceJob, token);
-      return around === undefined ? run() : around(job as InstanceJob, run);
-    },
-    {
-      connection,
-      prefix: queue.opts.prefix ?? 'bull',
-      concurrency,
-      lockDuration: 5000,
-      stalledInterval: 2000,
-      maxStalledCount: Number.MAX_SAFE_INTEGER,
-      runRetryDelay: 500,
-      skipStalledCheck: index > 0,
-      ...options.worker,
-    },
-    inRedisTime(now),
-  );
+  const startOne = (concurrency: number, index: number): Worker =>
+    new Worker(
+      queue.name,
+      (job, token) => {
+        if (token === undefined) throw new Error('BullMQ gave no lock token');
+        const run = (): Promise<unknown> => turn(job as InstanceJob, token);
+        return around === undefined ? run() : around(job as InstanceJob, run);
+      },
+      {
+        connection,
+        prefix: queue.opts.prefix ?? 'bull',
+        concurrency,
+        lockDuration: 5000,
+        stalledInterval: 2000,
+        maxStalledCount: Number.MAX_SAFE_INTEGER,
+        runRetryDelay: 500,
+        skipStalledCheck: index > 0,
+        ...options.worker,
+      },
+      inRedisTime(now),
+    );
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) worker.on('error', onTrouble);
   const looking = setInterval(() => store.wakeLapsed().catch(onTrouble), holdMs / 2).unref();

@@ -29,6 +29,7 @@ export interface TransactionRow {
   /** From the beginning of the last attempt to its end, milliseconds; absent while it is open, or where nothing says. */
   readonly tookMs?: number;
 }
+
 import { recordIn } from '../transactions/contract.ts';
 
 /** The fields of a job's hash that a row is made of. */

@@ -5,8 +5,9 @@
  * A transaction that moves while this runs may be met twice or not at all; its move is an event, and who walks has noted
  * before where the events stood.
  */
-import type { RedisClient } from '../redis/connect.ts';
+
 import { aheadCount } from '../engine/redis/fair-order.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
 import type { EventPosition } from './position.ts';
 

@@ -12,18 +12,19 @@
  *
  * Every process may see to it, and one at a time does. That its lease may lapse unnoticed does no harm: see replay-once.ts.
  */
+
+import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { createDuty } from '../history/duty.ts';
 import { clocksDifferMs, endedSince } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
+import { queueIn } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { replayKey } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { automaticName } from './operator.ts';
-import { createReplayOnce } from '../engine/redis/replay-once.ts';
-import { queueIn } from '../transactions/answers.ts';
 
 export interface AutomaticRule {
   readonly apId: string;

@@ -10,6 +10,7 @@
  * has one entry for it all the same, and the person one prompt.
  */
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
+import type { ReplayOnce } from '../engine/redis/replay-once.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
@@ -19,7 +20,6 @@ import { countsOf } from './bulk-report.ts';
 import type { BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
 import { readStandings } from './failed-end.ts';
 import { createPromptLimit } from './prompt-limit.ts';
-import type { ReplayOnce } from '../engine/redis/replay-once.ts';
 import { resultsOf } from './replay-results.ts';
 
 export interface BulkRun {

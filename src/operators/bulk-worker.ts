@@ -8,17 +8,17 @@ import type { Queue } from 'bullmq';
 import { type BulkEnd, type BulkWork, bulkReplayMachine } from '../../machines/bulk-replay.machine.ts';
 import { activity } from '../engine/define.ts';
 import { graceOf } from '../engine/redis/redis-time.ts';
+import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { startWorkflowWorker } from '../engine/worker.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { queueIn } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
 import { createTakeOver } from './earlier-bulks.ts';
-import { createReplayOnce } from '../engine/redis/replay-once.ts';
-import { queueIn } from '../transactions/answers.ts';
 
 export interface BulkWorker {
   ready(): Promise<void>;

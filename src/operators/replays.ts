@@ -8,11 +8,13 @@
  * Everything is in the audit log before it is done.
  */
 import type { Queue } from 'bullmq';
+import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { queueIn } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { type BulkReport, type BulkStanding, countsOf, reportOf } from './bulk-report.ts';
@@ -21,9 +23,7 @@ import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
 import type { Cancel, CancelResult } from './ports.ts';
 import { createPromptLimit } from './prompt-limit.ts';
-import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
-import { queueIn } from '../transactions/answers.ts';
 
 /** `too-many`: this person has been prompted often enough just now. */
 export type Refused = { readonly refused: ReplayRefusal | 'too-many' };

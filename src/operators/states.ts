@@ -6,10 +6,10 @@
  */
 import { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
+import type { ReplayNote } from '../engine/redis/replay-once.ts';
 import { member, parsed, type TransactionRow } from '../history/row.ts';
 import { faultTable } from '../protocol/fault.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
-import type { ReplayNote } from '../engine/redis/replay-once.ts';
 
 /** All that lies in a job's hash. */
 export type JobFields = Readonly<Record<string, string>>;

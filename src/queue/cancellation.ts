@@ -4,8 +4,9 @@
  * It is an event like any other: the chart takes it while nobody has answered, and refuses it afterwards. It ends the transaction like every
  * other failure: with an event for those who wait, a status over HTTP, a place for a replay.
  */
-import { type Fault, fault } from '../protocol/fault.ts';
+
 import { createInstanceStore } from '../engine/redis/instance-store.ts';
+import { type Fault, fault } from '../protocol/fault.ts';
 import { createSendOrder, type OrdersOptions } from '../transactions/answers.ts';
 import type { QueueAt } from '../transactions/shards.ts';
 import { readStanding } from './standing.ts';

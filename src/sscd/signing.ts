@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { signCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { bytesToSign } from '../protocol/requests.ts';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { Prompt } from './device.ts';
 
 /**

@@ -9,9 +9,10 @@
  * Whose a job is, is known once it has its place in the fair order (fair-order.ts). Workers see to that, and this does where
  * there are none. While less than half of the limit waits in all, no application can have reached it, and nobody is asked.
  */
+
+import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { Shard } from './shards.ts';
 
 export interface Backlog {

@@ -148,7 +148,14 @@ export const recordIn = (progress: unknown, data: unknown): unknown => {
   if (context === undefined) return Object(data).transaction;
   const { attempt, deadline, fault, history } = Object(context) as Readonly<Record<string, unknown>>;
   const last: unknown = Array.isArray(history) ? history.at(-1) : undefined;
-  return { version, state: Object(last).state, attempt, deadline, ...(fault !== undefined && { fault }), history };
+  return {
+    version,
+    state: Object(last).state,
+    attempt,
+    deadline,
+    ...(fault !== undefined && { fault }),
+    history,
+  };
 };
 
 export const receiptJobId = (msspTransId: string): string => `${msspTransId}-receipt`;

@@ -6,8 +6,9 @@
  * second is also looked up, all of them in one pipeline, until the end is found: every second at first and, while the
  * stream is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
  */
-import type { RedisClient } from '../redis/connect.ts';
+
 import { createEndEvents } from '../engine/redis/end-events.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
 

@@ -6,6 +6,7 @@
  * the same request sent twice, or somebody's earlier one.
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
+import type { StoredJob } from '../engine/redis/job-home.ts';
 import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import { shardFor } from './answers.ts';
@@ -18,7 +19,6 @@ import {
 } from './contract.ts';
 import { cancelWith, type Endings, type Waits } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
-import type { StoredJob } from '../engine/redis/job-home.ts';
 import type { QueueAt, Shard } from './shards.ts';
 import type { Transactions } from './transactions.ts';
 

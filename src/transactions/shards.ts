@@ -5,11 +5,11 @@
  * cluster. With one shard (the default) this is simply three queues. Bulk replays are few, and have one queue in all.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
+import { addFairly } from '../engine/redis/fair-adding.ts';
+import { createJobHome, type JobHome } from '../engine/redis/job-home.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
-import { addFairly } from '../engine/redis/fair-adding.ts';
-import { createJobHome, type JobHome } from '../engine/redis/job-home.ts';
 
 export const callbackQueueName = 'callbacks';
 export const bulkQueueName = 'bulk-replays';

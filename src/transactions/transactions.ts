@@ -29,13 +29,6 @@ const endingMarginMs = 5000;
 /** A caller who lost the answer sends the request again: it joins for its TimeOut and so much longer, also when it has ended. */
 const joinableAfterMs = 60_000;
 
-/**
- * replayed     The failed transaction runs again as a new attempt.
- * not-failed   It is open, or was signed.
- * unknown      There is no such transaction.
- */
-export type ReplayResult = 'replayed' | 'not-failed' | 'unknown';
-
 export interface Transactions {
   /**
    * Makes a request durable. One that was sent before joins, while that is open and for a minute longer than its TimeOut: the
@@ -73,7 +66,6 @@ export interface Transactions {
   waitForEnd(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
   /** Brings an answer from a device. First writer wins. */
   readonly answer: Answer;
-  replay(msspTransId: string): Promise<ReplayResult>;
 }
 
 export interface TransactionsOptions {
@@ -206,22 +198,6 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     },
 
     answer: createAnswer(shards, options),
-
-    replay: async (msspTransId) => {
-      const job = await shardFor(shards, msspTransId)?.signatures.queue.getJob(msspTransId);
-      if (job === undefined) return 'unknown';
-      if (!(await job.isFailed())) return 'not-failed';
-      try {
-        await job.retry('failed');
-      } catch (error) {
-        // Somebody else was quicker: the job is no longer failed (-3), or gone (-1).
-        if (error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1)) {
-          return 'not-failed';
-        }
-        throw error;
-      }
-      return 'replayed';
-    },
   };
 
   /** The job of an equal request may have ended between its discovery and the wait, so it is looked at once more. */

@@ -85,7 +85,7 @@ describe('the index over what the product does', () => {
     const { row } = await listed({ msisdn: '+41000092401' });
     expect(row).toMatchObject({ state: 'failed', attempt: 1, fault: { code: 401, reason: 'USER_CANCEL' } });
     const id = row?.msspTransId ?? '';
-    expect(await product.api.transactions.replay(id)).toBe('replayed');
+    expect(await product.replay(id)).toBe('replayed');
     await vi.waitFor(
       async () => {
         await indexer.idle();

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBulkStore } from '../../src/operators/bulk-store.ts';
 import type { FaultCode } from '../../src/protocol/fault.ts';
+import { queueIn } from '../../src/transactions/answers.ts';
 import { type OtherProcess, startProcess } from '../embedded/processes.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { operator } from './stage.ts';
-import { queueIn } from '../../src/transactions/answers.ts';
 
 const redis = testRedis();
 const client = redis.client();

@@ -1,9 +1,9 @@
 /** One bulk in the hands of one process, step by step. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createReplayOnce, type ReplayOnce } from '../../src/engine/redis/replay-once.ts';
 import { type BulkRun, takeUpBulk } from '../../src/operators/bulk-run.ts';
 import { type BulkStore, createBulkStore } from '../../src/operators/bulk-store.ts';
 import { createPromptLimit } from '../../src/operators/prompt-limit.ts';
-import { createReplayOnce, type ReplayOnce } from '../../src/engine/redis/replay-once.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { queueIn, shardFor } from '../../src/transactions/answers.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';

@@ -115,9 +115,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       shards,
       cancel: async (id) => {
         const at = shardFor(shards, id)?.signatures;
-        return at === undefined
-          ? 'unknown'
-          : cancelTransaction(id, { at, protocol, now: Date.now });
+        return at === undefined ? 'unknown' : cancelTransaction(id, { at, protocol, now: Date.now });
       },
       audit,
       queue: bulkQueue,

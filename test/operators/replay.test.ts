@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReplayOnce } from '../../src/engine/redis/replay-once.ts';
 import { defaultReplayPolicy, refusalOf, replayPolicy } from '../../src/operators/replay-policy.ts';
 import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
+import { queueIn } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';
-import { queueIn } from '../../src/transactions/answers.ts';
 
 const redis = testRedis();
 let stage: ReplayStage;

@@ -116,7 +116,7 @@ describe('with the rights of the recipe', () => {
     expect(receipt.body).toHaveProperty('MSS_ReceiptResp');
     const never = await sign({ msisdn: silent, timeoutSeconds: 2 });
     await ended(never, '_208');
-    expect(await product.api.transactions.replay(never)).toBe('replayed');
+    expect(await product.replay(never)).toBe('replayed');
     await ended(never, '504');
     await ended(never, '_208');
     await vi.waitFor(() => expect(receiver.of(id).length).toBeGreaterThan(0), { timeout: 10_000 });

@@ -91,7 +91,7 @@ describe('a request that nobody has been asked for', () => {
     const handle = await queue.enqueue(order, { notBefore: new Date(Date.now() + 3_600_000) });
     await handle.cancel();
     await failure(handle);
-    expect(await product.api.transactions.replay(handle.id)).toBe('replayed');
+    expect(await product.replay(handle.id)).toBe('replayed');
     await vi.waitFor(async () => expect(await handle.status()).toBe('signed'), { timeout: 5000 });
     const job = await at.queue.getJob(handle.id);
     expect(job?.returnvalue).toMatchObject({
@@ -112,7 +112,7 @@ describe('a request that nobody has been asked for', () => {
     await handle.cancel();
     await failure(handle);
     await product.stopWorkers();
-    await product.api.transactions.replay(handle.id);
+    await product.replay(handle.id);
     expect(await handle.status()).toBe('submitted');
     expect(await handle.cancel()).toBe('cancelled');
     await product.startWorkers();

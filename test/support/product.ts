@@ -2,14 +2,18 @@
  * The whole product inside a test file: real queues and workers on the run's Redis under the file's own prefix, HTTP by
  * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
+import { createReplayOnce, type ReplayOnceResult } from '../../src/engine/redis/replay-once.ts';
 import { listen } from '../../src/http/server.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
 import { startWorkerSide, type WorkerSide } from '../../src/product/worker-side.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
+import { queueIn } from '../../src/transactions/answers.ts';
+import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
 
 /** Parsed JSON whose shape a test knows. */
@@ -26,6 +30,8 @@ export interface TestProduct {
   readonly url: string;
   /** POSTs to a path of the signature interface and reads the JSON of the answer. */
   post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
+  /** Runs a failed transaction again, as an operator does. */
+  replay(msspTransId: string): Promise<ReplayOnceResult>;
   /** Ends the workers; open transactions stay where they are. */
   stopWorkers(): Promise<void>;
   startWorkers(): Promise<void>;
@@ -44,6 +50,18 @@ export interface TestProductOptions {
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
 }
+
+/** As the console and the command line do, without asking a policy. */
+export const replayAsOperator = async (
+  redis: RedisClient,
+  shards: readonly Shard[],
+  msspTransId: string,
+): Promise<ReplayOnceResult> => {
+  const key = queueIn(shards)(msspTransId)?.toKey(msspTransId);
+  const endedRuns = Number(key && (await redis.hget(key, 'atm')));
+  const note = { by: 'test', order: randomUUID() };
+  return createReplayOnce(redis, queueIn(shards))(msspTransId, endedRuns, note);
+};
 
 const configurationWith = (overrides: Record<string, unknown> = {}): Configuration => {
   const loaded = parseConfiguration(JSON.stringify({ sandbox: true, ...overrides }));
@@ -108,6 +126,14 @@ export const startTestProduct = async (
         }),
       );
       return { status: response.status, body: await response.json() };
+    },
+    replay: async (msspTransId) => {
+      const shards = openShards({ redis: core.commands, ...configuration.queue, onError: () => undefined });
+      try {
+        return await replayAsOperator(core.commands, shards, msspTransId);
+      } finally {
+        await closeShards(shards);
+      }
     },
     stopWorkers: async () => {
       await workerSide?.close();

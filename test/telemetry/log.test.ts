@@ -48,12 +48,12 @@ describe('lines of the workers', () => {
     data: { text: secret },
   };
   const record = {
-  version: 1,
-  state: 'submitted',
-  attempt: 1,
-  deadline: 60_000,
-  history: [{ state: 'submitted', attempt: 1, at: 0 }],
-} as const;
+    version: 1,
+    state: 'submitted',
+    attempt: 1,
+    deadline: 60_000,
+    history: [{ state: 'submitted', attempt: 1, at: 0 }],
+  } as const;
   const write = () => {
     const { lines, logger } = open();
     const log = createStepLog(logger, () => 0);

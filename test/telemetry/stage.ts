@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { parseConfiguration } from '../../src/configuration/load.ts';
+import type { ReplayOnceResult } from '../../src/engine/redis/replay-once.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import { createEvidence } from '../../src/http/client-certificate.ts';
 import { createProfile } from '../../src/http/profile.operation.ts';
@@ -25,7 +26,7 @@ import { createReceipts } from '../../src/transactions/receipts.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { createTransactions, type Transactions } from '../../src/transactions/transactions.ts';
 import { startWorkers } from '../../workers/workers.ts';
-import type { Json } from '../support/product.ts';
+import { type Json, replayAsOperator } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
@@ -170,6 +171,8 @@ export const openStage = async (redis: TestRedis, changes: Partial<TelemetryOpti
       return { status: response.status, body: await response.json() };
     },
     get: async (path: string): Promise<Response> => fetch(new Request(`http://test${path}`)),
+    replay: (msspTransId: string): Promise<ReplayOnceResult> =>
+      replayAsOperator(commands, [shard], msspTransId),
     cancel: (msspTransId: string): Promise<CancelResult> =>
       cancelTransaction(msspTransId, { at: shard.signatures, protocol, now }),
     metrics: async (): Promise<string> => (await fetch(new Request('http://test/metrics'))).text(),

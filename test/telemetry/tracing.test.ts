@@ -110,7 +110,7 @@ describe('with traces on', () => {
     const id: string = accepted.body.MSS_SignatureResp.MSSP_TransID;
     await stage.transactions.answer(id, 1, { kind: 'fault', fault: { code: 401, detail: 'no' } });
     await vi.waitFor(() => expect(named(run)).toHaveLength(2), { timeout: 5000 });
-    await vi.waitFor(async () => expect(await stage.transactions.replay(id)).toBe('replayed'));
+    await vi.waitFor(async () => expect(await stage.replay(id)).toBe('replayed'));
     await vi.waitFor(() => expect(named(run)).toHaveLength(3), { timeout: 5000 });
     expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(1);
     await stage.transactions.answer(id, 2, { kind: 'fault', fault: { code: 401, detail: 'no' } });

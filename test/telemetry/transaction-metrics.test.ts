@@ -62,7 +62,11 @@ beforeAll(() => {
     createLabel([apId]),
     createTroubles(registry),
   );
-  tellOfTransactions(worker, { transactionLog, protocol, log: { signed: () => undefined, failed: () => undefined } });
+  tellOfTransactions(worker, {
+    transactionLog,
+    protocol,
+    log: { signed: () => undefined, failed: () => undefined },
+  });
   count = async (state, code) =>
     readExposition(await registry.metrics()).valueOf('paraph_transactions_total', {
       ap: apId,

@@ -193,7 +193,7 @@ describe('a replay', () => {
     await pending(id);
     await product.api.transactions.answer(id, 1, { kind: 'signature', cms: 'TUlJQg==' });
     await failedWith(id, 900);
-    await product.api.transactions.replay(id);
+    await product.replay(id);
     await pending(id, 2);
     await product.api.transactions.answer(id, 2, cancelled);
   });
@@ -224,7 +224,7 @@ describe('a replay', () => {
     await pending(msspTransId);
     await product.api.transactions.answer(msspTransId, 1, cancelled);
     await failedWith(msspTransId, 401);
-    await product.api.transactions.replay(msspTransId);
+    await product.replay(msspTransId);
     await pending(msspTransId, 2);
     expect((await product.api.transactions.submit(wire)).msspTransId).toBe(msspTransId);
     await product.api.transactions.answer(msspTransId, 2, cancelled);

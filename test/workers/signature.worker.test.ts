@@ -271,7 +271,7 @@ describe('a replay', () => {
     await product.api.transactions.answer(id, 1, cancelled);
     await failedWith(id, 401);
 
-    expect(await product.api.transactions.replay(id)).toBe('replayed');
+    expect(await product.replay(id)).toBe('replayed');
     const status = await product.post('/rest/service/status', statusRequest(id));
     expect(status.body.MSS_StatusResp.Status.StatusCode.Value).toBe('504');
     await asked(id);
@@ -319,9 +319,9 @@ describe('a replay', () => {
     const done = await submit({});
     await signed(done);
     const open = await asked(await submit({ msisdn: somebody() }));
-    expect(await product.api.transactions.replay(done)).toBe('not-failed');
-    expect(await product.api.transactions.replay(open)).toBe('not-failed');
-    expect(await product.api.transactions.replay('H00aaaaaaaaaaaaaaaaa')).toBe('unknown');
+    expect(await product.replay(done)).toBe('changed');
+    expect(await product.replay(open)).toBe('changed');
+    expect(await product.replay('H00aaaaaaaaaaaaaaaaa')).toBe('unknown');
     await product.api.transactions.answer(open, 1, cancelled);
   });
 
@@ -338,7 +338,7 @@ describe('a replay', () => {
     const id = await asked(await submit({ msisdn: somebody() }));
     await product.api.transactions.answer(id, 1, cancelled);
     await failedWith(id, 401);
-    const results = await Promise.all(Array.from({ length: 5 }, () => product.api.transactions.replay(id)));
+    const results = await Promise.all(Array.from({ length: 5 }, () => product.replay(id)));
     expect(results.filter((result) => result === 'replayed')).toHaveLength(1);
     await asked(id);
     expect((await recordOf(id)).attempt).toBe(2);

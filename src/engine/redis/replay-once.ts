@@ -28,11 +28,7 @@ export interface ReplayNote {
  */
 export type ReplayOnceResult = 'replayed' | 'changed' | 'unknown';
 
-export type ReplayOnce = (
-  id: string,
-  endedRuns: number,
-  note: ReplayNote,
-) => Promise<ReplayOnceResult>;
+export type ReplayOnce = (id: string, endedRuns: number, note: ReplayNote) => Promise<ReplayOnceResult>;
 
 const scriptSchema = z.object({ reprocessJob: z.object({ content: z.string(), keys: z.literal(9) }) });
 

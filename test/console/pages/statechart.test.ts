@@ -12,16 +12,18 @@ describe('the statechart of a transaction', () => {
   it('has every state of the machine, and what leads from one to another, in its words', () => {
     const { states } = signatureMachine.config;
     expect(signatureChart.states.map(({ name }) => name)).toEqual(Object.keys(states ?? {}));
-    expect(signatureChart.arrows.map(({ from, to, events }) => `${from} ${to}: ${events.join(' ')}`)).toEqual([
-      'submitted failed: CANCEL deadline choose',
-      'submitted signed: choose',
-      'submitted pending: choose',
-      'pending failed: ANSWERED CANCEL deadline ask verify',
-      'pending submitted: REPLAY',
-      'pending signed: ask verify',
-      'signed receipted: RECEIPTED',
-      'failed submitted: REPLAY',
-    ]);
+    expect(signatureChart.arrows.map(({ from, to, events }) => `${from} ${to}: ${events.join(' ')}`)).toEqual(
+      [
+        'submitted failed: CANCEL deadline choose',
+        'submitted signed: choose',
+        'submitted pending: choose',
+        'pending failed: ANSWERED CANCEL deadline ask verify',
+        'pending submitted: REPLAY',
+        'pending signed: ask verify',
+        'signed receipted: RECEIPTED',
+        'failed submitted: REPLAY',
+      ],
+    );
     expect(signatureChart.states.filter(({ isFinal }) => isFinal)).toEqual([
       { name: 'receipted', isFinal: true },
     ]);
