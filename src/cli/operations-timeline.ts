@@ -2,7 +2,7 @@
  * What has happened to a transaction, and who did it: its states as the job tells them, and what operators asked for as the
  * audit log has it.
  */
-import { member, parsed, type TransactionRow } from '../history/row.ts';
+import { parsed, type TransactionRow } from '../history/row.ts';
 import type { AuditEntry } from '../operators/audit.ts';
 import { type JobFields, replayNoteOf, statesOf, type ToldState } from '../operators/states.ts';
 import { faultTable } from '../protocol/fault.ts';

@@ -196,6 +196,8 @@ export const createTurn = (options: TurnOptions) => {
     let dirty = isNew;
     /** It has been run again after it had failed, and nothing of that is stored yet. */
     let replayed = false;
+    /** It is stored that the instance has ended, and nothing but effects is left to do. */
+    let closed = false;
     let taken = 0;
     let verdicts: Verdict[] = [];
     /** What runs by the last commit. */
@@ -341,10 +343,19 @@ export const createTurn = (options: TurnOptions) => {
       }
     };
 
+    /** Nothing comes in any more. @returns False when something had come in before. */
+    const close = async (): Promise<boolean> => {
+      // What came too late is refused, and its sender is told so.
+      for (const { key } of inbox.entries.slice(taken)) verdicts.push([key, 'refused']);
+      closed = await commit('ends');
+      return closed;
+    };
+
     /** T2. The commit that clears what was carried out is the next one, or the end of the job. */
     const carryOutAll = async (): Promise<void> => {
       if (life.effects().length === 0) return;
-      if (dirty) await commit('goesOn');
+      const isOver = life.status !== 'active' || life.rests() !== undefined;
+      if (dirty && !(await (isOver ? close() : commit('goesOn')))) return;
       let count = 0;
       try {
         for (const effect of life.effects()) {
@@ -354,6 +365,7 @@ export const createTurn = (options: TurnOptions) => {
       } catch (error) {
         // Those before one that fails again and again are not carried out each time.
         life.clearEffects(count);
+        closed = false;
         if (count > 0) await commit('goesOn');
         throw error;
       }
@@ -408,11 +420,8 @@ export const createTurn = (options: TurnOptions) => {
       // Timers and lines of the inbox may have been written by others, too.
       if (rests !== 'failed' && (committed || inbox.length > 0))
         orFail(() => workflow.check(life.context, instance));
-      if (committed || inbox.length > 0 || replayed || rests === 'failed') {
-        // What came too late is refused, and its sender is told so.
-        for (const { key } of inbox.entries.slice(taken)) verdicts.push([key, 'refused']);
-        if (!(await commit('ends'))) return undefined;
-      }
+      const isToBeStored = committed || inbox.length > 0 || replayed || rests === 'failed';
+      if (!closed && isToBeStored && !(await close())) return undefined;
       tellObservers();
       if (rests === 'failed') throw fail(workflow.reasonOf(life.context));
       const record = life.record();
@@ -423,6 +432,8 @@ export const createTurn = (options: TurnOptions) => {
     try {
       if (inbox.hasFailed || (isNew && job.attemptsMade > 0)) {
         replayed = true;
+        // Those of the end before were carried out before it.
+        life.clearEffects(life.effects().length);
         apply({ type: 'REPLAY', input: readInput() });
       }
       for (;;) {

@@ -7,7 +7,7 @@
  */
 import type { z } from 'zod';
 import type { SignatureState } from '../../../machines/signature.machine.ts';
-import { member, parsed, type TransactionRow } from '../../history/row.ts';
+import { parsed, type TransactionRow } from '../../history/row.ts';
 import { type AuditEntry, doneBy } from '../../operators/audit.ts';
 import { type JobFields, statesOf } from '../../operators/states.ts';
 import { faultTable } from '../../protocol/fault.ts';
