@@ -160,17 +160,18 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     const { chart } = workflow;
     const { inbox } = stored;
     const record = recordIn(stored.record);
-    if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined)) return undefined;
+    if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined))
+      return undefined;
     if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
       return undefined;
     const at = now();
     const readInput = (): unknown =>
       workflow.begin(workflow.parseInput(stored.data), {
-        ...{ id, at, addedAt: Math.min(stored.timestamp, at), isFirstRun: record === undefined, attempts: 1 },
+        ...{ id, at, addedAt: Math.min(stored.timestamp, at), isFirstRun: record === undefined },
+        ...{ isReplay: stored.isReplayed, attempts: 1 },
       });
     try {
-      const life =
-        record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
+      const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
       if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput(), at }, at);
       for (const { event: earlier, about, at: cameAt } of inbox.entries) {
         if (about !== undefined || life.nextTime(0) <= cameAt) return undefined;
