@@ -167,7 +167,8 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     const at = now();
     const readInput = (): unknown =>
       workflow.begin(workflow.parseInput(stored.data), {
-        ...{ id, at, addedAt: Math.min(stored.timestamp, at), isFirstRun: record === undefined, attempts: 1 },
+        ...{ id, at, addedAt: Math.min(stored.timestamp, at), isFirstRun: record === undefined },
+        ...{ isReplay: stored.isReplayed, attempts: 1 },
       });
     try {
       const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);

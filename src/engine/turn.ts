@@ -150,6 +150,7 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
     };
+    const isReplay = (): boolean => inbox.hasFailed || (isNew && job.attemptsMade > 0);
     const readInput = (): unknown =>
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
@@ -157,7 +158,8 @@ export const createTurn = (options: TurnOptions) => {
         // Other programs write options, too.
         const delayMs = typeof opts.delay === 'number' ? Math.max(opts.delay, 0) : 0;
         const addedAt = Math.min(timestamp + delayMs, at);
-        const begun = { id, at, addedAt, isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 };
+        const isFirstRun = attemptsStarted <= 1;
+        const begun = { id, at, addedAt, isFirstRun, isReplay: isReplay(), attempts: opts.attempts ?? 1 };
         return workflow.begin(instance.data, begun);
       });
     const takeUp = async (): Promise<Life> => {
@@ -430,7 +432,7 @@ export const createTurn = (options: TurnOptions) => {
     };
 
     try {
-      if (inbox.hasFailed || (isNew && job.attemptsMade > 0)) {
+      if (isReplay()) {
         replayed = true;
         // Those of the end before were carried out before it.
         life.clearEffects(life.effects().length);
