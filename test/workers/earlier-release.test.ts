@@ -199,7 +199,7 @@ describe('a signature that had failed', () => {
     expect(await recordOf(earlier)).toMatchObject({ state: 'failed', attempt: 1 });
     const { transactions } = byHand.product.api;
     expect(await transactions.answer(id, 1, cancelled)).toBe('finished');
-    expect(await transactions.replay(id)).toBe('replayed');
+    expect(await byHand.product.replay(id)).toBe('replayed');
     const now = () => begunAt + 120_000;
     await sleeps(await byHand.take(byHand.shard.signatures, token), now);
     expect(await recordOf(earlier)).toMatchObject({
