@@ -311,6 +311,7 @@ export const signatureMachine = setup({
     pending: {
       initial: 'asking',
       entry: 'enterPending',
+      exit: 'leaveScreen',
       after: {
         deadline: {
           // An answer that was taken counts, however long its verification lasts.
@@ -340,7 +341,7 @@ export const signatureMachine = setup({
           target: 'failed',
           actions: { type: 'fail', params: ({ event }) => event.fault },
         },
-        REPLAY: { target: 'submitted', actions: ['leaveScreen', 'beginAgain'] },
+        REPLAY: { target: 'submitted', actions: 'beginAgain' },
       },
       states: {
         asking: {
@@ -393,7 +394,6 @@ export const signatureMachine = setup({
     },
     signed: {
       tags: 'completed',
-      entry: 'leaveScreen',
       on: {
         RECEIPTED: {
           target: 'receipted',
@@ -403,7 +403,6 @@ export const signatureMachine = setup({
     },
     failed: {
       tags: 'failed',
-      entry: 'leaveScreen',
       on: { REPLAY: { target: 'submitted', actions: 'beginAgain' } },
     },
     receipted: { type: 'final' },

@@ -377,6 +377,7 @@ export const createTurn = (options: TurnOptions) => {
 
     /** @returns Whether something has happened that may be due at once. */
     const runActivities = async (): Promise<boolean> => {
+      if (own.isIdle() && !life.hasActivities()) return false;
       own.keepOnly(namesOf(life));
       const time = now();
       let waitsMs = 0;

@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, ba39ccb523384102',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'receipt.machine.ts': 'version 1, 0605e168f9606719',
-  'signature.machine.ts': 'version 1, 26c57f50a3e49414',
+  'signature.machine.ts': 'version 1, c1dca49212f119f6',
 };
 
 const folder = join(import.meta.dirname, '../../machines');
