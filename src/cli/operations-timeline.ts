@@ -95,7 +95,10 @@ export const timelineOf = (
     }
   };
   const entries = statesOf(row, job).map((told): TimelineEntry => {
-    const { state, attempt, at, fault } = told;
+    const { state, attempt, fault, ordered } = told;
+    // Two clocks, which may be milliseconds apart: what was ordered has not begun before.
+    const orderedAt = audited.find(({ id }) => id === ordered?.order)?.at ?? 0;
+    const at = told.at === undefined ? undefined : Math.max(told.at, orderedAt);
     if (state === 'submitted') begunAt = at ?? begunAt;
     return { at, event: state, attempt, who: whoOf(told), fault };
   });
