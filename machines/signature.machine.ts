@@ -75,6 +75,8 @@ export interface SignatureInput {
   readonly deadline: number;
   readonly attempt: number;
   readonly chosen?: Chosen | undefined;
+  /** A release that had no chart has asked the device already. */
+  readonly isAsked?: true | undefined;
   readonly history: readonly HistoryEntry[];
 }
 
@@ -190,7 +192,10 @@ export const signatureMachine = setup({
           }
         : {},
     ),
-    enterPending: assign({ history: ({ context, event }) => entered(context, 'pending', event) }),
+    enterPending: assign({
+      history: ({ context, event }) =>
+        context.history.at(-1)?.state === 'pending' ? context.history : entered(context, 'pending', event),
+    }),
     wait: assign(({ context: { deadline } }, result: Choice | Asked) => ({
       isAsked: true,
       silence: 'expired' as const,
@@ -236,6 +241,7 @@ export const signatureMachine = setup({
     }),
   },
   guards: {
+    isAskedBefore: ({ context }) => context.isAsked,
     isSigned: (_, { kind }: Choice | Asked | Concluded) => kind === 'signed',
     isFailed: (_, { kind }: Choice | Asked | Concluded) => kind === 'failed',
     isToBeAsked: (_, { kind }: Choice) => kind === 'ask',
@@ -257,10 +263,11 @@ export const signatureMachine = setup({
 }).createMachine({
   id: 'signature',
   initial: 'submitted',
-  context: ({ input: { at: _, ...input } }) => ({ ...input, ...initial }),
+  context: ({ input: { at: _, isAsked = false, ...input } }) => ({ ...input, ...initial, isAsked }),
   states: {
     submitted: {
       initial: 'choosing',
+      always: { guard: 'isAskedBefore', target: 'pending' },
       after: {
         deadline: {
           target: 'failed',

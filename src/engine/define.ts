@@ -112,6 +112,15 @@ export interface BegunJob {
   readonly attempts: number;
 }
 
+/**
+ * @param timestamp Of the job. @param opts Of the job: other programs write them, too.
+ * @returns {@link BegunJob.addedAt}
+ */
+export const addedAt = (timestamp: number, opts: unknown, at: number): number => {
+  const { delay } = Object(opts) as { readonly delay?: unknown };
+  return Math.min(timestamp + (typeof delay === 'number' ? Math.max(delay, 0) : 0), at);
+};
+
 /** Thrown by `input`, `begin` or `check` of a workflow: the job fails, for this reason, which is one line. */
 export class InputError extends Error {
   override readonly name = 'InputError';

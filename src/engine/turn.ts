@@ -14,7 +14,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import { type Activities, activityFor, doneEvent, type Ended, type Finished } from './activities.ts';
-import { InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
+import { addedAt, InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import { begin, failureOf, type Life, type Observation, parentOf, resume } from './interpret.ts';
 import { type Child, type Effect, recordSchema } from './record.ts';
 import {
@@ -154,11 +154,10 @@ export const createTurn = (options: TurnOptions) => {
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
         const at = now();
-        // Other programs write options, too.
-        const delayMs = typeof opts.delay === 'number' ? Math.max(opts.delay, 0) : 0;
-        const addedAt = Math.min(timestamp + delayMs, at);
-        const begun = { id, at, addedAt, isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 };
-        return workflow.begin(instance.data, begun);
+        return workflow.begin(instance.data, {
+          ...{ id, at, addedAt: addedAt(timestamp, opts, at) },
+          ...{ isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 },
+        });
       });
     const takeUp = async (): Promise<Life> => {
       try {

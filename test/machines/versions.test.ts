@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, ba39ccb523384102',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'receipt.machine.ts': 'version 1, 0605e168f9606719',
-  'signature.machine.ts': 'version 1, fbe3eb3ab7bf131b',
+  'signature.machine.ts': 'version 1, d395fae0ac3c3236',
 };
 
 const folder = join(import.meta.dirname, '../../machines');
