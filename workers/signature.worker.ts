@@ -123,6 +123,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     for (let round = 0; round < takeOverRounds; round += 1) {
       const held = await screens.claim(screen, me, deadline);
       if (held === undefined) return undefined;
+      // An attempt that has failed without a turn has released nothing.
+      const isBefore = held.transactionId === id && held.attempt < attempt;
+      if (isBefore && (await screens.takeOver(screen, held, me, deadline))) return undefined;
       if (sscd.kind === 'sim') return fault(406);
       if (isShown) return fault(401);
       // The one that is replaced ends first: if we are cut off here, it has lost its screen to nobody.

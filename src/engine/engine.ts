@@ -128,7 +128,7 @@ export const deliver = async (
     if (isSent && (await store.verdict(id, key)) === undefined) return 'waiting';
     const { given, todo } = await store.deliver(id, key, event, options);
     isSent = given === 'waiting' || given === 'accepted';
-    const isAwake = !isSent || todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
+    const isAwake = todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
     if (given !== 'busy' && isAwake) return given;
     if (performance.now() > until) return 'busy';
     await delay(pauseMs);

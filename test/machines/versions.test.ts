@@ -13,7 +13,7 @@ const released: Readonly<Record<string, string>> = {
   'bulk-replay.machine.ts': 'version 1, 51b5386e45d1bde7',
   'callback.machine.ts': 'version 1, ba39ccb523384102',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
-  'receipt.machine.ts': 'version 1, 0605e168f9606719',
+  'receipt.machine.ts': 'version 1, 997e490bf133ede0',
   'signature.machine.ts': 'version 1, d395fae0ac3c3236',
 };
 
