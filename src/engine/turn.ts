@@ -93,7 +93,7 @@ export const createTurn = (options: TurnOptions) => {
   /** How many turns of an instance have ended in trouble here, one after the other. */
   const troubles = new Map<string, number>();
 
-  return async (job: InstanceJob, token: string): Promise<unknown> => {
+  const run = async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
     const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
     const isNew = progress.workflow === undefined;
@@ -460,6 +460,18 @@ export const createTurn = (options: TurnOptions) => {
       return await putOff(error);
     } finally {
       own.leave();
+    }
+  };
+
+  return async (job: InstanceJob, token: string): Promise<unknown> => {
+    const forget = (): boolean => troubles.delete(job.id ?? '');
+    try {
+      const result = await run(job, token);
+      forget();
+      return result;
+    } catch (error) {
+      if (error instanceof UnrecoverableError) forget();
+      throw error;
     }
   };
 };

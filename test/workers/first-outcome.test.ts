@@ -39,6 +39,11 @@ const submit = async (msisdn: string): Promise<string> => {
   return body.MSS_SignatureResp.MSSP_TransID;
 };
 
+const cancel = async (id: string): Promise<void> => {
+  const handle = await openQueueForTest(redis, byHand.product).find(id);
+  expect(await handle?.cancel()).toBe('cancelled');
+};
+
 /** Redis goes away between the decision and what follows from it. */
 const screensWithoutRelease = () => ({
   ...createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now),
@@ -206,6 +211,35 @@ describe('an answer to a job that was marked to fail', () => {
 });
 
 describe('a replay', () => {
+  it('of a transaction that was in trouble once is not put off for longer', async () => {
+    const { shard, take, wakeAndTake, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    let refuses = true;
+    const time = Date.now();
+    const turn = signatureTurn({
+      now: () => time,
+      store: (real) => ({
+        ...real,
+        commit: (...given) => (refuses ? readOnly(real) : real).commit(...given),
+      }),
+    });
+    const delayOf = async () => (await signatures.queue.getJob(id))?.delay;
+    await expect(turn(await take(signatures, 'first'), 'first')).rejects.toBeInstanceOf(DelayedError);
+    const once = await delayOf();
+    refuses = false;
+    await cancel(id);
+    const job = await wakeAndTake(signatures, id, 'second');
+    const reason = await turn(job, 'second').catch((error: Error) => error);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_401') });
+    await job.moveToFailed(reason as Error, 'second', false);
+    await (await signatures.queue.getJob(id))?.retry('failed');
+    refuses = true;
+    await expect(turn(await take(signatures, 'third'), 'third')).rejects.toBeInstanceOf(DelayedError);
+    expect(await delayOf()).toBe(once);
+    await signatures.queue.remove(id);
+  });
+
   it.each(['SIM', 'App'])('asks anew on the %s that a failure has left claimed', async (kind) => {
     const { shard, take, signatureTurn } = byHand;
     const { signatures } = shard;
