@@ -2,7 +2,7 @@
  * The first outcome stands, wherever the turn that told it was cut off, and however late the next one comes.
  */
 import { DelayedError } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { createScreens } from '../../src/transactions/screens.ts';
@@ -192,6 +192,29 @@ describe('an answer whose sender dies before it can wake the job', () => {
     const job = await take(signatures, 'ends');
     expect(job.id).toBe(id);
     await expect(signatureTurn()(job, 'ends')).rejects.toThrow('_402');
+  });
+});
+
+describe('a cancel that comes while an answer is verified', () => {
+  it('is too late, and nobody is told otherwise in between', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    const answer = { kind: 'fault', fault: fault(402) } as const;
+    expect(await product.api.transactions.answer(id, 1, answer)).toBe('accepted');
+    const job = await take(signatures, 'ends');
+    const handle = await openQueueForTest(redis, product).find(id);
+    const cancelling = handle?.cancel();
+    const inbox = () => redis.client().hget(signatures.queue.toKey(id), 'inbox');
+    await vi.waitFor(async () => expect(await inbox()).toContain('cancel'));
+    expect(await handle?.status()).toBe('pending');
+    const reason = await signatureTurn()(job, 'ends').catch((error: Error) => error);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_402') });
+    await job.moveToFailed(reason as Error, 'ends', false);
+    expect(await cancelling).toBe('too-late');
   });
 });
 
