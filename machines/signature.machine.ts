@@ -394,6 +394,7 @@ export const signatureMachine = setup({
               },
               { target: '#signature.failed', actions: { type: 'conclude', params: given } },
             ],
+            onError: { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
           },
         },
       },

@@ -59,6 +59,9 @@ export interface SignatureActivitiesOptions {
   readonly version?: number;
 }
 
+/** A quarter of an hour, by their backoff: longer than a restart of what is asked takes, and not for ever. */
+const verifyTries = 120;
+
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
 const takeOverRounds = 100;
 
@@ -271,7 +274,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             log.trouble(notBelieved(instance.id));
             return failed(fault(900));
           },
-          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
+          { attempts: verifyTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
         ),
       },
       actions: {

@@ -195,6 +195,33 @@ describe('an answer whose sender dies before it can wake the job', () => {
   });
 });
 
+describe('an answer that can never be verified', () => {
+  it('ends as an internal error, long after the deadline', async () => {
+    const { product, shard, take, wakeAndTake, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    const first = await take(signatures, 'asks');
+    await expect(signatureTurn()(first, 'asks')).rejects.toBeInstanceOf(DelayedError);
+    const answer = { kind: 'signature', cms: 'AAAA' } as const;
+    expect(await product.api.transactions.answer(id, 1, answer)).toBe('accepted');
+    const real = product.core.custodyOver(product.core.blocking);
+    const custody = { ...real, trust: () => Promise.reject(new Error('The custody is damaged')) };
+    const deadline = first.timestamp + 60_000;
+    let time = Date.now();
+    const turn = signatureTurn({ custody, now: () => time });
+    let job = await take(signatures, 'verifies');
+    let reason: unknown;
+    for (; time < deadline + 3_600_000; time += 8000) {
+      reason = await turn(job, 'verifies').catch((error: Error) => error);
+      if (!(reason instanceof DelayedError)) break;
+      job = await wakeAndTake(signatures, id, 'verifies');
+    }
+    expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
+    expect(time).toBeGreaterThan(deadline + 300_000);
+    await job.moveToFailed(reason as Error, 'verifies', false);
+  });
+});
+
 describe('a cancel that comes while an answer is verified', () => {
   it('is too late, and nobody is told otherwise in between', async () => {
     const { product, shard, take, signatureTurn } = byHand;
