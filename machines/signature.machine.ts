@@ -318,6 +318,7 @@ export const signatureMachine = setup({
     pending: {
       initial: 'asking',
       entry: 'enterPending',
+      exit: 'leaveScreen',
       after: {
         deadline: {
           // An answer that was taken counts, however long its verification lasts.
@@ -347,7 +348,7 @@ export const signatureMachine = setup({
           target: 'failed',
           actions: { type: 'fail', params: ({ event }) => event.fault },
         },
-        REPLAY: { target: 'submitted', actions: ['leaveScreen', 'beginAgain'] },
+        REPLAY: { target: 'submitted', actions: 'beginAgain' },
       },
       states: {
         asking: {
@@ -401,7 +402,6 @@ export const signatureMachine = setup({
     },
     signed: {
       tags: 'completed',
-      entry: 'leaveScreen',
       on: {
         RECEIPTED: {
           target: 'receipted',
@@ -411,7 +411,6 @@ export const signatureMachine = setup({
     },
     failed: {
       tags: 'failed',
-      entry: 'leaveScreen',
       on: { REPLAY: { target: 'submitted', actions: 'beginAgain' } },
     },
     receipted: { type: 'final' },

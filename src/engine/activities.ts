@@ -53,6 +53,8 @@ export interface TurnActivities {
   keepOnly(names: readonly string[]): void;
   /** The next one that ends; undefined when none does within `ms`. */
   next(ms: number): Promise<Ended | undefined>;
+  /** None runs, and none has ended. */
+  isIdle(): boolean;
   /** Those that run. */
   running(): readonly Pick<Ended, 'child' | 'run'>[];
   /** The turn is over: whoever ends from now on is handed to `bring`. */
@@ -286,8 +288,6 @@ export const createActivities = (
           turn.ended.splice(0, turn.ended.length, ...wanted);
         },
         next: async (ms) => {
-          // What answers at once has answered by then.
-          for (let count = 0; count < 8 && turn.ended.length === 0; count += 1) await undefined;
           if (turn.ended.length === 0 && own.tries.size > 0) {
             await new Promise<void>((resolve) => {
               const timer = setTimeout(resolve, ms);
@@ -300,6 +300,7 @@ export const createActivities = (
           }
           return turn.ended.shift();
         },
+        isIdle: () => own.tries.size === 0 && turn.ended.length === 0,
         running: () => [...own.tries.values()],
         leave: () => {
           if (own.turn !== turn) return;

@@ -108,6 +108,8 @@ export interface BegunJob {
   readonly addedAt: number;
   /** No turn has begun before this one. */
   readonly isFirstRun: boolean;
+  /** It had ended, and is run again: the chart gets REPLAY next. */
+  readonly isReplay: boolean;
   /** BullMQ's option of whoever added it. */
   readonly attempts: number;
 }

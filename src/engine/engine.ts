@@ -168,7 +168,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     const readInput = (): unknown =>
       workflow.begin(workflow.parseInput(stored.data), {
         ...{ id, at, addedAt: addedAt(stored.timestamp, stored.opts, at) },
-        ...{ isFirstRun: stored.turns === 0, attempts: 1 },
+        ...{ isFirstRun: stored.turns === 0, isReplay: stored.isReplayed, attempts: 1 },
       });
     try {
       const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);

@@ -150,13 +150,14 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
     };
+    const isReplay = (): boolean => inbox.hasFailed || (isNew && job.attemptsMade > 0);
     const readInput = (): unknown =>
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
         const at = now();
         return workflow.begin(instance.data, {
           ...{ id, at, addedAt: addedAt(timestamp, opts, at) },
-          ...{ isFirstRun: attemptsStarted <= 1, attempts: opts.attempts ?? 1 },
+          ...{ isFirstRun: attemptsStarted <= 1, isReplay: isReplay(), attempts: opts.attempts ?? 1 },
         });
       });
     const takeUp = async (): Promise<Life> => {
@@ -374,6 +375,7 @@ export const createTurn = (options: TurnOptions) => {
 
     /** @returns Whether something has happened that may be due at once. */
     const runActivities = async (): Promise<boolean> => {
+      if (own.isIdle() && !life.hasActivities()) return false;
       own.keepOnly(namesOf(life));
       const time = now();
       let waitsMs = 0;
@@ -429,7 +431,7 @@ export const createTurn = (options: TurnOptions) => {
     };
 
     try {
-      if (inbox.hasFailed || (isNew && job.attemptsMade > 0)) {
+      if (isReplay()) {
         replayed = true;
         // Those of the end before were carried out before it.
         life.clearEffects(life.effects().length);

@@ -40,7 +40,7 @@ const readEarlier = (others: SignatureData['others']) => {
 
 const beginWith = (
   { request: { timeoutSeconds }, others }: SignatureData,
-  { at, addedAt, isFirstRun }: BegunJob,
+  { at, addedAt, isFirstRun, isReplay }: BegunJob,
 ): SignatureInput => {
   const lasts = timeoutSeconds * 1000;
   const history = [{ state: 'submitted', attempt: 1, at: addedAt }] as const;
@@ -53,6 +53,8 @@ const beginWith = (
   const { attempt, deadline, outcome, state, history: told } = transaction;
   // What was signed was returned, and never lay here: nobody has verified it.
   if (outcome !== undefined || state === 'signed' || state === 'receipted') throw refused(fault(900));
+  // Its worker was cut off before the queue had heard of the end.
+  if (state === 'failed' && !isReplay) throw refused(transaction.fault ?? fault(900));
   const begun = { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), history: told };
   // A device shows an attempt once, so whoever was asked by then is asked again, and may answer before. A text is put to its gateway anew.
   return state === 'pending' && chosen?.sscdId !== undefined

@@ -101,7 +101,7 @@ describe('a configuration', () => {
         maxTimeoutSeconds: 300,
       },
       retention: { signedDays: 7, failedDays: 30 },
-      workers: { concurrency: 50, lockSeconds: 2, stalledCheckSeconds: 1 },
+      workers: { concurrency: 16, lockSeconds: 2, stalledCheckSeconds: 1 },
       queue: { shards: 1, prefix: 'paraph', maxWaiting: 10_000 },
       http: {
         maxBodyBytes: 65_536,

@@ -109,7 +109,7 @@ describe('a signature job whose producer brings a record of a later version', ()
     const data = { ...signRequest({ mode: 'asynch' }), transaction: laterRecord(Date.now() + 60_000) };
     await shard.signatures.queue.add('sign', data, { jobId: newMsspTransId(0) });
     const job = await take(shard.signatures, token);
-    const reason = '_101 WRONG_PARAM: The job data may hold MSS_SignatureReq only';
+    const reason = '_101 WRONG_PARAM: The job data is not usable';
     await expect(signatureTurn()(job, token)).rejects.toThrow(reason);
   });
 });

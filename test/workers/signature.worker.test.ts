@@ -490,10 +490,16 @@ describe('many synchronous callers', () => {
       product.post('/rest/service/sign', signRequest({ msisdn: somebody() })),
     );
     await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000), 20_000);
-    const waiting: Job[] = await at.queue.getDelayed();
+    const waiting: readonly Job[] = await until(async () => {
+      const jobs = await at.queue.getDelayed();
+      const pending = jobs.filter(
+        ({ progress, data }) => Object(recordIn(progress, data)).state === 'pending',
+      );
+      expect(pending).toHaveLength(1000);
+      return pending;
+    });
     // One for signatures, one for receipts.
     expect(await subscriptions()).toHaveLength(2);
-    await Promise.all(waiting.map(({ id }) => asked(id ?? '')));
     await Promise.all(waiting.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)));
     const answers = await Promise.all(callers);
     expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);

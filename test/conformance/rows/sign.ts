@@ -262,7 +262,7 @@ export const signRows: readonly Row[] = [
     tests: [
       'test/http/sign.test.ts › a request > with TimeOut %s, beyond the bounds of 2 to 90 seconds that are configured, is fault 101',
       'test/http/sign.test.ts › a request > with TimeOut %s, at the bound, is served',
-      'test/machines/signature.machine.test.ts › the life of a signature request > sets the deadline from the time of submission and TimeOut',
+      'test/queue/scheduled.test.ts › the deadline of a scheduled request > is TimeOut after its time, however late it is taken',
     ],
   },
   {

@@ -16,7 +16,7 @@ export const transactionsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'TimeOut counts seconds.',
     tests: [
-      'test/machines/signature.machine.test.ts › the life of a signature request > sets the deadline from the time of submission and TimeOut',
+      'test/queue/scheduled.test.ts › the deadline of a scheduled request > is TimeOut after its time, however late it is taken',
       'test/workers/signature.worker.test.ts › the deadline > ends a transaction that nobody answered with fault 208',
     ],
   },
