@@ -99,15 +99,17 @@ export interface Verify {
 
 export type Concluded =
   | { readonly kind: 'signed'; readonly outcome: Outcome }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  | { readonly kind: 'failed'; readonly fault: Fault; readonly isAsked?: false };
 
 /**
  * awaiting     Somebody has been asked. `againAt`: the device wants to be asked again.
  * unreachable  The transport failed and nobody has been asked. `isRefused`: by its upstream, which works.
+ *
+ * `isAsked`: the device was not even tried.
  */
 export type Asked =
   | Concluded
-  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined }
+  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined; readonly isAsked?: false }
   | { readonly kind: 'unreachable'; readonly isRefused?: true };
 
 /** ask: a person, or by way of an upstream; first it has to be stored that they are asked. */

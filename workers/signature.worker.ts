@@ -69,6 +69,7 @@ const takeOverRounds = 100;
 const ownMs = (): number => 10_000;
 
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
+const failedUnasked = (reason: Fault): Asked => ({ kind: 'failed', fault: reason, isAsked: false });
 
 /** A job that is not its data's any more has no request: its chart ends it at the deadline. */
 const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as SignatureData).request;
@@ -228,15 +229,15 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const { instance, input: ask } = given;
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
-    if (!allowed.ok) return failed(allowed.fault);
+    if (!allowed.ok) return failedUnasked(allowed.fault);
     const eligible = eligibility(request, subscribers, ask.chosen);
-    if (!eligible.ok) return failed(eligible.fault);
+    if (!eligible.ok) return failedUnasked(eligible.fault);
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
-    if (busy !== undefined) return failed(busy);
+    if (busy !== undefined) return failedUnasked(busy);
     if (given.signal.aborted) {
       await giveBack(instance, ask, eligible.value);
-      return { kind: 'awaiting' };
+      return { kind: 'awaiting', isAsked: false };
     }
     return askedBy(instance, ask, eligible.value, device, false);
   };
@@ -258,6 +259,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
               const asked = output as Asked;
               return asked.kind === 'unreachable' && !asked.isRefused;
             },
+            asked: (output) => !('isAsked' in (output as Asked)),
           },
           afterCommit: (input) => !(input as Ask).isAsked,
           turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),

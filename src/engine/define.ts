@@ -36,7 +36,7 @@ export interface ActivityPolicy {
  * wait   There is no place now: come again.
  */
 export type GateTurn =
-  | { readonly kind: 'place'; end(verdict: 'answered' | 'failed'): void }
+  | { readonly kind: 'place'; end(verdict: 'answered' | 'failed' | 'not-asked'): void }
   | { readonly kind: 'wait'; readonly ms: number };
 
 /** Of one process, in memory: places, a circuit breaker. */
@@ -44,6 +44,8 @@ export interface Gate {
   turn(input: unknown, instance: InstanceInHand): GateTurn;
   /** Whether a try has failed that has answered. Default: only one that rejects has. */
   failed?(output: unknown): boolean;
+  /** Whether a try that has answered has asked anybody. Default: it has. */
+  asked?(output: unknown): boolean;
 }
 
 export interface ActivityArguments<Input> {

@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, ba39ccb523384102',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'receipt.machine.ts': 'version 1, 997e490bf133ede0',
-  'signature.machine.ts': 'version 1, 1441a59d5b2e97cf',
+  'signature.machine.ts': 'version 1, 4e849aa32ae7f554',
 };
 
 const folder = join(import.meta.dirname, '../../machines');
