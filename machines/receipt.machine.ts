@@ -20,6 +20,7 @@ export interface ReceiptInput {
   readonly at: number;
   readonly deadline: number;
   readonly timeoutSeconds: number;
+  readonly lapsesAs?: ReceiptOutcome | undefined;
 }
 
 export interface ReceiptContext {
@@ -83,10 +84,8 @@ export const receiptMachine = setup({
 }).createMachine({
   id: 'receipt',
   initial: 'open',
-  context: ({ input: { deadline, timeoutSeconds } }) => ({
-    deadline,
-    timeoutSeconds,
-    lapsesAs: 'unanswered' as const,
+  context: ({ input: { deadline, timeoutSeconds, lapsesAs = 'unanswered' } }) => ({
+    ...{ deadline, timeoutSeconds, lapsesAs },
   }),
   states: {
     open: {

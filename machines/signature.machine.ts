@@ -75,6 +75,8 @@ export interface SignatureInput {
   readonly deadline: number;
   readonly attempt: number;
   readonly chosen?: Chosen | undefined;
+  /** A release that had no chart has asked the device already. */
+  readonly isAsked?: true | undefined;
   readonly history: readonly HistoryEntry[];
 }
 
@@ -97,15 +99,17 @@ export interface Verify {
 
 export type Concluded =
   | { readonly kind: 'signed'; readonly outcome: Outcome }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  | { readonly kind: 'failed'; readonly fault: Fault; readonly isAsked?: false };
 
 /**
  * awaiting     Somebody has been asked. `againAt`: the device wants to be asked again.
  * unreachable  The transport failed and nobody has been asked. `isRefused`: by its upstream, which works.
+ *
+ * `isAsked`: the device was not even tried.
  */
 export type Asked =
   | Concluded
-  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined }
+  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined; readonly isAsked?: false }
   | { readonly kind: 'unreachable'; readonly isRefused?: true };
 
 /** ask: a person, or by way of an upstream; first it has to be stored that they are asked. */
@@ -190,7 +194,10 @@ export const signatureMachine = setup({
           }
         : {},
     ),
-    enterPending: assign({ history: ({ context, event }) => entered(context, 'pending', event) }),
+    enterPending: assign({
+      history: ({ context, event }) =>
+        context.history.at(-1)?.state === 'pending' ? context.history : entered(context, 'pending', event),
+    }),
     wait: assign(({ context: { deadline } }, result: Choice | Asked) => ({
       isAsked: true,
       silence: 'expired' as const,
@@ -236,6 +243,7 @@ export const signatureMachine = setup({
     }),
   },
   guards: {
+    isAskedBefore: ({ context }) => context.isAsked,
     isSigned: (_, { kind }: Choice | Asked | Concluded) => kind === 'signed',
     isFailed: (_, { kind }: Choice | Asked | Concluded) => kind === 'failed',
     isToBeAsked: (_, { kind }: Choice) => kind === 'ask',
@@ -257,10 +265,11 @@ export const signatureMachine = setup({
 }).createMachine({
   id: 'signature',
   initial: 'submitted',
-  context: ({ input: { at: _, ...input } }) => ({ ...input, ...initial }),
+  context: ({ input: { at: _, isAsked = false, ...input } }) => ({ ...input, ...initial, isAsked }),
   states: {
     submitted: {
       initial: 'choosing',
+      always: { guard: 'isAskedBefore', target: 'pending' },
       after: {
         deadline: {
           target: 'failed',
@@ -388,6 +397,7 @@ export const signatureMachine = setup({
               },
               { target: '#signature.failed', actions: { type: 'conclude', params: given } },
             ],
+            onError: { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
           },
         },
       },

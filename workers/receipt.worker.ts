@@ -166,13 +166,15 @@ export const createReceiptWorkflow = (options: {
         throw new InputError(faultLine(fault(101, detail)));
       },
     },
-    begin: ({ msspTransId, timeoutSeconds }: ReceiptJobData, { id, at, addedAt }): ReceiptInput => {
+    begin: ({ msspTransId, timeoutSeconds, lapsesAs }: ReceiptJobData, { id, at, addedAt }): ReceiptInput => {
       if (shardOf(msspTransId, place.shards) !== place.shard || id !== receiptJobId(msspTransId)) {
         const detail = 'The job id must be that of the receipt of a transaction of this shard';
         throw new InputError(faultLine(fault(101, detail)));
       }
-      return { at, timeoutSeconds, deadline: addedAt + timeoutSeconds * 1000 };
+      return { at, timeoutSeconds, deadline: addedAt + timeoutSeconds * 1000, lapsesAs };
     },
+    // What another program has spoiled ends: nothing could be done for it at its deadline.
+    check: (_, { data }) => void data,
     resultOf: ({ context }): ReceiptJobResult => ({
       receipt: (context as ReceiptContext).receipt ?? 'unanswered',
     }),

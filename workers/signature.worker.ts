@@ -59,6 +59,9 @@ export interface SignatureActivitiesOptions {
   readonly version?: number;
 }
 
+/** A quarter of an hour, by their backoff: longer than a restart of what is asked takes, and not for ever. */
+const verifyTries = 120;
+
 /** More rounds than ever compete for one phone; beyond them something is wrong. */
 const takeOverRounds = 100;
 
@@ -66,6 +69,7 @@ const takeOverRounds = 100;
 const ownMs = (): number => 10_000;
 
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
+const failedUnasked = (reason: Fault): Asked => ({ kind: 'failed', fault: reason, isAsked: false });
 
 /** A job that is not its data's any more has no request: its chart ends it at the deadline. */
 const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as SignatureData).request;
@@ -123,6 +127,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     for (let round = 0; round < takeOverRounds; round += 1) {
       const held = await screens.claim(screen, me, deadline);
       if (held === undefined) return undefined;
+      // An attempt that has failed without a turn has released nothing.
+      const isBefore = held.transactionId === id && held.attempt < attempt;
+      if (isBefore && (await screens.takeOver(screen, held, me, deadline))) return undefined;
       if (sscd.kind === 'sim') return fault(406);
       if (isShown) return fault(401);
       // The one that is replaced ends first: if we are cut off here, it has lost its screen to nobody.
@@ -222,15 +229,15 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const { instance, input: ask } = given;
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
-    if (!allowed.ok) return failed(allowed.fault);
+    if (!allowed.ok) return failedUnasked(allowed.fault);
     const eligible = eligibility(request, subscribers, ask.chosen);
-    if (!eligible.ok) return failed(eligible.fault);
+    if (!eligible.ok) return failedUnasked(eligible.fault);
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
-    if (busy !== undefined) return failed(busy);
+    if (busy !== undefined) return failedUnasked(busy);
     if (given.signal.aborted) {
       await giveBack(instance, ask, eligible.value);
-      return { kind: 'awaiting' };
+      return { kind: 'awaiting', isAsked: false };
     }
     return askedBy(instance, ask, eligible.value, device, false);
   };
@@ -252,6 +259,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
               const asked = output as Asked;
               return asked.kind === 'unreachable' && !asked.isRefused;
             },
+            asked: (output) => !('isAsked' in (output as Asked)),
           },
           afterCommit: (input) => !(input as Ask).isAsked,
           turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),
@@ -268,7 +276,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             log.trouble(notBelieved(instance.id));
             return failed(fault(900));
           },
-          { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
+          { attempts: verifyTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
         ),
       },
       actions: {

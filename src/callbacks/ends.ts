@@ -100,8 +100,9 @@ export const endsOf = (
   if (end !== undefined && row.endedAt !== undefined) {
     const { attempt, endedAt: at } = row;
     const runs = Number(fieldOf(fields, 'atm') ?? 0);
-    // Each run that ends is that of an attempt. Where the record does not say so yet, the worker that takes a replay will make it.
-    const endsAttempt = attempt === runs;
+    // Each run that ends is that of an attempt. Where the record does not say so yet, the worker that takes a replay will make it. There
+    // are fewer runs where some tool has reset their count.
+    const endsAttempt = runs <= attempt;
     const isOther =
       record?.state === 'failed' &&
       parseFaultLine(fieldOf(fields, 'failedReason') ?? '')?.code !== record.fault?.code;

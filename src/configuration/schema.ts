@@ -44,7 +44,12 @@ const retention = z
 
 const workers = z
   .strictObject({
-    concurrency: z.int().min(1).max(10_000).default(16).describe('Turns at a time in one process; who waits for a person holds none.'),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(16)
+      .describe('Turns at a time in one process; who waits for a person holds none.'),
     lockSeconds: z
       .number()
       .min(1)

@@ -226,8 +226,10 @@ export const createActivities = (
       isOver = true;
       clearTimeout(timer);
       if (turn?.kind === 'place') {
-        const failed = result.kind === 'failed' || (result.kind === 'done' && gate?.failed?.(result.output));
-        turn.end(failed ? 'failed' : 'answered');
+        const output = result.kind === 'done' ? [result.output] : [];
+        const failed = result.kind === 'failed' || output.some((each) => gate?.failed?.(each));
+        const asked = output.every((each) => gate?.asked?.(each) ?? true);
+        turn.end(failed ? 'failed' : asked ? 'answered' : 'not-asked');
       }
       if (own.tries.get(name)?.abort !== abort) return;
       own.tries.delete(name);

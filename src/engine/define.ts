@@ -36,7 +36,7 @@ export interface ActivityPolicy {
  * wait   There is no place now: come again.
  */
 export type GateTurn =
-  | { readonly kind: 'place'; end(verdict: 'answered' | 'failed'): void }
+  | { readonly kind: 'place'; end(verdict: 'answered' | 'failed' | 'not-asked'): void }
   | { readonly kind: 'wait'; readonly ms: number };
 
 /** Of one process, in memory: places, a circuit breaker. */
@@ -44,6 +44,8 @@ export interface Gate {
   turn(input: unknown, instance: InstanceInHand): GateTurn;
   /** Whether a try has failed that has answered. Default: only one that rejects has. */
   failed?(output: unknown): boolean;
+  /** Whether a try that has answered has asked anybody. Default: it has. */
+  asked?(output: unknown): boolean;
 }
 
 export interface ActivityArguments<Input> {
@@ -113,6 +115,15 @@ export interface BegunJob {
   /** BullMQ's option of whoever added it. */
   readonly attempts: number;
 }
+
+/**
+ * @param timestamp Of the job. @param opts Of the job: other programs write them, too.
+ * @returns {@link BegunJob.addedAt}
+ */
+export const addedAt = (timestamp: number, opts: unknown, at: number): number => {
+  const { delay } = Object(opts) as { readonly delay?: unknown };
+  return Math.min(timestamp + (typeof delay === 'number' ? Math.max(delay, 0) : 0), at);
+};
 
 /** Thrown by `input`, `begin` or `check` of a workflow: the job fails, for this reason, which is one line. */
 export class InputError extends Error {

@@ -10,7 +10,7 @@ import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { doneEvent, endKey, readToken } from './activities.ts';
-import { InputError, jobNameOf, type Workflow } from './define.ts';
+import { addedAt, InputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -128,7 +128,7 @@ export const deliver = async (
     if (isSent && (await store.verdict(id, key)) === undefined) return 'waiting';
     const { given, todo } = await store.deliver(id, key, event, options);
     isSent = given === 'waiting' || given === 'accepted';
-    const isAwake = !isSent || todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
+    const isAwake = todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
     if (given !== 'busy' && isAwake) return given;
     if (performance.now() > until) return 'busy';
     await delay(pauseMs);
@@ -167,8 +167,8 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     const at = now();
     const readInput = (): unknown =>
       workflow.begin(workflow.parseInput(stored.data), {
-        ...{ id, at, addedAt: Math.min(stored.timestamp, at), isFirstRun: record === undefined },
-        ...{ isReplay: stored.isReplayed, attempts: 1 },
+        ...{ id, at, addedAt: addedAt(stored.timestamp, stored.opts, at) },
+        ...{ isFirstRun: stored.turns === 0, isReplay: stored.isReplayed, attempts: 1 },
       });
     try {
       const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);

@@ -14,7 +14,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import { type Activities, activityFor, doneEvent, type Ended, type Finished } from './activities.ts';
-import { InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
+import { addedAt, InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import { begin, failureOf, type Life, type Observation, parentOf, resume } from './interpret.ts';
 import { type Child, type Effect, recordSchema } from './record.ts';
 import {
@@ -93,7 +93,7 @@ export const createTurn = (options: TurnOptions) => {
   /** How many turns of an instance have ended in trouble here, one after the other. */
   const troubles = new Map<string, number>();
 
-  return async (job: InstanceJob, token: string): Promise<unknown> => {
+  const run = async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
     const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
     const isNew = progress.workflow === undefined;
@@ -155,12 +155,10 @@ export const createTurn = (options: TurnOptions) => {
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
         const at = now();
-        // Other programs write options, too.
-        const delayMs = typeof opts.delay === 'number' ? Math.max(opts.delay, 0) : 0;
-        const addedAt = Math.min(timestamp + delayMs, at);
-        const isFirstRun = attemptsStarted <= 1;
-        const begun = { id, at, addedAt, isFirstRun, isReplay: isReplay(), attempts: opts.attempts ?? 1 };
-        return workflow.begin(instance.data, begun);
+        return workflow.begin(instance.data, {
+          ...{ id, at, addedAt: addedAt(timestamp, opts, at) },
+          ...{ isFirstRun: attemptsStarted <= 1, isReplay: isReplay(), attempts: opts.attempts ?? 1 },
+        });
       });
     const takeUp = async (): Promise<Life> => {
       try {
@@ -464,6 +462,18 @@ export const createTurn = (options: TurnOptions) => {
       return await putOff(error);
     } finally {
       own.leave();
+    }
+  };
+
+  return async (job: InstanceJob, token: string): Promise<unknown> => {
+    const forget = (): boolean => troubles.delete(job.id ?? '');
+    try {
+      const result = await run(job, token);
+      forget();
+      return result;
+    } catch (error) {
+      if (error instanceof UnrecoverableError) forget();
+      throw error;
     }
   };
 };

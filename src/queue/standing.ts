@@ -1,5 +1,5 @@
 /**
- * Where a job stands, read in one round trip.
+ * Where a job stands, read in one round trip; two while a cancel waits.
  *
  * | state | job |
  * |---|---|
@@ -60,7 +60,16 @@ const parsed = (text: string | null | undefined): unknown => {
 };
 
 /** It waits in the inbox (src/engine/redis/instance-store.ts). */
-const cancelled = /^[^\t]*\t\["out\/cancel/m;
+const cancel = /^[^\t\n]*\t\["(out\/cancel[^"\\]*)"/gm;
+
+/** A cancel waits that the chart will take. Another answer may have been first. */
+const isCancelled = async (redis: RedisClient, key: string, inbox: string): Promise<boolean> => {
+  const names = [...inbox.matchAll(cancel)].map(([, name]) => `key:${name}`);
+  if (names.length === 0) return false;
+  return (await redis.hmget(key, ...names.slice(0, mostCancels))).includes('accepted');
+};
+/** There is one of the application and one of an operator for each attempt. Other programs write there, too. */
+const mostCancels = 10;
 
 const told = z.object({ attempt: z.number(), state: z.string() });
 
@@ -85,7 +94,7 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
       returnValue: parsed(returnValue),
       failedReason: failedReason ?? undefined,
     }),
-    withdrawn: defa != null || cancelled.test(inbox ?? ''),
+    withdrawn: defa != null || (await isCancelled(redis, key, inbox ?? '')),
     waitsForItsTime: Number(ats ?? 0) === 0 && Number(delay ?? 0) > 0,
     attempt: isReplayed ? attempt + 1 : attempt,
     isPending: state === 'pending' && !isReplayed,

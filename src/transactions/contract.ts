@@ -110,7 +110,7 @@ export const receiptJobDataSchema = z.object({
   sscdId: z.string().optional(),
   language: z.string().optional(),
   timeoutSeconds: z.number().int().min(1).max(3600),
-  /** What silence until the deadline means, once the phone has been asked. */
+  /** Of a release before 0.2: what silence until the deadline means, once the phone has been asked. */
   lapsesAs: z.enum(['timeout', 'unanswered']).optional(),
 });
 export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
@@ -136,7 +136,12 @@ export const signatureOrderSchema = z.discriminatedUnion('type', [
 /** What lies in the record of an instance, as far as it is not believed unseen. */
 export const signatureContextSchema = signatureRecordSchema
   .pick({ attempt: true, deadline: true, outcome: true, fault: true, history: true })
-  .extend({ timeoutSeconds: z.number() });
+  .extend({
+    timeoutSeconds: z.number(),
+    silence: z.enum(['expired', 'undelivered', 'troubled']),
+    failures: z.number(),
+    againAt: z.number(),
+  });
 
 /**
  * Where an open or failed transaction stands, from what lies in its job. How it was signed is only returned, and is not told of here.

@@ -55,8 +55,11 @@ const beginWith = (
   if (outcome !== undefined || state === 'signed' || state === 'receipted') throw refused(fault(900));
   // Its worker was cut off before the queue had heard of the end.
   if (state === 'failed' && !isReplay) throw refused(transaction.fault ?? fault(900));
-  // A device shows an attempt once, so whoever was asked by then is asked again.
-  return { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), chosen, history: told };
+  const begun = { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), history: told };
+  // A device shows an attempt once, so whoever was asked by then is asked again, and may answer before. A text is put to its gateway anew.
+  return state === 'pending' && chosen?.sscdId !== undefined
+    ? { ...begun, chosen: { ...chosen, screen: true }, isAsked: true }
+    : { ...begun, chosen };
 };
 
 export interface SignatureWorkflowOptions {

@@ -130,6 +130,25 @@ describe('what the board shows', () => {
     ]);
   });
 
+  it('says of a signature that is open or has failed where it stands', async () => {
+    const [, , failed = '', open = ''] = ids;
+    for (const who of roles) {
+      const find = async (id: string, status: string) => {
+        const queue = `${Number(id.slice(1, 3))}-signatures`;
+        const query = `activeQueue=${queue}&status=${status}&page=1&jobsPerPage=50`;
+        const { queues } = JSON.parse(await read(who, `/api/queues?${query}`));
+        const jobs = queues.flatMap(({ jobs }: { jobs: object[] }) => jobs);
+        return jobs.find((job: { id?: string }) => job.id === id);
+      };
+      expect(await find(open, 'delayed')).toMatchObject({
+        data: { transaction: { state: 'pending', attempt: 1 } },
+      });
+      expect(await find(failed, 'failed')).toMatchObject({
+        data: { transaction: { state: 'failed', fault: { code: 401 } } },
+      });
+    }
+  });
+
   it('names bulk replays by who has ordered how many, without the reason', async () => {
     const order = { ids: [await stage.failed(208)], reason: 'Zacharias has called', perSecond: 1 };
     const { status } = await stage.ask('operator', 'POST', '/admin/api/replays', order);

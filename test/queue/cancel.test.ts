@@ -58,6 +58,16 @@ describe('a request that nobody has been asked for', () => {
     });
   });
 
+  it('is taken back from the future when it has been scheduled for longer than its TimeOut', async () => {
+    const handle = await queue.enqueue(order, { notBefore: new Date(Date.now() + 3_600_000) });
+    const key = at.queue.toKey(handle.id);
+    const { opts } = (await at.queue.getJob(handle.id)) ?? {};
+    await redis.client().hincrby(key, 'timestamp', -600_000);
+    await redis.client().hset(key, 'opts', JSON.stringify({ ...opts, delay: (opts?.delay ?? 0) + 600_000 }));
+    expect(await handle.cancel()).toBe('cancelled');
+    expect(await failure(handle)).toBe(reason);
+  });
+
   it.each([0, 5])('is never begun once it is taken back from the queue (priority %i)', async (priority) => {
     await product.stopWorkers();
     const handle = await queue.enqueue(order, { priority });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { createScreens, screenOf } from '../../src/transactions/screens.ts';
+import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 import { type ByHand, startByHand } from './by-hand.ts';
@@ -131,11 +132,7 @@ describe('a signature whose person was asked by a release before 0.2', () => {
       state: 'pending',
       attempt: 1,
       deadline: earlier.begunAt + 60_000,
-      history: [
-        entry('submitted', earlier.begunAt),
-        entry('pending', earlier.begunAt + 5),
-        { state: 'pending' },
-      ],
+      history: [entry('submitted', earlier.begunAt), entry('pending', earlier.begunAt + 5)],
     });
     expect(await byHand.product.api.transactions.answer(earlier.id, 1, cancelled)).toBe('accepted');
     const job = await byHand.take(byHand.shard.signatures, token);
@@ -145,6 +142,29 @@ describe('a signature whose person was asked by a release before 0.2', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('_401') });
     await job.moveToFailed(error as Error, token, false);
     expect(await statusOf(earlier)).toBe('_401');
+  });
+
+  it('ends by an answer or a cancel that comes before a worker has taken it up', async () => {
+    const answer = { kind: 'fault', fault: fault(402) } as const;
+    const cancel = async (id: string) => (await openQueueForTest(redis, byHand.product).find(id))?.cancel();
+    for (const [act, said, reason] of [
+      [(id: string) => byHand.product.api.transactions.answer(id, 1, answer), 'accepted', '_402'],
+      [cancel, 'cancelled', '_401'],
+    ] as const) {
+      const earlier = await leftBehind(pendingSince);
+      expect(await act(earlier.id)).toBe(said);
+      const job = await byHand.take(byHand.shard.signatures, token);
+      expect(job.id).toBe(earlier.id);
+      const error = await byHand
+        .signatureTurn()(job, token)
+        .catch((thrown: Error) => thrown);
+      expect(error).toMatchObject({ message: expect.stringContaining(reason) });
+      await job.moveToFailed(error as Error, token, false);
+      expect(await recordOf(earlier)).toMatchObject({
+        state: 'failed',
+        history: [{ state: 'submitted' }, { state: 'pending' }, { state: 'failed' }],
+      });
+    }
   });
 
   it('expires at the deadline that it had', async () => {

@@ -2,8 +2,8 @@
  * The first outcome stands, wherever the turn that told it was cut off, and however late the next one comes.
  */
 import { DelayedError } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { createScreens } from '../../src/transactions/screens.ts';
 import { openQueueForTest } from '../queue/stage.ts';
@@ -16,6 +16,9 @@ const accepts = { kind: 'simulated', sign: 'signs', receipt: 'accepts' } as cons
 const silent = { kind: 'simulated', sign: 'never-answers' } as const;
 const receiptSeconds = 30;
 let nextPerson = 41_784_000_000;
+let nextSilent = 41_785_000_001;
+let nextAppPerson = 41_785_001_000;
+const silentPerson = (): string => `+${nextSilent++}`;
 let byHand: ByHand;
 
 beforeAll(async () => {
@@ -23,7 +26,8 @@ beforeAll(async () => {
     receipt: { timeoutSeconds: receiptSeconds },
     subscribers: [
       { msisdn: '41784000000', through: '41784000099', sim: { device: accepts } },
-      { msisdn: '41785000000', sim: { device: silent } },
+      { msisdn: '41785000000', through: '41785000099', sim: { device: silent } },
+      { msisdn: '41785001000', through: '41785001099', apps: [{ device: silent }] },
     ],
   });
 });
@@ -33,6 +37,11 @@ afterAll(() => byHand.stop());
 const submit = async (msisdn: string): Promise<string> => {
   const { body } = await byHand.product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch' }));
   return body.MSS_SignatureResp.MSSP_TransID;
+};
+
+const cancel = async (id: string): Promise<void> => {
+  const handle = await openQueueForTest(redis, byHand.product).find(id);
+  expect(await handle?.cancel()).toBe('cancelled');
 };
 
 /** Redis goes away between the decision and what follows from it. */
@@ -90,6 +99,31 @@ describe('a receipt that the user has accepted', () => {
     await expectAccepted(inHand);
   });
 
+  it('has timed out when an earlier release has asked the phone and nobody has answered', async () => {
+    const { id, job, deadline, answer } = await receiptInHand();
+    await job.updateData({ ...job.data, lapsesAs: 'timeout' });
+    const result = await byHand.receiptTurn({ now: () => deadline + 1 })(job, 'first');
+    await job.moveToCompleted(result, 'first', false);
+    expect(result).toEqual({ receipt: 'timeout' });
+    expect((await byHand.shard.signatures.home.read(id))?.returnValue).toMatchObject({ receipt: 'timeout' });
+    await answer;
+  });
+
+  it('ends when another program spoils its job', async () => {
+    const { job, deadline, answer } = await receiptInHand();
+    const { receiptTurn, shard, wakeAndTake } = byHand;
+    const cutOff = receiptTurn({ screens: screensWithoutRelease() });
+    await expect(cutOff(job, 'first')).rejects.toBeInstanceOf(DelayedError);
+    await redis.client().hset(shard.receipts.queue.toKey(job.id ?? ''), 'data', '{}');
+    const again = await wakeAndTake(shard.receipts, job.id, 'second');
+    const reason = await receiptTurn({ now: () => deadline + 1 })(again, 'second').catch(
+      (error: Error) => error,
+    );
+    expect(reason).toMatchObject({ message: expect.stringContaining('_101 WRONG_PARAM') });
+    await again.moveToFailed(reason as Error, 'second', false);
+    await answer;
+  });
+
   it('stays accepted when the turn is cut off behind it', async () => {
     const inHand = await receiptInHand();
     const { job, deadline } = inHand;
@@ -128,7 +162,7 @@ describe('an answer that was accepted', () => {
   it('ends the transaction, even when its end can be written only after the deadline', async () => {
     const { product, shard, take, wakeAndTake, signatureTurn } = byHand;
     const { signatures } = shard;
-    const id = await submit('+41785000000');
+    const id = await submit(silentPerson());
     const asked = await take(signatures, 'asks');
     await expect(signatureTurn()(asked, 'asks')).rejects.toBeInstanceOf(DelayedError);
     const answer = { kind: 'fault', fault: fault(401) } as const;
@@ -142,11 +176,141 @@ describe('an answer that was accepted', () => {
   });
 });
 
+describe('an answer whose sender dies before it can wake the job', () => {
+  it('ends the transaction as soon as somebody answers again', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    const store = createInstanceStore(signatures.queue, signatures.redis, Date.now);
+    const answer = { kind: 'fault', fault: fault(402) } as const;
+    await store.deliver(id, 'out/died', { type: 'ANSWERED', attempt: 1, answer } as never);
+    expect(await signatures.queue.getJobState(id)).toBe('delayed');
+    expect(await product.api.transactions.answer(id, 1, answer)).toBe('refused');
+    const job = await take(signatures, 'ends');
+    expect(job.id).toBe(id);
+    await expect(signatureTurn()(job, 'ends')).rejects.toThrow('_402');
+  });
+});
+
+describe('an answer that can never be verified', () => {
+  it('ends as an internal error, long after the deadline', async () => {
+    const { product, shard, take, wakeAndTake, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    const first = await take(signatures, 'asks');
+    await expect(signatureTurn()(first, 'asks')).rejects.toBeInstanceOf(DelayedError);
+    const answer = { kind: 'signature', cms: 'AAAA' } as const;
+    expect(await product.api.transactions.answer(id, 1, answer)).toBe('accepted');
+    const real = product.core.custodyOver(product.core.blocking);
+    const custody = { ...real, trust: () => Promise.reject(new Error('The custody is damaged')) };
+    const deadline = first.timestamp + 60_000;
+    let time = Date.now();
+    const turn = signatureTurn({ custody, now: () => time });
+    let job = await take(signatures, 'verifies');
+    let reason: unknown;
+    for (; time < deadline + 3_600_000; time += 8000) {
+      reason = await turn(job, 'verifies').catch((error: Error) => error);
+      if (!(reason instanceof DelayedError)) break;
+      job = await wakeAndTake(signatures, id, 'verifies');
+    }
+    expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
+    expect(time).toBeGreaterThan(deadline + 300_000);
+    await job.moveToFailed(reason as Error, 'verifies', false);
+  });
+});
+
+describe('a cancel that comes while an answer is verified', () => {
+  it('is too late, and nobody is told otherwise in between', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    const answer = { kind: 'fault', fault: fault(402) } as const;
+    expect(await product.api.transactions.answer(id, 1, answer)).toBe('accepted');
+    const job = await take(signatures, 'ends');
+    const handle = await openQueueForTest(redis, product).find(id);
+    const cancelling = handle?.cancel();
+    const inbox = () => redis.client().hget(signatures.queue.toKey(id), 'inbox');
+    await vi.waitFor(async () => expect(await inbox()).toContain('cancel'));
+    expect(await handle?.status()).toBe('pending');
+    const reason = await signatureTurn()(job, 'ends').catch((error: Error) => error);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_402') });
+    await job.moveToFailed(reason as Error, 'ends', false);
+    expect(await cancelling).toBe('too-late');
+  });
+});
+
+describe('an answer to a job that was marked to fail', () => {
+  it('is not accepted', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    await redis.client().hset(signatures.queue.toKey(id), 'defa', '_900 INTERNAL_ERROR: Unknown Error');
+    const answer = { kind: 'fault', fault: fault(402) } as const;
+    expect(await product.api.transactions.answer(id, 1, answer)).toBe('finished');
+    await signatures.queue.remove(id);
+  });
+});
+
 describe('a replay', () => {
+  it('of a transaction that was in trouble once is not put off for longer', async () => {
+    const { shard, take, wakeAndTake, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    let refuses = true;
+    const time = Date.now();
+    const turn = signatureTurn({
+      now: () => time,
+      store: (real) => ({
+        ...real,
+        commit: (...given) => (refuses ? readOnly(real) : real).commit(...given),
+      }),
+    });
+    const delayOf = async () => (await signatures.queue.getJob(id))?.delay;
+    await expect(turn(await take(signatures, 'first'), 'first')).rejects.toBeInstanceOf(DelayedError);
+    const once = await delayOf();
+    refuses = false;
+    await cancel(id);
+    const job = await wakeAndTake(signatures, id, 'second');
+    const reason = await turn(job, 'second').catch((error: Error) => error);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_401') });
+    await job.moveToFailed(reason as Error, 'second', false);
+    await (await signatures.queue.getJob(id))?.retry('failed');
+    refuses = true;
+    await expect(turn(await take(signatures, 'third'), 'third')).rejects.toBeInstanceOf(DelayedError);
+    expect(await delayOf()).toBe(once);
+    await signatures.queue.remove(id);
+  });
+
+  it.each(['SIM', 'App'])('asks anew on the %s that a failure has left claimed', async (kind) => {
+    const { shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(kind === 'SIM' ? silentPerson() : `+${nextAppPerson++}`);
+    await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    await (await signatures.queue.getJob(id))?.promote();
+    const failing = await take(signatures, 'fails');
+    await failing.moveToFailed(new Error('by some other program'), 'fails', false);
+    await (await signatures.queue.getJob(id))?.retry('failed');
+    const job = await take(signatures, 'again');
+    await expect(signatureTurn()(job, 'again')).rejects.toBeInstanceOf(DelayedError);
+    const { progress } = (await signatures.queue.getJob(id)) ?? {};
+    expect(progress).toMatchObject({ value: { pending: 'shown' }, context: { attempt: 2 } });
+  });
+
   it('whose worker was paused while another one ended it is joined by nobody afterwards', async () => {
     const { product, shard, take, signatureTurn } = byHand;
     const { signatures } = shard;
-    const request = { msisdn: '+41785000000', text: 'Sign?', apTransId: 'PAUSED-1', instant: new Date() };
+    const request = { msisdn: silentPerson(), text: 'Sign?', apTransId: 'PAUSED-1', instant: new Date() };
     const queue = openQueueForTest(redis, product, { apId: 'http://test.example' });
     const { id } = await queue.enqueue(request);
     const failure = new Error('_401 USER_CANCEL: User cancelled the request');

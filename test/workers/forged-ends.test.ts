@@ -220,10 +220,20 @@ describe('a record that somebody has planted', () => {
     ],
     ['a state that the chart does not have', { value: 'countersigned' }],
     ['no context', { context: null }],
+    ['silence that means nothing', (record: Json) => ({ context: { ...record.context, silence: 'golden' } })],
+    [
+      'a time to ask again that is none',
+      (record: Json) => ({ context: { ...record.context, againAt: 'x' } }),
+    ],
+    [
+      'a number of failures that is none',
+      (record: Json) => ({ context: { ...record.context, failures: {} } }),
+    ],
   ])('ends as an internal error when it is %s', async (_, planted) => {
     const id = await asked();
     const record = await storedRecord(id);
-    await plant(id, typeof planted === 'string' ? { workflow: planted } : { ...record, ...planted });
+    const changed = typeof planted === 'function' ? planted(record) : planted;
+    await plant(id, typeof changed === 'string' ? { workflow: changed } : { ...record, ...changed });
     await endOf(id);
     await expectInternalError(id);
     expect(byHand.troubles.length).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DelayedError } from 'bullmq';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { refuse } from '../../src/protocol/fault.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createWebhookGateway } from '../../src/sscd/text-gateway.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -184,6 +185,37 @@ describe('texts of one application that hang', () => {
     const behind = await submitText(service, { apId: other, msisdn: `+${theirs}` });
     expect(await endsOf(service, [behind])).toEqual({ signed: 1 });
   }, 90_000);
+});
+
+describe('a text whose application is not allowed any more', () => {
+  it('says nothing of the gateway, which it does not ask', async () => {
+    const byHand = await startByHand(redis, {});
+    stops.push(byHand.stop);
+    const { product, shard, take } = byHand;
+    await submitText(product);
+    const verdicts: string[] = [];
+    const place = { kind: 'place', end: (verdict: string) => void verdicts.push(verdict) } as const;
+    const job = await take(shard.signatures, 'hand');
+    const real = product.core.providersOver(product.core.blocking);
+    let looks = 0;
+    const turn = byHand.signatureTurn({
+      upstreams: { turn: () => place },
+      providers: {
+        ...real,
+        checkStored: (request) => {
+          looks += 1;
+          return looks === 1 ? real.checkStored(request) : refuse(104);
+        },
+      },
+      devices: createDevices({
+        custody: product.core.custodyOver(product.core.blocking),
+        gateway: createWebhookGateway('http://127.0.0.1:9/send'),
+      }),
+    });
+    const reason = await turn(job, 'hand').catch((error: Error) => error);
+    expect([looks, verdicts]).toEqual([2, ['not-asked']]);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_104') });
+  });
 });
 
 describe('a process that dies while the gateway has a text', () => {

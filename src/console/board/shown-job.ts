@@ -8,6 +8,7 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import type { Role } from '../../operators/operator.ts';
 import { type Fault, faultCodes, faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';
+import { recordIn } from '../../transactions/contract.ts';
 import { seesPeople, shownFault, shownNumber } from '../redaction.ts';
 
 const text = z.string().catch('');
@@ -96,8 +97,12 @@ const digitsOf = (msisdn: string): string => msisdn.replace(/^\+/, '');
 const shownData = (
   role: Role,
   data: unknown,
+  progress: unknown,
 ): { readonly name: string | undefined; readonly data: object } => {
-  const signature = signatureSchema.safeParse(data).data;
+  const signature = signatureSchema.safeParse({
+    ...Object(data),
+    transaction: recordIn(progress, data),
+  }).data;
   if (signature !== undefined) {
     const { MSS_SignatureReq, transaction } = signature;
     const { AP_Info, MobileUser, ...request } = MSS_SignatureReq;
@@ -133,8 +138,8 @@ const shownReason = (role: Role, line: string): string => {
   return seesPeople(role) ? faultLine(fault) : `_${fault.code} ${faultTable[fault.code].reason}`;
 };
 
-const shownJob = (role: Role, { name, data, returnvalue, failedReason }: Job): ShownJob => {
-  const shown = shownData(role, data);
+const shownJob = (role: Role, { name, data, progress, returnvalue, failedReason }: Job): ShownJob => {
+  const shown = shownData(role, data, progress);
   return {
     name: shown.name ?? name,
     data: shown.data,

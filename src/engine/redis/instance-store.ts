@@ -159,6 +159,10 @@ export interface StoredInstance {
   /** As it was added. */
   readonly data: unknown;
   readonly timestamp: number;
+  /** Of whoever added the job. */
+  readonly opts: unknown;
+  /** How many have begun. */
+  readonly turns: number;
   /** It runs again after it had failed, and no turn has taken note yet. */
   readonly isReplayed: boolean;
   readonly inbox: Pick<Inbox, 'entries' | 'length'>;
@@ -175,17 +179,20 @@ export const runKeys = 'run/';
 /**
  * KEYS job, lock. ARGV key, JSON of the line, longest inbox in bytes, verdict that is foreseen, the record and the length of the inbox that
  * it is of, until when it holds. A job that has failed and is run again has no end any more, although its last turn was certain of one.
+ * One that is marked to fail (`defa`) has. Where others wait, a sender may have died before it could wake the job.
  */
 const deliverScript = `
-local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1], 'inbox', 'progress', 'stacktrace')
+local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1], 'inbox', 'progress', 'stacktrace', 'ats',
+  'defa')
 local runs = redis.call('EXISTS', KEYS[2])
 if not job[1] then return {'unknown', 0} end
 local todo = 1 - runs
-if not job[3] then todo = 0 elseif job[3] == '2' then todo = 1 + runs end
-if job[4] then return {job[4], todo} end
-if job[2] or (job[3] == '0' and not job[7]) then return {'finished', 0} end
-if not job[3] and runs == 1 then return {'busy', 0} end
+if not job[3] and (job[8] or '0') == '0' then todo = 0 elseif job[3] == '2' then todo = 1 + runs end
 local inbox = job[5] or ''
+if inbox == '' and job[4] then todo = 0 end
+if job[4] then return {job[4], todo} end
+if job[2] or job[9] or (job[3] == '0' and not job[7]) then return {'finished', 0} end
+if not job[3] and runs == 1 then return {'busy', 0} end
 if #inbox > tonumber(ARGV[3]) then return {'busy', 0} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -197,6 +204,7 @@ if state ~= 'refused' then
   if not job[3] then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
 redis.call('HSET', KEYS[1], 'key:' .. ARGV[1], state)
+if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
 /**
@@ -256,6 +264,8 @@ const readFields = [
   'data',
   'stacktrace',
   'inbox',
+  'opts',
+  'ats',
 ] as const;
 
 /** Other programs write jobs, too. @returns Undefined for what is no JSON. */
@@ -401,7 +411,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
       const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
-      const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox] = fields;
+      const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox, opts, turns] =
+        fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
       return {
@@ -413,6 +424,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         failedReason: failedReason ?? undefined,
         data: parse(data),
         timestamp: Number(timestamp),
+        opts: parse(opts),
+        turns: Number(turns ?? 0),
         isReplayed: finishedOn == null && failed != null,
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
