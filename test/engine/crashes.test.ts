@@ -163,7 +163,8 @@ describe('ordinary charts under kill -9 and stalls', () => {
         while (!done) {
           const last = killed >= 5;
           const child = await startWorker(prefix, last ? 0 : 20 + next(100));
-          if (child.exitCode === null && child.signalCode === null)
+          // All may have ended while it was starting.
+          if (!done && child.exitCode === null && child.signalCode === null)
             await Promise.race([once(child, 'exit'), once(stopped.signal, 'abort')]);
           if (!done) killed += 1;
           child.kill('SIGKILL');
