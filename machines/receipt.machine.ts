@@ -13,6 +13,7 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { ReceiptOutcome } from './outcome.ts';
+import { timeOf } from './signature.machine.ts';
 
 export const receiptVersion = 1;
 
@@ -38,12 +39,6 @@ export type Shown =
   | { readonly kind: 'awaiting'; readonly lapsesAs: ReceiptOutcome }
   | { readonly kind: 'not-now' }
   | { readonly kind: 'refused'; readonly fault: Fault };
-
-/** Undefined for the first event, which has the time in its input. */
-const timeOf = (event: unknown): number => {
-  const { at, input } = event as { readonly at?: number; readonly input?: ReceiptInput };
-  return at ?? input?.at ?? 0;
-};
 
 const given = ({ event }: { readonly event: { readonly output: Shown } }): Shown => event.output;
 

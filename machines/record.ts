@@ -1,11 +1,12 @@
 /**
  * What is told of a signature: as much of its instance as others may rely on (docs/queue-contract.md). A completed job returns it.
  */
-import { initialTransition, transition } from 'xstate';
+import { transition } from 'xstate';
 import type { Fault } from '../src/protocol/fault.ts';
 import type { Outcome, ReceiptOutcome } from './outcome.ts';
 import {
   type HistoryEntry,
+  initial,
   type SignatureContext,
   type SignatureState,
   signatureMachine,
@@ -50,10 +51,9 @@ export const recordOf = (context: SignatureContext, version = signatureVersion):
  */
 export const receipted = (record: SignatureRecord, receipt: ReceiptOutcome, at: number): SignatureRecord => {
   const { state, version, ...kept } = record;
-  const [nobody] = initialTransition(signatureMachine, { ...kept, at, timeoutSeconds: 0 });
   const snapshot = signatureMachine.resolveState({
     value: state === 'signed' ? 'signed' : 'receipted',
-    context: { ...nobody.context, ...kept },
+    context: { ...initial, ...kept, timeoutSeconds: 0 },
   });
   const [next] = transition(signatureMachine, snapshot, { type: 'RECEIPTED', at, receipt });
   return recordOf(next.context, version);

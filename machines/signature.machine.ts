@@ -11,7 +11,7 @@
  * The first outcome of an attempt stands. Answers carry the number of the attempt, so one that arrives after a replay is refused, and so is
  * one that comes second.
  *
- * A job that some tool runs again although it had not failed by this chart gets REPLAY, too: what came before counts as an internal error.
+ * A job that failed by other means gets REPLAY as well when it is run again: what came before counts as an internal error.
  *
  * Events have the time `at` which they came, milliseconds since the epoch.
  *
@@ -129,8 +129,8 @@ export type SignatureEvent =
   | { readonly type: 'RECEIPTED'; readonly at: number; readonly receipt: ReceiptOutcome };
 
 /** The engine gives each event its time; the first one has it in its input. */
-const timeOf = (event: unknown): number => {
-  const { at, input } = event as { readonly at?: number; readonly input?: SignatureInput };
+export const timeOf = (event: unknown): number => {
+  const { at, input } = event as { readonly at?: number; readonly input?: { readonly at: number } };
   return at ?? input?.at ?? 0;
 };
 
@@ -157,10 +157,24 @@ const failed = (context: SignatureContext, event: unknown, reason: Fault) => ({
 });
 
 /** What an attempt begins with. */
-const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
+export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
 
 /** Of an activity. */
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
+
+/** What an activity that is done makes of the attempt, if it ends it. */
+const concluded = [
+  {
+    guard: { type: 'isSigned', params: given },
+    target: '#signature.signed',
+    actions: { type: 'conclude', params: given },
+  },
+  {
+    guard: { type: 'isFailed', params: given },
+    target: '#signature.failed',
+    actions: { type: 'conclude', params: given },
+  },
+] as const;
 
 const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
 
@@ -286,16 +300,7 @@ export const signatureMachine = setup({
             src: 'choose',
             input: ask,
             onDone: [
-              {
-                guard: { type: 'isSigned', params: given },
-                target: '#signature.signed',
-                actions: { type: 'conclude', params: given },
-              },
-              {
-                guard: { type: 'isFailed', params: given },
-                target: '#signature.failed',
-                actions: { type: 'conclude', params: given },
-              },
+              ...concluded,
               {
                 guard: { type: 'isToBeAsked', params: given },
                 target: '#signature.pending',
@@ -335,8 +340,8 @@ export const signatureMachine = setup({
             guard: { type: 'refuses', params: ({ event }) => event },
             target: 'failed',
             actions: {
-              type: 'conclude',
-              params: ({ event: { answer } }) => ({ ...answer, kind: 'failed' }) as Concluded,
+              type: 'fail',
+              params: ({ event: { answer } }) => (answer.kind === 'fault' ? answer.fault : fault(900)),
             },
           },
           {
@@ -358,16 +363,7 @@ export const signatureMachine = setup({
             src: 'ask',
             input: ask,
             onDone: [
-              {
-                guard: { type: 'isSigned', params: given },
-                target: '#signature.signed',
-                actions: { type: 'conclude', params: given },
-              },
-              {
-                guard: { type: 'isFailed', params: given },
-                target: '#signature.failed',
-                actions: { type: 'conclude', params: given },
-              },
+              ...concluded,
               {
                 guard: { type: 'isToBeAskedAgain', params: given },
                 target: 'pausing',
@@ -389,14 +385,7 @@ export const signatureMachine = setup({
           invoke: {
             src: 'verify',
             input: ({ context: { attempt, chosen, answer } }) => ({ attempt, chosen, answer }),
-            onDone: [
-              {
-                guard: { type: 'isSigned', params: given },
-                target: '#signature.signed',
-                actions: { type: 'conclude', params: given },
-              },
-              { target: '#signature.failed', actions: { type: 'conclude', params: given } },
-            ],
+            onDone: [...concluded],
             onError: { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
           },
         },

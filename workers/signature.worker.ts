@@ -22,7 +22,7 @@ import {
   type Workflow,
 } from '../src/engine/define.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
-import { type Fault, fault } from '../src/protocol/fault.ts';
+import { type Checked, type Fault, fault } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
@@ -197,14 +197,18 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
   };
 
-  const choose = async (given: ActivityArguments<Ask>): Promise<Choice> => {
-    const { instance, input: ask } = given;
+  /** Whom the request goes to: once somebody was chosen, them, whatever the registry says by now. */
+  const eligibleFor = ({ instance, input }: ActivityArguments<Ask>): Checked<Eligible> => {
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
-    if (!allowed.ok) return failed(allowed.fault);
-    const eligible = eligibility(request, subscribers, ask.chosen);
+    return allowed.ok ? eligibility(request, subscribers, input.chosen) : allowed;
+  };
+
+  const choose = async (given: ActivityArguments<Ask>): Promise<Choice> => {
+    const { instance, input: ask } = given;
+    const eligible = eligibleFor(given);
     if (!eligible.ok) return failed(eligible.fault);
-    const obstacle = obstacleTo(request, eligible.value);
+    const obstacle = obstacleTo(requestOf(instance), eligible.value);
     if (obstacle !== undefined) return failed(obstacle);
     const method = eligible.value.chosen;
     const device = devices.deviceFor(method);
@@ -227,10 +231,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
 
   const askChosen = async (given: ActivityArguments<Ask>): Promise<Asked> => {
     const { instance, input: ask } = given;
-    const request = requestOf(instance);
-    const allowed = providers.checkStored(request);
-    if (!allowed.ok) return failedUnasked(allowed.fault);
-    const eligible = eligibility(request, subscribers, ask.chosen);
+    const eligible = eligibleFor(given);
     if (!eligible.ok) return failedUnasked(eligible.fault);
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
@@ -255,11 +256,11 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
               if (upstream === undefined) return { kind: 'place', end: () => undefined };
               return upstreams.turn(upstream, requestOf(instance).caller.apId);
             },
-            failed: (output) => {
+            verdictOf: (output) => {
               const asked = output as Asked;
-              return asked.kind === 'unreachable' && !asked.isRefused;
+              if ('isAsked' in asked) return 'not-asked';
+              return asked.kind === 'unreachable' && !asked.isRefused ? 'failed' : 'answered';
             },
-            asked: (output) => !('isAsked' in (output as Asked)),
           },
           afterCommit: (input) => !(input as Ask).isAsked,
           turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),

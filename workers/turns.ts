@@ -1,8 +1,8 @@
 /**
- * How many steps of one application a process runs at once, while another one has some to run.
+ * How many turns of jobs of one application a process runs at once, while another one has some to run.
  *
- * A worker takes as many jobs as the configuration allows, and all of them share one CPU. With fifty of one application in
- * hand, each step of another would wait for the CPU behind fifty. A job that waits for its turn here keeps its lock and one of the
+ * A worker takes as many jobs as the configuration allows, and all of them share one CPU. With sixteen of one application in
+ * hand, each of another would wait for the CPU behind sixteen. A job that waits for its turn here keeps its lock and one of the
  * worker's places: the next job is fetched as soon as any step ends, so another application is not held up by that.
  */
 

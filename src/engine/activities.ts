@@ -226,10 +226,8 @@ export const createActivities = (
       isOver = true;
       clearTimeout(timer);
       if (turn?.kind === 'place') {
-        const output = result.kind === 'done' ? [result.output] : [];
-        const failed = result.kind === 'failed' || output.some((each) => gate?.failed?.(each));
-        const asked = output.every((each) => gate?.asked?.(each) ?? true);
-        turn.end(failed ? 'failed' : asked ? 'answered' : 'not-asked');
+        const verdict = result.kind === 'done' ? gate?.verdictOf?.(result.output) : undefined;
+        turn.end(verdict ?? (result.kind === 'failed' ? 'failed' : 'answered'));
       }
       if (own.tries.get(name)?.abort !== abort) return;
       own.tries.delete(name);

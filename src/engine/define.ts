@@ -36,16 +36,16 @@ export interface ActivityPolicy {
  * wait   There is no place now: come again.
  */
 export type GateTurn =
-  | { readonly kind: 'place'; end(verdict: 'answered' | 'failed' | 'not-asked'): void }
+  | { readonly kind: 'place'; end(verdict: GateVerdict): void }
   | { readonly kind: 'wait'; readonly ms: number };
+
+export type GateVerdict = 'answered' | 'failed' | 'not-asked';
 
 /** Of one process, in memory: places, a circuit breaker. */
 export interface Gate {
   turn(input: unknown, instance: InstanceInHand): GateTurn;
-  /** Whether a try has failed that has answered. Default: only one that rejects has. */
-  failed?(output: unknown): boolean;
-  /** Whether a try that has answered has asked anybody. Default: it has. */
-  asked?(output: unknown): boolean;
+  /** What a try with this output says of whom it asked. Default: answered. One that rejects has failed. */
+  verdictOf?(output: unknown): GateVerdict;
 }
 
 export interface ActivityArguments<Input> {
@@ -194,8 +194,8 @@ export const defineWorkflow = (options: {
   /** Actions that only tell something (a log line, a metric). The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When a job is run again that had ended, the
-   * chart gets the event REPLAY, with its input once more.
+   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When a job that had failed
+   * is run again, the chart gets the event REPLAY, with its input once more.
    */
   readonly reasonOf?: (context: never) => string;
 }): Workflow => {

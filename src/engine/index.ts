@@ -23,6 +23,7 @@ export type {
   ActivityPolicy,
   Gate,
   GateTurn,
+  GateVerdict,
   InstanceInHand,
   Later,
   Workflow,

@@ -251,7 +251,6 @@ export interface Life {
   setChild(id: string, child: Child): void;
   /** Those that have not ended. */
   activities(): ReadonlyArray<readonly [id: string, child: Child]>;
-  hasActivities(): boolean;
   /** Activities that are to run now. */
   openActivities(now: number): ReadonlyArray<readonly [id: string, child: Child]>;
   /** What is to be carried out, in order. */
@@ -423,15 +422,6 @@ const createLife = (
       ? []
       : Object.entries(children).filter(([, { src, ended }]) => !ended && chart.kindOf(src) === 'activity');
 
-  const hasActivities: Life['hasActivities'] = () => {
-    if (snapshot.status !== 'active') return false;
-    for (const name in children) {
-      const child = children[name];
-      if (child !== undefined && !child.ended && chart.kindOf(child.src) === 'activity') return true;
-    }
-    return false;
-  };
-
   if (begin === undefined) snapshot = revive(chart, record, refs as Record<string, AnyActorRef>);
   else settle(begin, begunAt);
 
@@ -478,7 +468,6 @@ const createLife = (
       children[name] = child;
     },
     activities,
-    hasActivities,
     openActivities: (now) =>
       activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now),
     effects: () => effects,

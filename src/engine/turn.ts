@@ -43,7 +43,6 @@ export interface TurnOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** For how long a try is held that goes on while its job sleeps. */
   readonly holdMs: number;
-
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
   readonly onTrouble: (error: Error) => void;
@@ -151,10 +150,9 @@ export const createTurn = (options: TurnOptions) => {
       }
     };
     const isReplay = (): boolean => inbox.hasFailed || (isNew && job.attemptsMade > 0);
-    const readInput = (): unknown =>
+    const readInput = (at: number): unknown =>
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;
-        const at = now();
         return workflow.begin(instance.data, {
           ...{ id, at, addedAt: addedAt(timestamp, opts, at) },
           ...{ isFirstRun: attemptsStarted <= 1, isReplay: isReplay(), attempts: opts.attempts ?? 1 },
@@ -162,7 +160,9 @@ export const createTurn = (options: TurnOptions) => {
       });
     const takeUp = async (): Promise<Life> => {
       try {
-        return stored === undefined ? begin(chart, id, readInput(), now()) : resume(chart, id, stored);
+        if (stored !== undefined) return resume(chart, id, stored);
+        const at = now();
+        return begin(chart, id, readInput(at), at);
       } catch (error) {
         const parent = isNew ? parentOf(id) : undefined;
         if (parent !== undefined) {
@@ -218,9 +218,10 @@ export const createTurn = (options: TurnOptions) => {
         }
       }
     };
-    const { deduplicationId, opts } = job;
-    const joinable =
-      deduplicationId === undefined ? undefined : { deduplicationId, ttlMs: opts.deduplication?.ttl };
+    const joinable = (): Commit['joinable'] => {
+      const { deduplicationId, opts } = job;
+      return deduplicationId === undefined ? undefined : { deduplicationId, ttlMs: opts.deduplication?.ttl };
+    };
     /** @returns Whether it sleeps or ends, where it wanted to. If not, something has come in, and the inbox is read. */
     const commit = async (then: Commit['then']): Promise<boolean> => {
       const holding = heldIn(life.activities());
@@ -234,7 +235,7 @@ export const createTurn = (options: TurnOptions) => {
         heldUntil: now() + holdMs,
         released: held.filter((name) => !holding.includes(name)),
         replayed,
-        joinable: replayed ? joinable : undefined,
+        joinable: replayed ? joinable() : undefined,
         then,
       });
       if (stored === 'lost') throw new LockLostError('The lock is lost');
@@ -375,7 +376,7 @@ export const createTurn = (options: TurnOptions) => {
 
     /** @returns Whether something has happened that may be due at once. */
     const runActivities = async (): Promise<boolean> => {
-      if (own.isIdle() && !life.hasActivities()) return false;
+      if (own.isIdle() && life.activities().length === 0) return false;
       own.keepOnly(namesOf(life));
       const time = now();
       let waitsMs = 0;
@@ -435,7 +436,8 @@ export const createTurn = (options: TurnOptions) => {
         replayed = true;
         // Those of the end before were carried out before it.
         life.clearEffects(life.effects().length);
-        apply({ type: 'REPLAY', input: readInput() });
+        const at = now();
+        apply({ type: 'REPLAY', input: readInput(at) }, at);
       }
       for (;;) {
         catchUp();

@@ -50,6 +50,7 @@ const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly
   return known;
 };
 
+/** How many turns each of the fetchers may run at once; together as many as the concurrency says. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
   const count = Math.min(concurrency, fetchers);
   return Array.from({ length: count }, (_, index) => Math.floor((concurrency + count - 1 - index) / count));

@@ -10,6 +10,7 @@
  * | unknown | there is none, or it was removed when its retention was over |
  */
 import { z } from 'zod';
+import { parse } from '../engine/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { endRecordSchema, recordIn } from '../transactions/contract.ts';
 import { type Ending, endingOf } from '../transactions/ending.ts';
@@ -51,14 +52,6 @@ const fields = [
   'stacktrace',
 ] as const;
 
-const parsed = (text: string | null | undefined): unknown => {
-  try {
-    return text == null ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** It waits in the inbox (src/engine/redis/instance-store.ts). */
 const cancel = /^[^\t\n]*\t\["(out\/cancel[^"\\]*)"/gm;
 
@@ -78,9 +71,9 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
   const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace] =
     await redis.hmget(key, ...fields);
   if (text == null) return undefined;
-  const data = parsed(text);
+  const data = parse(text);
   const endedAt = finishedOn == null ? undefined : Number(finishedOn);
-  const { attempt, state } = told.safeParse(recordIn(parsed(progress), data)).data ?? {
+  const { attempt, state } = told.safeParse(recordIn(parse(progress), data)).data ?? {
     attempt: 1,
     state: 'submitted',
   };
@@ -91,7 +84,7 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
     endedAt,
     ending: endingOf({
       finishedOn: endedAt,
-      returnValue: parsed(returnValue),
+      returnValue: parse(returnValue),
       failedReason: failedReason ?? undefined,
     }),
     withdrawn: defa != null || (await isCancelled(redis, key, inbox ?? '')),

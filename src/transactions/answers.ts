@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { SignatureOrder } from '../../machines/signature.machine.ts';
+import type { Workflow } from '../engine/define.ts';
 import { createEngine, type SendResult } from '../engine/engine.ts';
 import { createInstanceStore } from '../engine/redis/instance-store.ts';
 import type { Protocol } from '../protocol/parse.ts';
@@ -41,6 +42,14 @@ export interface OrdersOptions {
   readonly now: () => number;
 }
 
+/** Looking through a chart takes a millisecond, and who answers or cancels does so for one transaction. */
+const workflows = new WeakMap<Protocol, Workflow>();
+const workflowFor = (protocol: Protocol): Workflow => {
+  const known = workflows.get(protocol) ?? defineSignature({ protocol });
+  workflows.set(protocol, known);
+  return known;
+};
+
 /**
  * Sends what comes from outside to the transactions of one queue, and waits until it was taken or refused.
  *
@@ -49,7 +58,7 @@ export interface OrdersOptions {
 export type SendOrder = (id: string, key: string, order: SignatureOrder) => Promise<SendResult>;
 
 export const createSendOrder = ({ queue, redis }: QueueAt, { protocol, now }: OrdersOptions): SendOrder => {
-  const workflow = defineSignature({ protocol });
+  const workflow = workflowFor(protocol);
   const home = { queue, store: createInstanceStore(queue, redis, now) };
   const engine = createEngine(() => home, now);
   return (id, key, order) => engine.send(workflow, id, key, order, { judged: true });

@@ -238,22 +238,22 @@ describe('paraph watch', () => {
       expect(written).toContain('"transaction"');
     });
     const id = await submit();
-    await soon(() => expect(written).toContain(id));
+    const linesOf = (text: string) => text.split('\n').slice(0, -1);
+    const statesIn = (text: string): readonly string[] =>
+      linesOf(text)
+        .map((line) => JSON.parse(line).transaction)
+        .filter((transaction) => transaction?.msspTransId === id)
+        .map(({ state, fault }) => `${state} ${fault?.reason ?? ''}`.trim());
+    await soon(() => expect(statesIn(written)).toContain('pending'));
     await stage.answer(id, 1, 208);
-    await soon(() => expect(written).toContain('EXPIRED_TRANSACTION'));
+    await soon(() => expect(statesIn(written).at(-1)).toBe('failed EXPIRED_TRANSACTION'));
     interrupt.abort();
     const { exitCode, stdout, stderr } = await watching;
     expect(exitCode).toBe(130);
     expect(stderr).toBe('');
-    const documents = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(documents.at(-1)).toEqual({ outcome: 'interrupted' });
-    const states = documents
-      .filter(({ transaction }) => transaction?.msspTransId === id)
-      .map(({ transaction }) => transaction.state);
-    expect(states.at(-1)).toBe('failed');
+    expect(linesOf(stdout).slice(-1)).toEqual([JSON.stringify({ outcome: 'interrupted' })]);
+    const states = statesIn(stdout);
+    expect(states.at(-1)).toBe('failed EXPIRED_TRANSACTION');
     expect(new Set(states).size).toBe(states.length);
   });
 

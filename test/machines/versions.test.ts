@@ -13,8 +13,8 @@ const released: Readonly<Record<string, string>> = {
   'bulk-replay.machine.ts': 'version 1, 51b5386e45d1bde7',
   'callback.machine.ts': 'version 1, ba39ccb523384102',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
-  'receipt.machine.ts': 'version 1, 997e490bf133ede0',
-  'signature.machine.ts': 'version 1, 4e849aa32ae7f554',
+  'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
+  'signature.machine.ts': 'version 1, f4280010d8a96bbc',
 };
 
 const folder = join(import.meta.dirname, '../../machines');

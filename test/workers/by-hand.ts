@@ -13,7 +13,8 @@ import type { Workflow } from '../../src/engine/define.ts';
 import { deliver } from '../../src/engine/engine.ts';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { createTurn, type InstanceJob } from '../../src/engine/turn.ts';
-import { createDevices } from '../../src/sscd/devices.ts';
+import type { Prompt } from '../../src/sscd/device.ts';
+import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
@@ -54,6 +55,8 @@ export interface ByHand {
   readonly troubles: readonly string[];
   /** Takes the next job of a queue, as a worker would, and waits for it. Its lock outlives the test. */
   take(at: QueueAt, token: string): Promise<Job>;
+  /** The real ones, which say first whom they are to prompt. */
+  devicesThat(prompted: (prompt: Prompt) => void): Devices;
   /** Ends the sleep of a job, and takes the next one. */
   wakeAndTake(at: QueueAt, id: string | undefined, token: string): Promise<Job>;
   signatureTurn(changes?: Partial<SignatureActivitiesOptions> & TurnChanges): Turn<SignatureRecord>;
@@ -94,11 +97,12 @@ export const startByHand = async (
     trouble: ({ message }: Error) => void troubles.push(message),
   };
   const custody = core.custodyOver(blocking);
+  const devices = createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) });
   const common = {
     place: { shard: 0, shards: 1 },
     protocol,
     subscribers,
-    devices: createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) }),
+    devices,
     screens: createScreens(blocking, prefix, Date.now),
     log,
   };
@@ -159,6 +163,18 @@ export const startByHand = async (
     );
 
   return {
+    devicesThat: (prompted) => ({
+      deviceFor: (target) => {
+        const device = devices.deviceFor(target);
+        return {
+          ...device,
+          prompt: async (prompt) => {
+            prompted(prompt);
+            return device.prompt(prompt);
+          },
+        };
+      },
+    }),
     product,
     shard,
     troubles,

@@ -6,8 +6,6 @@ import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import type { InstanceStore } from '../../src/engine/redis/instance-store.ts';
-import { createDevices, type Devices } from '../../src/sscd/devices.ts';
-import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -55,25 +53,6 @@ const submitted = async (): Promise<Job> => {
 
 const again = ({ id }: Job): Promise<Job> => byHand.wakeAndTake(byHand.shard.signatures, id, token);
 
-/** The real ones, which say first that they are to prompt. */
-const devicesWith = (prompts: () => void): Devices => {
-  const { blocking, custodyOver } = byHand.product.core;
-  const gateway = createOutbox(blocking, 'unused', Date.now);
-  const real = createDevices({ custody: custodyOver(blocking), gateway });
-  return {
-    deviceFor: (target) => {
-      const device = real.deviceFor(target);
-      return {
-        ...device,
-        prompt: async (prompt) => {
-          prompts();
-          return device.prompt(prompt);
-        },
-      };
-    },
-  };
-};
-
 const afterDeadline = ({ timestamp }: Job) => ({ now: () => timestamp + 61_000 });
 
 /** Redis is full as the first commit is to be written, and has room again for the next. */
@@ -112,9 +91,9 @@ describe('a person who was asked and stays silent', () => {
     const job = await submitted();
     const { store, wasFull } = fullOnce();
     const prompted = vi.fn();
-    await expect(signatureTurn({ store, devices: devicesWith(prompted) })(job, token)).rejects.toBeInstanceOf(
-      DelayedError,
-    );
+    await expect(
+      signatureTurn({ store, devices: byHand.devicesThat(prompted) })(job, token),
+    ).rejects.toBeInstanceOf(DelayedError);
     expect(wasFull()).toBe(true);
     // Nobody is asked before that is stored.
     expect(prompted).not.toHaveBeenCalled();
@@ -145,7 +124,7 @@ describe('a person who was asked and stays silent', () => {
 
   it('has expired when the device could not be asked at first', async () => {
     const { signatureTurn } = byHand;
-    const devices = devicesWith(() => {
+    const devices = byHand.devicesThat(() => {
       throw new Error('The device is broken');
     });
     const job = await submitted();

@@ -7,8 +7,6 @@
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
-import { createDevices, type Devices } from '../../src/sscd/devices.ts';
-import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { createScreens, type Screens } from '../../src/transactions/screens.ts';
 import { createGate } from '../engine/stage.ts';
@@ -50,28 +48,13 @@ beforeEach(async () => {
 const realScreens = (): Screens =>
   createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now);
 
-/** The real ones, which note whom they prompt. */
-const noting = (): Devices => {
-  const { blocking, custodyOver } = byHand.product.core;
-  const gateway = createOutbox(blocking, 'unused', Date.now);
-  const real = createDevices({ custody: custodyOver(blocking), gateway });
-  return {
-    deviceFor: (target) => {
-      const device = real.deviceFor(target);
-      return {
-        ...device,
-        prompt: (prompt) => {
-          prompted.push(prompt.transactionId);
-          return device.prompt(prompt);
-        },
-      };
-    },
-  };
-};
-
 /** The turn of a worker. @returns The reason, for a job that has failed. */
 const turnWith = (screens: Screens, changes: { readonly sleepsMeanwhile?: true } = {}) => {
-  const turn = byHand.signatureTurn({ screens, devices: noting(), ...changes });
+  const turn = byHand.signatureTurn({
+    screens,
+    devices: byHand.devicesThat(({ transactionId }) => void prompted.push(transactionId)),
+    ...changes,
+  });
   return (job: Job, token: string): Promise<string> =>
     turn(job, token).then(
       ({ state }) => state,

@@ -3,8 +3,8 @@
  *
  * A state's row is the length of the longest way to it that never goes back; arrows that go back are found by walking. In a
  * row, the state that the machine names first stays below the one that it follows. Arrows to the next row in the same
- * column are straight; arrows to another column leave sideways and come in from above; all others go round in
- * lanes of their own on the right.
+ * column are straight; those that pass over rows of the first column go round it on the left; arrows to another column leave
+ * sideways and come in from above; all others go round in lanes of their own on the right.
  */
 import type { Arrow, Statechart } from './statechart.ts';
 
@@ -39,6 +39,7 @@ const box = { width: 112, height: 44 } as const;
 const gap = { column: 88, row: 66 } as const;
 const margin = { left: 12, top: 26, bottom: 14 } as const;
 const lane = 92;
+const leftLane = 70;
 const corner = 10;
 
 const keyOf = ({ from, to }: Arrow): string => `${from} ${to}`;
@@ -89,20 +90,31 @@ const placeStates = (chart: Statechart, forward: readonly Arrow[]): readonly Pla
   return chart.states.flatMap(({ name }) => placed.get(name) ?? []);
 };
 
-const headAt = (x: number, y: number, direction: 'down' | 'left'): string =>
-  direction === 'down'
-    ? `${x},${y} ${x - 4.5},${y - 9} ${x + 4.5},${y - 9}`
-    : `${x},${y} ${x + 9},${y - 4.5} ${x + 9},${y + 4.5}`;
+const headAt = (x: number, y: number, direction: 'down' | 'left' | 'right'): string => {
+  if (direction === 'down') return `${x},${y} ${x - 4.5},${y - 9} ${x + 4.5},${y - 9}`;
+  const tail = direction === 'left' ? x + 9 : x - 9;
+  return `${x},${y} ${tail},${y - 4.5} ${tail},${y + 4.5}`;
+};
 
 export const layOutChart = (chart: Statechart): ChartLayout => {
   const back = backwards(chart);
-  const states = placeStates(
+  const placed = placeStates(
     chart,
     chart.arrows.filter((arrow) => !back.has(keyOf(arrow))),
   );
+  const rowOf = new Map(placed.map(({ name, row }) => [name, row]));
+  const inFirst = new Set(placed.filter(({ column }) => column === 0).map(({ name }) => name));
+  const passesOver = (arrow: Arrow): boolean =>
+    !back.has(keyOf(arrow)) &&
+    inFirst.has(arrow.from) &&
+    inFirst.has(arrow.to) &&
+    (rowOf.get(arrow.to) ?? 0) > (rowOf.get(arrow.from) ?? 0) + 1;
+  const left = chart.arrows.filter(passesOver).length * leftLane;
+  const states = placed.map((state) => ({ ...state, x: state.x + left }));
   const at = new Map(states.map((state) => [state.name, state]));
   const right = Math.max(...states.map(({ x }) => x + box.width));
   let lanes = 0;
+  let leftLanes = 0;
   /** How many come in from above, and from the right, so that they do not come in at one point. */
   const comingIn = new Map<string, number>();
   const comingBack = new Map<string, number>();
@@ -133,6 +145,18 @@ export const layOutChart = (chart: Statechart): ChartLayout => {
         path: `M${from.x + box.width} ${y}H${x - corner}Q${x} ${y} ${x} ${y + corner}V${to.y - 8}`,
         head: headAt(x, to.y, 'down'),
         label: { x: from.x + box.width + 8, y: y + 14 },
+      };
+    }
+    if (passesOver(arrow)) {
+      const x = from.x - 20 - leftLanes * leftLane;
+      leftLanes += 1;
+      const start = from.y + box.height / 2;
+      const end = to.y + box.height / 2;
+      return {
+        ...arrow,
+        path: `M${from.x} ${start}H${x + corner}Q${x} ${start} ${x} ${start + corner}V${end - corner}Q${x} ${end} ${x + corner} ${end}H${to.x - 8}`,
+        head: headAt(to.x, end, 'right'),
+        label: { x: x - leftLane + 26, y: (start + end) / 2 },
       };
     }
     lanes += 1;

@@ -269,7 +269,7 @@ const readFields = [
 ] as const;
 
 /** Other programs write jobs, too. @returns Undefined for what is no JSON. */
-const parse = (text: string | null | undefined): unknown => {
+export const parse = (text: string | null | undefined): unknown => {
   try {
     return text == null ? undefined : JSON.parse(text);
   } catch {

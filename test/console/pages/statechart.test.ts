@@ -59,6 +59,34 @@ describe('the statechart of a transaction', () => {
     expect(new Set(arrows.map(({ head }) => head)).size).toBe(arrows.length);
   });
 
+  it('leads no arrow through a state that it does not end at', () => {
+    const { states, arrows, box } = layOutChart(signatureChart);
+    for (const { from, to, path } of arrows) {
+      let [x, y] = [0, 0];
+      for (const [, command = '', given = ''] of path.matchAll(/([MHVQ])([^MHVQ]*)/g)) {
+        const numbers = given.trim().split(' ').map(Number);
+        const [endX, endY] =
+          command === 'H'
+            ? [numbers[0] ?? 0, y]
+            : command === 'V'
+              ? [x, numbers[0] ?? 0]
+              : [numbers.at(-2) ?? 0, numbers.at(-1) ?? 0];
+        const crossed = states.filter(
+          ({ name, x: left, y: top }) =>
+            command !== 'M' &&
+            name !== from &&
+            name !== to &&
+            Math.max(x, endX) > left &&
+            Math.min(x, endX) < left + box.width &&
+            Math.max(y, endY) > top &&
+            Math.min(y, endY) < top + box.height,
+        );
+        expect(crossed, `${from} to ${to}`).toEqual([]);
+        [x, y] = [endX, endY];
+      }
+    }
+  });
+
   const twice = [
     { state: 'submitted', attempt: 1 },
     { state: 'pending', attempt: 1 },
