@@ -11,7 +11,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
-import { type Activity, type ActivityFunction, activityOf, type InstanceInHand, later } from './define.ts';
+import {
+  type Activity,
+  type ActivityArguments,
+  type ActivityFunction,
+  activityOf,
+  type InstanceInHand,
+  later,
+} from './define.ts';
 import type { HeldTry } from './redis/instance-store.ts';
 
 /** What a chart sees of an error: plain, because it is stored. */
@@ -128,34 +135,40 @@ export const activityFor = (logic: AnyActorLogic): Activity => {
 interface Try {
   readonly child: string;
   readonly run: number;
-  readonly abort: LazyAbort;
+  readonly inHand: TryInHand;
 }
 
-/** Makes its signal when somebody asks for it. */
-interface LazyAbort {
-  readonly isAborted: boolean;
-  readonly signal: AbortSignal;
-  abort(): void;
-}
+/** Few look at signal and token, and making them costs more than starting a robot's try. A class: see `Life` (interpret.ts). */
+class TryInHand implements ActivityArguments<unknown> {
+  readonly input: unknown;
+  readonly instance: InstanceInHand;
+  readonly now: number;
+  readonly #name: readonly [child: string, run: number];
+  #controller: AbortController | undefined;
+  isAborted = false;
 
-const createLazyAbort = (): LazyAbort => {
-  let controller: AbortController | undefined;
-  let aborted = false;
-  return {
-    get isAborted() {
-      return aborted;
-    },
-    get signal() {
-      controller ??= new AbortController();
-      if (aborted) controller.abort();
-      return controller.signal;
-    },
-    abort: () => {
-      aborted = true;
-      controller?.abort();
-    },
-  };
-};
+  constructor({ child, run, input, instance, now }: Start) {
+    this.input = input;
+    this.instance = instance;
+    this.now = now;
+    this.#name = [child, run];
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.isAborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  get token(): string {
+    return tokenOf(this.instance.id, ...this.#name);
+  }
+
+  abort(): void {
+    this.isAborted = true;
+    this.#controller?.abort();
+  }
+}
 
 interface Own {
   readonly tries: Map<string, Try>;
@@ -179,7 +192,7 @@ export const createActivities = (
   let isClosed = false;
 
   const giveUp = (own: Own, name: string): void => {
-    own.tries.get(name)?.abort.abort();
+    own.tries.get(name)?.inHand.abort();
     own.tries.delete(name);
   };
 
@@ -212,14 +225,15 @@ export const createActivities = (
     bringing.add(done);
   };
 
-  const begin = (id: string, own: Own, { child, run, activity, input, instance, now }: Start): number => {
+  const begin = (id: string, own: Own, start: Start): number => {
     if (isClosed) return closedPauseMs;
+    const { child, run, activity, input, instance } = start;
     const { gate, timeoutMs } = activity.policy;
     const turn = gate?.turn(input, instance);
     if (turn?.kind === 'wait') return Math.max(turn.ms, 1);
     const name = `${child}/${run}`;
-    const abort = createLazyAbort();
-    own.tries.set(name, { child, run, abort });
+    const inHand = new TryInHand(start);
+    own.tries.set(name, { child, run, inHand });
     let isOver = false;
     const end = (result: Finished): void => {
       if (isOver) return;
@@ -229,37 +243,25 @@ export const createActivities = (
         const verdict = result.kind === 'done' ? gate?.verdictOf?.(result.output) : undefined;
         turn.end(verdict ?? (result.kind === 'failed' ? 'failed' : 'answered'));
       }
-      if (own.tries.get(name)?.abort !== abort) return;
+      if (own.tries.get(name)?.inHand !== inHand) return;
       own.tries.delete(name);
       tell(id, own, { child, run, result });
     };
     // A try that answers at once needs no timer.
     let timer: NodeJS.Timeout | undefined;
-    const given = {
-      input,
-      instance,
-      now,
-      // Few look at these, and making them costs more than starting a robot's try.
-      get signal() {
-        return abort.signal;
-      },
-      get token() {
-        return tokenOf(id, child, run);
-      },
-    };
-    (async () => activity.run(given))().then(
+    (async () => activity.run(inHand))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
       (error: unknown) => {
-        if (!abort.isAborted) onTrouble(error instanceof Error ? error : new Error(String(error)));
+        if (!inHand.isAborted) onTrouble(error instanceof Error ? error : new Error(String(error)));
         end({ kind: 'failed', error: errorOf(error) });
       },
     );
     if (timeoutMs === undefined) return 0;
     queueMicrotask(() => {
-      if (own.tries.get(name)?.abort !== abort) return;
+      if (own.tries.get(name)?.inHand !== inHand) return;
       timer = setTimeout(() => {
         end({ kind: 'failed', error: { name: 'TimeoutError', message: 'The activity took too long' } });
-        abort.abort();
+        inHand.abort();
       }, timeoutMs);
     });
     return 0;

@@ -67,11 +67,34 @@ const nodesOf = (node: Node): readonly Node[] => [
   ...Object.values(node.states as Record<string, Node>).flatMap(nodesOf),
 ];
 
-interface InvokeDefinition {
+export interface InvokeDefinition {
   readonly id: string;
   readonly src: string;
+  readonly systemId?: string;
+  readonly input?: unknown;
   readonly syncSnapshot?: boolean;
 }
+
+/** Types of actions whose params are an {@link InvokeDefinition}. */
+export const startsActivity = 'engine.start';
+export const stopsActivity = 'engine.stop';
+
+/**
+ * Makes the activities that a state invokes plain actions, the last of its entry and of its exit, which is when XState starts
+ * and stops them. It would make an actor for each, and that costs more than the rest of a transition.
+ */
+const invokePlainly = (node: Node, kindOf: Chart['kindOf']): void => {
+  const invoked = node.invoke as unknown as readonly InvokeDefinition[];
+  const plain = invoked.filter(({ src }) => kindOf(src) === 'activity');
+  if (plain.length === 0) return;
+  const { entry, exit } = node as unknown as { entry: readonly unknown[]; exit: readonly unknown[] };
+  const charts = invoked.filter((each) => !plain.includes(each));
+  Object.defineProperty(node, 'invoke', { value: charts });
+  Object.assign(node, {
+    entry: [...entry, ...plain.map((params) => ({ type: startsActivity, params }))],
+    exit: [...exit, ...plain.map((params) => ({ type: stopsActivity, params }))],
+  });
+};
 
 const actionsOf = (node: Node): readonly unknown[] => {
   const { entry, exit, transitions, always } = node as unknown as {
@@ -154,17 +177,20 @@ export const createChart = (options: {
       );
   }
   const stands = Object.fromEntries([...kinds.keys()].map((src) => [src, standIn]));
+  const computing = machine.provide({ actors: stands } as never) as AnyStateMachine;
+  const kindOf = (src: string): ChildKind => {
+    const kind = kinds.get(src);
+    if (kind === undefined)
+      throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
+    return kind;
+  };
+  for (const node of nodesOf(computing.root as unknown as Node)) invokePlainly(node, kindOf);
 
   return {
     name,
     version,
-    machine: machine.provide({ actors: stands } as never) as AnyStateMachine,
-    kindOf: (src) => {
-      const kind = kinds.get(src);
-      if (kind === undefined)
-        throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
-      return kind;
-    },
+    machine: computing,
+    kindOf,
     logicOf: (src) => {
       const logic = implementations.actors[src];
       if (logic === undefined)

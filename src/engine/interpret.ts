@@ -14,7 +14,7 @@
  * told. What is not executed is not lost: the same actions say what is to be done.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import type { Chart } from './chart.ts';
+import { type Chart, type InvokeDefinition, startsActivity, stopsActivity } from './chart.ts';
 import type { Child, Effect, InstanceRecord, Timer } from './record.ts';
 
 /** What a chart only tells: nothing depends on it, and it may be lost with the process. */
@@ -229,11 +229,15 @@ const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
 
 const parentTarget = '#_parent';
 
-/** An instance between being taken up and being stored again. */
+/**
+ * An instance between being taken up and being stored again.
+ *
+ * No getters: V8 makes a hidden class for each evaluation of a literal that has some. It lies among the old objects, and keeps
+ * all that the getters see alive until the next full collection: of what a turn allocates, a seventh.
+ */
 export interface Life {
-  readonly status: InstanceRecord['status'];
-  readonly context: unknown;
-  readonly error: unknown;
+  status(): InstanceRecord['status'];
+  context(): unknown;
   /** Whether it rests in a state tagged `failed`, or `completed`: its job ends. */
   rests(): 'failed' | 'completed' | undefined;
   /**
@@ -303,6 +307,30 @@ const createLife = (
     if (parent !== undefined) addEffect({ kind: 'send', to: parent.id, event });
   };
 
+  const startChild = (name: string, { src, input, systemId }: Omit<Child, 'run'>): number => {
+    const run = next++;
+    children[name] = { src, run, input, ...(systemId !== undefined && { systemId }) };
+    return run;
+  };
+  /** Expressions of the chart may look at it. */
+  const showChild = (name: string, ref: AnyActorRef | undefined): void => {
+    const { [name]: _, ...others } = snapshot.children as Record<string, AnyActorRef>;
+    refs = ref === undefined ? others : { ...others, [name]: ref };
+    snapshot.children = refs as Record<string, AnyActorRef>;
+    desk.refs = refs;
+  };
+  const startActivity = (
+    { id: name, src, systemId, input }: InvokeDefinition,
+    info: NamedAction['info'],
+  ): void => {
+    const run = startChild(name, { src, systemId, input: typeof input === 'function' ? input(info) : input });
+    showChild(name, createRef({ id: name, src, sessionId: `run:${run}`, systemId }));
+  };
+  const stopActivity = (name: string): void => {
+    delete children[name];
+    showChild(name, undefined);
+  };
+
   const noteChildren = (): void => {
     const before = refs;
     const after = snapshot.status === 'active' ? (snapshot.children as Record<string, AnyActorRef>) : {};
@@ -317,8 +345,7 @@ const createLife = (
       if (before[name] === ref) continue;
       const src = nameOfChild(ref);
       const { input, systemId } = optionsOf(ref);
-      const run = next++;
-      children[name] = { src, run, input, ...(systemId !== undefined && { systemId }) };
+      const run = startChild(name, { src, input, systemId });
       if (chart.kindOf(src) === 'chart') {
         addEffect({
           kind: 'start',
@@ -366,6 +393,12 @@ const createLife = (
       case 'xstate.spawnChild':
       case 'xstate.stopChild':
         // The children of the next snapshot say the same, and for spawn() inside assign() they alone do.
+        return;
+      case startsActivity:
+        startActivity(params as InvokeDefinition, info);
+        return;
+      case stopsActivity:
+        stopActivity((params as InvokeDefinition).id);
         return;
     }
     const { event, context } = info;
@@ -426,15 +459,8 @@ const createLife = (
   else settle(begin, begunAt);
 
   return {
-    get status() {
-      return snapshot.status;
-    },
-    get context() {
-      return snapshot.context as unknown;
-    },
-    get error() {
-      return snapshot.error as unknown;
-    },
+    status: () => snapshot.status,
+    context: () => snapshot.context as unknown,
     rests: () => {
       if (snapshot.status !== 'active') return undefined;
       const { tags } = snapshot;

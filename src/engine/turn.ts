@@ -64,6 +64,23 @@ class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
+/** Reads the data when somebody asks for them, once. A class: see {@link Life}. */
+class JobInHand implements InstanceInHand {
+  readonly id: string;
+  readonly #read: () => unknown;
+  #data: { readonly read: unknown } | undefined;
+
+  constructor(id: string, read: () => unknown) {
+    this.id = id;
+    this.#read = read;
+  }
+
+  get data(): unknown {
+    this.#data ??= { read: this.#read() };
+    return this.#data.read;
+  }
+}
+
 const namesOf = (life: Life): readonly string[] =>
   life.activities().map(([child, { run }]) => `${child}/${run}`);
 /** `child/run` of the activities of which a try is held. */
@@ -131,14 +148,7 @@ export const createTurn = (options: TurnOptions) => {
         .catch((failure: unknown) => onTrouble(asError(failure)));
       throw new DelayedError();
     };
-    let data: { readonly read: unknown } | undefined;
-    const instance: InstanceInHand = {
-      id,
-      get data() {
-        data ??= { read: workflow.parseInput(job.data) };
-        return data.read;
-      },
-    };
+    const instance = new JobInHand(id, () => workflow.parseInput(job.data));
     /** What other programs add may be anything. */
     const orFail = <T>(read: () => T): T => {
       try {
@@ -301,7 +311,7 @@ export const createTurn = (options: TurnOptions) => {
 
     /** T1 */
     const catchUp = (): void => {
-      while (life.status === 'active') {
+      while (life.status() === 'active') {
         const entry = inbox.entries[taken];
         const timer = life.takeDue(now(), entry?.at ?? Number.POSITIVE_INFINITY);
         if (timer !== undefined) {
@@ -355,7 +365,7 @@ export const createTurn = (options: TurnOptions) => {
     /** T2. The commit that clears what was carried out is the next one, or the end of the job. */
     const carryOutAll = async (): Promise<void> => {
       if (life.effects().length === 0) return;
-      const isOver = life.status !== 'active' || life.rests() !== undefined;
+      const isOver = life.status() !== 'active' || life.rests() !== undefined;
       if (dirty && !(await (isOver ? close() : commit('goesOn')))) return;
       let count = 0;
       try {
@@ -421,11 +431,11 @@ export const createTurn = (options: TurnOptions) => {
       const rests = life.rests();
       // Timers and lines of the inbox may have been written by others, too.
       if (rests !== 'failed' && (committed || inbox.length > 0))
-        orFail(() => workflow.check(life.context, instance));
+        orFail(() => workflow.check(life.context(), instance));
       const isToBeStored = committed || inbox.length > 0 || replayed || rests === 'failed';
       if (!closed && isToBeStored && !(await close())) return undefined;
       tellObservers();
-      if (rests === 'failed') throw fail(workflow.reasonOf(life.context));
+      if (rests === 'failed') throw fail(workflow.reasonOf(life.context()));
       const record = life.record();
       if (record.status === 'error') throw fail(String(record.error));
       return { result: workflow.resultOf(record) };
@@ -446,7 +456,7 @@ export const createTurn = (options: TurnOptions) => {
           await carryOutAll();
           continue;
         }
-        if (life.status === 'active' && life.rests() === undefined) {
+        if (life.status() === 'active' && life.rests() === undefined) {
           await sleep();
           continue;
         }

@@ -7,7 +7,7 @@
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 import type { StoredJob } from '../engine/redis/job-home.ts';
-import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
+import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import { shardFor } from './answers.ts';
 import {
@@ -97,7 +97,10 @@ export const createReceipts = (options: {
         }
         cancelWith(waits?.(), waiting);
         const ending = await waiting.ended;
-        if (ending?.kind !== 'completed') return { ok: false, fault: fault(900) };
+        if (ending?.kind !== 'completed') {
+          const reason = ending && parseFaultLine(ending.failedReason);
+          return { ok: false, fault: reason ?? fault(900) };
+        }
         return ok((ending.returnValue as ReceiptJobResult).receipt);
       } finally {
         waiting.cancel();

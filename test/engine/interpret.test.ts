@@ -16,9 +16,11 @@ import {
   SimulatedClock,
   sendTo,
   setup,
+  stopChild,
 } from 'xstate';
 import { ChartError, createChart } from '../../src/engine/chart.ts';
 import { begin, type Life, resume } from '../../src/engine/interpret.ts';
+import type { InstanceRecord } from '../../src/engine/record.ts';
 
 const counting = setup({
   types: { context: {} as { n: number; trail: string[] } },
@@ -185,6 +187,65 @@ describe('a chart that cannot be made durable', () => {
     expect(() =>
       createChart({ name: 'c', version: 1, machine: setup({}).createMachine({}), observed: ['tell'] }),
     ).toThrow(ChartError);
+  });
+});
+
+describe('an activity', () => {
+  const chart = createChart({
+    name: 'c',
+    version: 1,
+    observed: [],
+    machine: setup({
+      types: { context: {} as { n: number } },
+      actors: { ask: fromPromise(async () => 1) },
+    }).createMachine({
+      context: { n: 0 },
+      initial: 'asking',
+      states: {
+        asking: {
+          entry: assign({ n: ({ context }) => context.n + 1 }),
+          invoke: {
+            id: 'q',
+            src: 'ask',
+            systemId: 'asker',
+            input: ({ context, event, self }) => [context.n, event.type, self.id],
+          },
+          on: {
+            AGAIN: { target: 'asking', reenter: true },
+            TELL: { actions: sendTo('q', { type: 'HELLO' } as never) },
+            FIND: { actions: sendTo(({ system }) => system.get('asker'), { type: 'HELLO' } as never) },
+            STOP: { actions: stopChild('q') },
+            LEAVE: 'idle',
+          },
+        },
+        idle: {},
+      },
+    }),
+  });
+  const again = (life: Life): Life =>
+    resume(chart, 'I-1', JSON.parse(JSON.stringify(life.record())) as InstanceRecord);
+  const inputs = (life: Life) => life.activities().map(([id, { run, input }]) => [id, run, input]);
+
+  it('begins with the entry of its state, with what that has assigned, and ends with its exit', () => {
+    let life = begin(chart, 'I-1', undefined, 0);
+    expect(inputs(life)).toEqual([['q', 1, [1, 'xstate.init', 'self']]]);
+    life = again(life);
+    life.apply({ type: 'AGAIN' }, 1);
+    expect(inputs(life)).toEqual([['q', 2, [2, 'AGAIN', 'self']]]);
+    life = again(life);
+    life.apply({ type: 'LEAVE' }, 2);
+    expect(inputs(life)).toEqual([]);
+    expect(life.record().children).toBeUndefined();
+  });
+
+  it('is a child to the chart: it is spoken to, which it does not hear, and may be stopped', () => {
+    let life = begin(chart, 'I-1', undefined, 0);
+    for (const type of ['TELL', 'FIND']) expect(life.apply({ type }, 1)).toBe(true);
+    life = again(life);
+    for (const type of ['TELL', 'FIND']) expect(life.apply({ type }, 2)).toBe(true);
+    expect(life.effects()).toEqual([]);
+    life.apply({ type: 'STOP' }, 3);
+    expect(inputs(life)).toEqual([]);
   });
 });
 

@@ -46,7 +46,7 @@ export const liveThrough = <Context>(
   };
   return {
     get context() {
-      return life.context as Context;
+      return life.context() as Context;
     },
     get value() {
       return life.record().value;

@@ -465,7 +465,7 @@ describe('a return value that somebody has planted', () => {
       message: expect.stringContaining('A receipt follows a successful signature'),
     });
     await job.moveToFailed(error as Error, token, false);
-    expect((await caller).body.Fault.Reason).toBe('INTERNAL_ERROR');
+    expect((await caller).body.Fault.Reason).toBe('WRONG_PARAM');
   });
 });
 

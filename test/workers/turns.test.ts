@@ -41,7 +41,7 @@ const stage = () => {
     },
     /** Whatever has its turn now has begun. */
     settle: async (): Promise<void> => {
-      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     },
   };
 };
@@ -70,6 +70,23 @@ describe('the steps of a worker', () => {
     }
     await Promise.all(results);
     expect(running).toEqual([]);
+  });
+
+  it('begin one after the other, of each application in turn, so that the process reads between two', async () => {
+    const { begin, running, countOf, settle } = stage();
+    begin(other, 1);
+    begin(crowd, 4);
+    begin(other, 2);
+    const begun: string[] = [];
+    for (let turn = 0; running.length < 7; turn += 1) {
+      expect(turn).toBeLessThan(20);
+      await new Promise(setImmediate);
+      expect(running.length - begun.length).toBeLessThanOrEqual(1 + Number(turn === 0));
+      begun.push(...running.slice(begun.length).map(({ apId }) => apId));
+    }
+    expect(begun).toEqual([other, other, crowd, other, crowd, crowd, crowd]);
+    await settle();
+    expect([countOf(crowd), countOf(other)]).toEqual([4, 3]);
   });
 
   it('free their turn when they fail', async () => {
