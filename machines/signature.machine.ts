@@ -8,8 +8,8 @@
  * failed     `context.fault` says why. REPLAY begins the next attempt.
  * receipted  The user has been sent the receipt; nothing can follow.
  *
- * The first outcome of an attempt stands. Answers carry the number of the attempt, so one that arrives after a replay is refused, and so is
- * one that comes second.
+ * The first outcome of an attempt stands. Answers and cancellations carry the number of the attempt, so one that arrives after a
+ * replay is refused, and so is an answer that comes second.
  *
  * A job that failed by other means gets REPLAY as well when it is run again: what came before counts as an internal error.
  *
@@ -121,7 +121,7 @@ export type Choice =
 /** What comes from outside. */
 export type SignatureOrder =
   | { readonly type: 'ANSWERED'; readonly attempt: number; readonly answer: DeviceAnswer }
-  | { readonly type: 'CANCEL'; readonly fault: Fault };
+  | { readonly type: 'CANCEL'; readonly attempt: number; readonly fault: Fault };
 
 export type SignatureEvent =
   | SignatureOrder
@@ -266,7 +266,8 @@ export const signatureMachine = setup({
       result.kind === 'awaiting' && result.againAt !== undefined,
     /** Once an answer from elsewhere was taken, no other one is, nor anything else in its place. */
     isUnanswered: ({ context }) => context.answer === undefined,
-    answers: ({ context }, { attempt }: { attempt: number }) =>
+    /** An order is for one attempt: the next one is not ended by what was said of the one before. */
+    counts: ({ context }, { attempt }: { attempt: number }) =>
       context.answer === undefined && attempt === context.attempt,
     /** What is not even an answer is looked at, like all that others can write, where signatures are. */
     refuses: ({ context }, { attempt, answer }: { attempt: number; answer?: DeviceAnswer }) =>
@@ -291,7 +292,11 @@ export const signatureMachine = setup({
         },
       },
       on: {
-        CANCEL: { target: 'failed', actions: { type: 'fail', params: ({ event }) => event.fault } },
+        CANCEL: {
+          guard: { type: 'counts', params: ({ event }) => event },
+          target: 'failed',
+          actions: { type: 'fail', params: ({ event }) => event.fault },
+        },
         REPLAY: { target: 'submitted', reenter: true, actions: 'beginAgain' },
       },
       states: {
@@ -345,13 +350,13 @@ export const signatureMachine = setup({
             },
           },
           {
-            guard: { type: 'answers', params: ({ event }) => event },
+            guard: { type: 'counts', params: ({ event }) => event },
             target: '.verifying',
             actions: { type: 'takeAnswer', params: ({ event }) => event.answer },
           },
         ],
         CANCEL: {
-          guard: 'isUnanswered',
+          guard: { type: 'counts', params: ({ event }) => event },
           target: 'failed',
           actions: { type: 'fail', params: ({ event }) => event.fault },
         },

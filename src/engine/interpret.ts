@@ -9,8 +9,8 @@
  * I2  What leaves a state takes its children and its timers along.
  * I3  Every effect and every run of a child has a number of its own, so that carrying out twice can be told from two effects.
  *
- * The traps. XState creates the child of an `invoke` when the transition is computed; so the chart runs with stand-ins for its
- * children (chart.ts). It refuses to compute without an actor to compute for; so there is a scope that only notes what it is
+ * The traps. XState creates the child of an `invoke` when the transition is computed; so the chart runs with stand-ins for those
+ * that are charts, and with plain actions for activities (chart.ts). It refuses to compute without an actor to compute for; so there is a scope that only notes what it is
  * told. What is not executed is not lost: the same actions say what is to be done.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';

@@ -34,8 +34,10 @@ export const cancelTransaction = async (id: string, cancellation: Cancellation):
   const standing = await readStanding(redis, queue.toKey(id));
   if (standing === undefined) return 'unknown';
   if (standing.ending !== undefined) return 'too-late';
+  const { attempt } = standing;
   const send = createSendOrder(at, cancellation);
-  const sent = await send(id, `cancel/${standing.attempt}/${by}`, { type: 'CANCEL', fault: faultOf(by) });
+  const order = { type: 'CANCEL', attempt, fault: faultOf(by) } as const;
+  const sent = await send(id, `cancel/${attempt}/${by}`, order);
   if (sent === 'refused' || sent === 'finished') return 'too-late';
   if (sent !== 'taken') return sent;
   // One that no turn has begun yet sleeps until its time.

@@ -53,11 +53,18 @@ const fields = [
 ] as const;
 
 /** It waits in the inbox (src/engine/redis/instance-store.ts). */
-const cancel = /^[^\t\n]*\t\["(out\/cancel[^"\\]*)"/gm;
+const cancel = /^[^\t\n]*\t\["(out\/cancel\/(\d+)\/[^"\\]*)"/gm;
 
 /** A cancel waits that the chart will take. Another answer may have been first. */
-const isCancelled = async (redis: RedisClient, key: string, inbox: string): Promise<boolean> => {
-  const names = [...inbox.matchAll(cancel)].map(([, name]) => `key:${name}`);
+const isCancelled = async (
+  redis: RedisClient,
+  key: string,
+  inbox: string,
+  attempt: number,
+): Promise<boolean> => {
+  const names = [...inbox.matchAll(cancel)].flatMap(([, name, of]) =>
+    Number(of) === attempt ? [`key:${name}`] : [],
+  );
   if (names.length === 0) return false;
   return (await redis.hmget(key, ...names.slice(0, mostCancels))).includes('accepted');
 };
@@ -73,12 +80,13 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
   if (text == null) return undefined;
   const data = parse(text);
   const endedAt = finishedOn == null ? undefined : Number(finishedOn);
-  const { attempt, state } = told.safeParse(recordIn(parse(progress), data)).data ?? {
+  const { attempt: stored, state } = told.safeParse(recordIn(parse(progress), data)).data ?? {
     attempt: 1,
     state: 'submitted',
   };
   // A replay that no worker has taken yet has not begun.
   const isReplayed = endedAt === undefined && trace != null;
+  const attempt = isReplayed ? stored + 1 : stored;
   return {
     request: Object(data).MSS_SignatureReq,
     endedAt,
@@ -87,9 +95,9 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
       returnValue: parse(returnValue),
       failedReason: failedReason ?? undefined,
     }),
-    withdrawn: defa != null || (await isCancelled(redis, key, inbox ?? '')),
+    withdrawn: defa != null || (await isCancelled(redis, key, inbox ?? '', attempt)),
     waitsForItsTime: Number(ats ?? 0) === 0 && Number(delay ?? 0) > 0,
-    attempt: isReplayed ? attempt + 1 : attempt,
+    attempt,
     isPending: state === 'pending' && !isReplayed,
   };
 };

@@ -130,7 +130,7 @@ export const answerSchema = z.discriminatedUnion('kind', [
 /** Events that come from outside. Of answers the first one to an attempt stands. */
 export const signatureOrderSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ANSWERED'), attempt: z.number().int().min(1), answer: answerSchema }),
-  z.object({ type: z.literal('CANCEL'), fault: faultSchema }),
+  z.object({ type: z.literal('CANCEL'), attempt: z.number().int().min(1), fault: faultSchema }),
 ]);
 
 /** What lies in the record of an instance, as far as it is not believed unseen. */

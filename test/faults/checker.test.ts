@@ -350,7 +350,7 @@ describe('what a history may have after what', () => {
       done('pending.verifying', { kind: 'signed', outcome }),
       { type: 'xstate.after.deadline.signature.submitted' },
       { type: 'xstate.after.deadline.signature.pending' },
-      { type: 'CANCEL', fault: cancelled } as never,
+      { type: 'CANCEL', attempt: 1, fault: cancelled } as never,
       { type: 'ANSWERED', attempt: 1, answer: outcome } as never,
       { type: 'REPLAY' },
     );

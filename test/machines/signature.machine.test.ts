@@ -17,7 +17,7 @@ const gateway: Chosen = { profile: 'OTP-Text', upstream: 'http://gateway.example
 type Life = Lived<SignatureContext>;
 const submit = (): Life => liveThrough(signatureMachine, input, submittedAt);
 const answered = (attempt: number, given: unknown = answer) => ({ type: 'ANSWERED', attempt, answer: given });
-const cancel = { type: 'CANCEL', fault: fault(401) };
+const cancel = { type: 'CANCEL', attempt: 1, fault: fault(401) };
 const replay = { type: 'REPLAY', input };
 
 /** The prompt is out. */
@@ -227,6 +227,16 @@ describe('the life of a signature request', () => {
     expect(life.tell(answered(1, refusal))).toBe(true);
     expect(life.runs).toEqual([]);
     expect(life.context.fault).toEqual(fault(402));
+  });
+
+  it('is cancelled for its own attempt alone', () => {
+    const life = ask(submit());
+    life.tell(cancel);
+    life.tell(replay);
+    expect(life.tell(cancel)).toBe(false);
+    ask(life);
+    expect(life.tell(cancel)).toBe(false);
+    expect(life.tell({ ...cancel, attempt: 2 })).toBe(true);
   });
 
   it('gives the screen of each attempt back, once', () => {

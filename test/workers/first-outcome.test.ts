@@ -307,6 +307,28 @@ describe('a replay', () => {
     expect(progress).toMatchObject({ value: { pending: 'shown' }, context: { attempt: 2 } });
   });
 
+  it('is not ended by the cancel of the attempt before, which failed otherwise first', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(silentPerson());
+    await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    await cancel(id);
+    const failing = await take(signatures, 'fails');
+    await failing.moveToFailed(new Error('by some other program'), 'fails', false);
+    await (await signatures.queue.getJob(id))?.retry('failed');
+    const handle = await openQueueForTest(redis, product).find(id);
+    expect(await handle?.status()).toBe('submitted');
+    await expect(signatureTurn()(await take(signatures, 'again'), 'again')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    expect(await handle?.status()).toBe('pending');
+    const { progress } = (await signatures.queue.getJob(id)) ?? {};
+    expect(progress).toMatchObject({ value: { pending: 'shown' }, context: { attempt: 2 } });
+    expect(await handle?.cancel()).toBe('cancelled');
+  });
+
   it('whose worker was paused while another one ended it is joined by nobody afterwards', async () => {
     const { product, shard, take, signatureTurn } = byHand;
     const { signatures } = shard;
