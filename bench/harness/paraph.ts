@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settlesWithin } from '../../src/redis/patience.ts';
+import { createSeals } from '../../src/transactions/seal.ts';
 import { profileArguments } from './profile.ts';
 import { project } from './project.ts';
 
@@ -35,6 +36,9 @@ export interface ParaphProcess {
 }
 
 const masterKeyOfThisRun = randomBytes(32).toString('base64url');
+
+/** Those of the processes that were given no other master key. */
+export const sealsOfThisRun = createSeals(Buffer.from(masterKeyOfThisRun, 'base64url'));
 
 /** Whatever still runs when the benchmark ends before its time, with the folder it has. */
 const running = new Map<ChildProcess, string>();
