@@ -327,6 +327,7 @@ describe('a replay', () => {
     const { progress } = (await signatures.queue.getJob(id)) ?? {};
     expect(progress).toMatchObject({ value: { pending: 'shown' }, context: { attempt: 2 } });
     expect(await handle?.cancel()).toBe('cancelled');
+    await signatures.queue.remove(id);
   });
 
   it('whose worker was paused while another one ended it is joined by nobody afterwards', async () => {
