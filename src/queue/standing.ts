@@ -72,7 +72,7 @@ const isCancelled = async (
 /** There is one of the application and one of an operator for each attempt. Other programs write there, too. */
 const mostCancels = 10;
 
-const told = z.object({ attempt: z.number(), state: z.string() });
+const told = z.object({ attempt: z.number().int().min(1), state: z.string() });
 
 /** @returns Undefined for a job that there is not. */
 export const readStanding = async (redis: RedisClient, key: string): Promise<Standing | undefined> => {
