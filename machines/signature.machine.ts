@@ -390,7 +390,11 @@ export const signatureMachine = setup({
           invoke: {
             src: 'verify',
             input: ({ context: { attempt, chosen, answer } }) => ({ attempt, chosen, answer }),
-            onDone: [...concluded],
+            onDone: [
+              ...concluded,
+              // Otherwise it would wait for ever: no deadline counts any more.
+              { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
+            ],
             onError: { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
           },
         },

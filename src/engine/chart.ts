@@ -3,7 +3,7 @@
  *
  * What lives in memory alone is refused when the workflow is defined, with the place, and not when an instance comes there.
  */
-import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, StateNode } from 'xstate';
+import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, StateNode } from 'xstate';
 import { createActor } from 'xstate';
 
 export type ChildKind = 'activity' | 'chart';
@@ -62,12 +62,35 @@ const standIn = {
   getPersistedSnapshot: (state: unknown) => state,
 } as unknown as AnyActorLogic;
 
+/** A child, a parent or the instance itself, as far as expressions of a chart may look at it. */
+interface Ref {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly src?: string;
+  readonly systemId?: string | undefined;
+  readonly options?: { readonly input?: unknown; readonly systemId?: string | undefined };
+}
+
+const inert = (): void => {};
+
+/** What all refs have: nothing of it does anything. */
+const refMembers = {
+  send: inert,
+  on: () => ({ unsubscribe: inert }),
+  subscribe: () => ({ unsubscribe: inert }),
+  getSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+  ref: undefined,
+};
+
+export const createRef = (fields: Ref): AnyActorRef =>
+  Object.assign(Object.create(refMembers) as object, fields) as unknown as AnyActorRef;
+
 const nodesOf = (node: Node): readonly Node[] => [
   node,
   ...Object.values(node.states as Record<string, Node>).flatMap(nodesOf),
 ];
 
-export interface InvokeDefinition {
+interface InvokeDefinition {
   readonly id: string;
   readonly src: string;
   readonly systemId?: string;
@@ -75,13 +98,38 @@ export interface InvokeDefinition {
   readonly syncSnapshot?: boolean;
 }
 
-/** Types of actions whose params are an {@link InvokeDefinition}. */
-export const startsActivity = 'engine.start';
-export const stopsActivity = 'engine.stop';
+type ChangeChildren = (
+  children: Readonly<Record<string, AnyActorRef>>,
+  args: { readonly context: unknown; readonly event: unknown; readonly self: unknown },
+) => Readonly<Record<string, AnyActorRef>>;
+
+/** An action of which XState takes the next snapshot, as of its own `spawnChild` and `stopChild`. */
+const changingChildren = (change: ChangeChildren): unknown => {
+  const resolve = (_scope: unknown, snapshot: AnyMachineSnapshot, args: Parameters<ChangeChildren>[1]) => [
+    { ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args) },
+  ];
+  return Object.assign((): void => {}, { resolve });
+};
+
+/** Others of its entry may speak to it by its name. */
+const announce = ({ id, src, systemId }: InvokeDefinition): unknown =>
+  changingChildren((children) => ({
+    ...children,
+    [id]: createRef({ id, src, sessionId: id, systemId }),
+  }));
+
+const start = ({ id, src, systemId, input }: InvokeDefinition): unknown =>
+  changingChildren((children, { context, event, self }) => {
+    const given = typeof input === 'function' ? (input({ context, event, self }) as unknown) : input;
+    const options = { input: given, systemId };
+    return { ...children, [id]: createRef({ id, src, sessionId: id, systemId, options }) };
+  });
+
+const stop = ({ id }: InvokeDefinition): unknown => changingChildren(({ [id]: _, ...others }) => others);
 
 /**
- * Makes the activities that a state invokes plain actions, the last of its entry and of its exit, which is when XState starts
- * and stops them. It would make an actor for each, and that costs more than the rest of a transition.
+ * Makes the activities that a state invokes actions of its entry and of its exit, where XState starts and stops them. It would
+ * make an actor for each, and clone its snapshot, and that costs more than the rest of a transition.
  */
 const invokePlainly = (node: Node, kindOf: Chart['kindOf']): void => {
   const invoked = node.invoke as unknown as readonly InvokeDefinition[];
@@ -91,8 +139,8 @@ const invokePlainly = (node: Node, kindOf: Chart['kindOf']): void => {
   const charts = invoked.filter((each) => !plain.includes(each));
   Object.defineProperty(node, 'invoke', { value: charts });
   Object.assign(node, {
-    entry: [...entry, ...plain.map((params) => ({ type: startsActivity, params }))],
-    exit: [...exit, ...plain.map((params) => ({ type: stopsActivity, params }))],
+    entry: [...(entry.length > 0 ? plain.map(announce) : []), ...entry, ...plain.map(start)],
+    exit: [...exit, ...plain.map(stop)],
   });
 };
 

@@ -48,6 +48,7 @@ export interface Gate {
   verdictOf?(output: unknown): GateVerdict;
 }
 
+/** `signal` and `token` are made when they are read: name them, for `{ ...given }` does not copy them, nor `data` of the instance. */
 export interface ActivityArguments<Input> {
   readonly input: Input;
   readonly instance: InstanceInHand;

@@ -10,11 +10,11 @@
  * I3  Every effect and every run of a child has a number of its own, so that carrying out twice can be told from two effects.
  *
  * The traps. XState creates the child of an `invoke` when the transition is computed; so the chart runs with stand-ins for those
- * that are charts, and with plain actions for activities (chart.ts). It refuses to compute without an actor to compute for; so there is a scope that only notes what it is
- * told. What is not executed is not lost: the same actions say what is to be done.
+ * that are charts, and with refs alone for activities (chart.ts). It refuses to compute without an actor to compute for; so there
+ * is a scope that only notes what it is told. What is not executed is not lost: the same actions say what is to be done.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import { type Chart, type InvokeDefinition, startsActivity, stopsActivity } from './chart.ts';
+import { type Chart, createRef } from './chart.ts';
 import type { Child, Effect, InstanceRecord, Timer } from './record.ts';
 
 /** What a chart only tells: nothing depends on it, and it may be lost with the process. */
@@ -36,29 +36,9 @@ interface NamedAction {
   readonly info: { readonly context: unknown; readonly event: AnyEventObject };
 }
 
-/** A child, a parent or the instance itself, as far as expressions of a chart may look at it. */
-interface Ref {
-  readonly id: string;
-  readonly sessionId: string;
-  readonly src?: string;
-  readonly systemId?: string | undefined;
-}
-
 const actorMark = 'xstate$$type';
 
 const inert = (): void => {};
-
-/** What all refs have: nothing of it does anything. */
-const refMembers = {
-  send: inert,
-  on: () => ({ unsubscribe: inert }),
-  subscribe: () => ({ unsubscribe: inert }),
-  getSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
-  ref: undefined,
-};
-
-const createRef = (fields: Ref): AnyActorRef =>
-  Object.assign(Object.create(refMembers) as object, fields) as unknown as AnyActorRef;
 
 const isRef = (value: object): value is { readonly id: string } =>
   'sessionId' in value && 'send' in value && 'ref' in value;
@@ -307,30 +287,6 @@ const createLife = (
     if (parent !== undefined) addEffect({ kind: 'send', to: parent.id, event });
   };
 
-  const startChild = (name: string, { src, input, systemId }: Omit<Child, 'run'>): number => {
-    const run = next++;
-    children[name] = { src, run, input, ...(systemId !== undefined && { systemId }) };
-    return run;
-  };
-  /** Expressions of the chart may look at it. */
-  const showChild = (name: string, ref: AnyActorRef | undefined): void => {
-    const { [name]: _, ...others } = snapshot.children as Record<string, AnyActorRef>;
-    refs = ref === undefined ? others : { ...others, [name]: ref };
-    snapshot.children = refs as Record<string, AnyActorRef>;
-    desk.refs = refs;
-  };
-  const startActivity = (
-    { id: name, src, systemId, input }: InvokeDefinition,
-    info: NamedAction['info'],
-  ): void => {
-    const run = startChild(name, { src, systemId, input: typeof input === 'function' ? input(info) : input });
-    showChild(name, createRef({ id: name, src, sessionId: `run:${run}`, systemId }));
-  };
-  const stopActivity = (name: string): void => {
-    delete children[name];
-    showChild(name, undefined);
-  };
-
   const noteChildren = (): void => {
     const before = refs;
     const after = snapshot.status === 'active' ? (snapshot.children as Record<string, AnyActorRef>) : {};
@@ -345,7 +301,8 @@ const createLife = (
       if (before[name] === ref) continue;
       const src = nameOfChild(ref);
       const { input, systemId } = optionsOf(ref);
-      const run = startChild(name, { src, input, systemId });
+      const run = next++;
+      children[name] = { src, run, input, ...(systemId !== undefined && { systemId }) };
       if (chart.kindOf(src) === 'chart') {
         addEffect({
           kind: 'start',
@@ -356,6 +313,7 @@ const createLife = (
       }
     }
     refs = after;
+    desk.refs = refs;
   };
 
   const noteAction = ({ type, params, info }: NamedAction, now: number): void => {
@@ -393,12 +351,6 @@ const createLife = (
       case 'xstate.spawnChild':
       case 'xstate.stopChild':
         // The children of the next snapshot say the same, and for spawn() inside assign() they alone do.
-        return;
-      case startsActivity:
-        startActivity(params as InvokeDefinition, info);
-        return;
-      case stopsActivity:
-        stopActivity((params as InvokeDefinition).id);
         return;
     }
     const { event, context } = info;

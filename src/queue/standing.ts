@@ -10,7 +10,7 @@
  * | unknown | there is none, or it was removed when its retention was over |
  */
 import { z } from 'zod';
-import { parse } from '../engine/redis/instance-store.ts';
+import { isRunAgain, parse } from '../engine/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { endRecordSchema, recordIn } from '../transactions/contract.ts';
 import { type Ending, endingOf } from '../transactions/ending.ts';
@@ -50,6 +50,7 @@ const fields = [
   'ats',
   'delay',
   'stacktrace',
+  'atm',
 ] as const;
 
 /** It waits in the inbox (src/engine/redis/instance-store.ts). */
@@ -71,22 +72,23 @@ const isCancelled = async (
 /** There is one of the application and one of an operator for each attempt. Other programs write there, too. */
 const mostCancels = 10;
 
-const told = z.object({ attempt: z.number(), state: z.string() });
+const told = z.object({ attempt: z.number().int().min(1), state: z.string() });
 
 /** @returns Undefined for a job that there is not. */
 export const readStanding = async (redis: RedisClient, key: string): Promise<Standing | undefined> => {
-  const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace] =
+  const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace, atm] =
     await redis.hmget(key, ...fields);
   if (text == null) return undefined;
   const data = parse(text);
+  const stored = parse(progress);
   const endedAt = finishedOn == null ? undefined : Number(finishedOn);
-  const { attempt: stored, state } = told.safeParse(recordIn(parse(progress), data)).data ?? {
+  const { attempt: last, state } = told.safeParse(recordIn(stored, data)).data ?? {
     attempt: 1,
     state: 'submitted',
   };
   // A replay that no worker has taken yet has not begun.
-  const isReplayed = endedAt === undefined && trace != null;
-  const attempt = isReplayed ? stored + 1 : stored;
+  const isReplayed = endedAt === undefined && isRunAgain(stored, trace, atm);
+  const attempt = isReplayed ? last + 1 : last;
   return {
     request: Object(data).MSS_SignatureReq,
     endedAt,

@@ -16,6 +16,7 @@ import {
   SimulatedClock,
   sendTo,
   setup,
+  spawnChild,
   stopChild,
 } from 'xstate';
 import { ChartError, createChart } from '../../src/engine/chart.ts';
@@ -149,6 +150,106 @@ describe('the interpreter', () => {
             after.output,
           ]);
           if (before.status === 'active' && before !== after) expect(taken).toBe(true);
+        }
+        actor.stop();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const busy = setup({
+  types: { context: {} as { n: number } },
+  actors: {
+    ask: fromPromise<never, unknown>(() => new Promise(() => undefined)),
+    talk: setup({}).createMachine({ initial: 'open', states: { open: {} } }),
+  },
+  actions: { count: assign({ n: ({ context }) => context.n + 1 }) },
+  guards: { even: ({ context }) => context.n % 2 === 0 },
+}).createMachine({
+  id: 'busy',
+  context: { n: 0 },
+  invoke: { id: 'root', src: 'ask' },
+  initial: 'asking',
+  on: { ASK: '.asking', TALK: '.talking', BOTH: '.both', LEAVE: '.passing', BACK: '.both.memory' },
+  states: {
+    asking: {
+      entry: ['count', sendTo('work', { type: 'HELLO' } as never)],
+      invoke: { id: 'work', src: 'ask', input: ({ context }: { context: { n: number } }) => context.n },
+      on: {
+        AGAIN: { target: 'asking', reenter: true },
+        STOP: { actions: stopChild('work') },
+        SPAWN: { actions: spawnChild('ask', { id: 'work' }) },
+      },
+    },
+    talking: {
+      invoke: { id: 'work', src: 'talk' },
+      on: { AGAIN: { target: 'talking', reenter: true }, STOP: { actions: stopChild('work') } },
+    },
+    passing: {
+      entry: 'count',
+      invoke: [
+        { id: 'work', src: 'ask' },
+        { id: 'other', src: 'talk' },
+      ],
+      always: [{ guard: 'even', target: 'talking' }, { target: 'stopping' }],
+    },
+    stopping: {
+      entry: raise({ type: 'HALT' }),
+      invoke: { id: 'work', src: 'ask' },
+      on: { HALT: { actions: stopChild('work') } },
+    },
+    both: {
+      type: 'parallel',
+      states: {
+        left: {
+          initial: 'a',
+          states: {
+            a: { invoke: { id: 'work', src: 'ask' }, on: { AGAIN: 'b' } },
+            b: { entry: spawnChild('talk', { id: 'work' }), on: { AGAIN: 'a' } },
+          },
+        },
+        right: {
+          initial: 'x',
+          invoke: [
+            { id: 'one', src: 'ask' },
+            { id: 'two', src: 'talk' },
+          ],
+          states: { x: { on: { AGAIN: 'y' } }, y: { invoke: { id: 'inner', src: 'ask' } } },
+        },
+        memory: { type: 'history', history: 'deep' },
+      },
+    },
+  },
+});
+
+describe('the children of an instance', () => {
+  it('are those that XState has, activities and charts alike, over any events and restarts', () => {
+    const chart = createChart({ name: 'busy', version: 1, machine: busy, observed: [] });
+    const types = ['ASK', 'TALK', 'BOTH', 'LEAVE', 'BACK', 'AGAIN', 'STOP', 'SPAWN'];
+    const step = fc.record({ event: fc.constantFrom(...types), restart: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 15 }), (steps) => {
+        const actor = createActor(busy).start();
+        let life = begin(chart, 'I-1', undefined, 0);
+        for (const { event, restart } of steps) {
+          if (restart) life = stored(chart, life);
+          const before = Object.entries(actor.getSnapshot().children);
+          const runs = Object.fromEntries(before.map(([id]) => [id, life.child(id)?.run]));
+          actor.send({ type: event } as never);
+          life.apply({ type: event }, 0);
+          const { value, children } = actor.getSnapshot();
+          expect(life.record().value).toEqual(value);
+          const srcs = Object.entries(children).map(([id, ref]) => [id, (ref as { src?: unknown }).src]);
+          const ours = Object.entries(life.record().children ?? {});
+          expect(Object.fromEntries(ours.map(([id, { src }]) => [id, src]))).toEqual(
+            Object.fromEntries(srcs),
+          );
+          // What goes on has its number, what has begun anew another.
+          for (const [id, ref] of before) {
+            const now = (children as Record<string, unknown>)[id];
+            if (now !== undefined) expect([id, life.child(id)?.run === runs[id]]).toEqual([id, now === ref]);
+          }
         }
         actor.stop();
       }),

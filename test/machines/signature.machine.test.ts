@@ -229,6 +229,14 @@ describe('the life of a signature request', () => {
     expect(life.context.fault).toEqual(fault(402));
   });
 
+  it('ends as an internal error when what verifies says what the chart does not know', () => {
+    const life = ask(submit());
+    life.tell(answered(1));
+    life.answer({ kind: 'of a later release' });
+    expect(life.rests).toBe('failed');
+    expect(life.context.fault).toEqual(fault(900));
+  });
+
   it('is cancelled for its own attempt alone', () => {
     const life = ask(submit());
     life.tell(cancel);

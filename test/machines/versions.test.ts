@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, ba39ccb523384102',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
-  'signature.machine.ts': 'version 1, 6dd2cb5a560637f6',
+  'signature.machine.ts': 'version 1, 4b7f47a7e053e621',
 };
 
 const folder = join(import.meta.dirname, '../../machines');

@@ -176,6 +176,22 @@ describe('a request that the phone shows', () => {
     await expect(handle.result()).rejects.toMatchObject({ code: 402 });
   });
 
+  it.each([0, 1.5])(
+    'is not taken back, but ends, when somebody has written that attempt %d runs',
+    async (attempt) => {
+      const handle = await queue.enqueue({ ...order, msisdn: somebody() });
+      await pending(handle);
+      await product.stopWorkers();
+      const progress = JSON.parse((await redis.client().hget(at.queue.toKey(handle.id), 'progress')) ?? '');
+      Object.assign(progress.context, { attempt });
+      await redis.client().hset(at.queue.toKey(handle.id), 'progress', JSON.stringify(progress));
+      expect(await handle.cancel()).toBe('too-late');
+      await product.startWorkers();
+      await (await at.queue.getJob(handle.id))?.promote();
+      await expect(handle.result()).rejects.toMatchObject({ code: 900 });
+    },
+  );
+
   it('is decided once, whoever answers and cancels at the same time', async () => {
     for (let round = 0; round < 20; round += 1) {
       const handle = await queue.enqueue({ ...order, msisdn: somebody() });

@@ -18,6 +18,7 @@ const receiptSeconds = 30;
 let nextPerson = 41_784_000_000;
 let nextSilent = 41_785_000_001;
 let nextAppPerson = 41_785_001_000;
+const robot = '+41786000000';
 const silentPerson = (): string => `+${nextSilent++}`;
 let byHand: ByHand;
 
@@ -28,6 +29,7 @@ beforeAll(async () => {
       { msisdn: '41784000000', through: '41784000099', sim: { device: accepts } },
       { msisdn: '41785000000', through: '41785000099', sim: { device: silent } },
       { msisdn: '41785001000', through: '41785001099', apps: [{ device: silent }] },
+      { msisdn: robot.slice(1), sim: { device: { kind: 'robot' } } },
     ],
   });
 });
@@ -305,6 +307,22 @@ describe('a replay', () => {
     await expect(signatureTurn()(job, 'again')).rejects.toBeInstanceOf(DelayedError);
     const { progress } = (await signatures.queue.getJob(id)) ?? {};
     expect(progress).toMatchObject({ value: { pending: 'shown' }, context: { attempt: 2 } });
+  });
+
+  it('by a tool, of what a robot had signed, is cancelled like any other', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { signatures } = shard;
+    const id = await submit(robot);
+    const signed = await take(signatures, 'signs');
+    await signed.moveToCompleted(await signatureTurn()(signed, 'signs'), 'signs', false);
+    await (await signatures.queue.getJob(id))?.retry('completed');
+    const handle = await openQueueForTest(redis, product).find(id);
+    expect(await handle?.cancel()).toBe('cancelled');
+    expect(await handle?.status()).toBe('failed');
+    const again = await take(signatures, 'again');
+    const reason = await signatureTurn()(again, 'again').catch((error: Error) => error);
+    expect(reason).toMatchObject({ message: expect.stringContaining('_401 USER_CANCEL') });
+    await again.moveToFailed(reason as Error, 'again', false);
   });
 
   it('is not ended by the cancel of the attempt before, which failed otherwise first', async () => {

@@ -163,7 +163,7 @@ export interface StoredInstance {
   readonly opts: unknown;
   /** How many have begun. */
   readonly turns: number;
-  /** It runs again after it had failed, and no turn has taken note yet. */
+  /** It runs again after it had ended, and no turn has taken note yet. */
   readonly isReplayed: boolean;
   readonly inbox: Pick<Inbox, 'entries' | 'length'>;
 }
@@ -266,6 +266,7 @@ const readFields = [
   'inbox',
   'opts',
   'ats',
+  'atm',
 ] as const;
 
 /** Other programs write jobs, too. @returns Undefined for what is no JSON. */
@@ -276,6 +277,19 @@ export const parse = (text: string | null | undefined): unknown => {
     return undefined;
   }
 };
+
+/**
+ * Whether the next turn of an open job begins with REPLAY: it had failed, or it had ended before anything of it was committed.
+ *
+ * @param stacktrace What BullMQ leaves of a failure, until the turn is committed. @param atm How often it has ended.
+ */
+export const isRunAgain = (
+  progress: unknown,
+  stacktrace: string | null | undefined,
+  atm: string | null | undefined,
+): boolean =>
+  stacktrace != null ||
+  ((Object(progress) as { readonly workflow?: unknown }).workflow === undefined && Number(atm ?? 0) > 0);
 
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
@@ -411,8 +425,19 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
       const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
-      const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox, opts, turns] =
-        fields;
+      const [
+        progress,
+        timestamp,
+        finishedOn,
+        returnValue,
+        failedReason,
+        data,
+        failed,
+        inbox,
+        opts,
+        turns,
+        ends,
+      ] = fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
       return {
@@ -426,7 +451,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         timestamp: Number(timestamp),
         opts: parse(opts),
         turns: Number(turns ?? 0),
-        isReplayed: finishedOn == null && failed != null,
+        isReplayed: finishedOn == null && isRunAgain(record, failed, ends),
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
     },
