@@ -11,7 +11,7 @@
  * The first outcome of an attempt stands. Answers and cancellations carry the number of the attempt, so one that arrives after a
  * replay is refused, and so is an answer that comes second.
  *
- * A job that failed by other means gets REPLAY as well when it is run again: what came before counts as an internal error.
+ * A job that ended otherwise gets REPLAY as well when some tool runs it again: what came before counts as an internal error.
  *
  * Events have the time `at` which they came, milliseconds since the epoch.
  *

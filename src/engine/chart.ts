@@ -71,7 +71,7 @@ interface Ref {
   readonly options?: { readonly input?: unknown; readonly systemId?: string | undefined };
 }
 
-const inert = (): void => {};
+export const inert = (): void => {};
 
 /** What all refs have: nothing of it does anything. */
 const refMembers = {

@@ -195,8 +195,8 @@ export const defineWorkflow = (options: {
   /** Actions that only tell something (a log line, a metric). The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When a job that had failed
-   * is run again, the chart gets the event REPLAY, with its input once more.
+   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When a job is run again
+   * that had failed, or had ended with its first commit, the chart gets the event REPLAY, with its input once more.
    */
   readonly reasonOf?: (context: never) => string;
 }): Workflow => {

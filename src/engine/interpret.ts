@@ -14,7 +14,7 @@
  * is a scope that only notes what it is told. What is not executed is not lost: the same actions say what is to be done.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import { type Chart, createRef } from './chart.ts';
+import { type Chart, createRef, inert } from './chart.ts';
 import type { Child, Effect, InstanceRecord, Timer } from './record.ts';
 
 /** What a chart only tells: nothing depends on it, and it may be lost with the process. */
@@ -37,8 +37,6 @@ interface NamedAction {
 }
 
 const actorMark = 'xstate$$type';
-
-const inert = (): void => {};
 
 const isRef = (value: object): value is { readonly id: string } =>
   'sessionId' in value && 'send' in value && 'ref' in value;
@@ -213,7 +211,7 @@ const parentTarget = '#_parent';
  * An instance between being taken up and being stored again.
  *
  * No getters: V8 makes a hidden class for each evaluation of a literal that has some. It lies among the old objects, and keeps
- * all that the getters see alive until the next full collection: of what a turn allocates, a seventh.
+ * all that the getters see alive until the next full collection: an eighth of what a worker allocates.
  */
 export interface Life {
   status(): InstanceRecord['status'];

@@ -20,9 +20,11 @@ import { type Child, type Effect, recordSchema } from './record.ts';
 import {
   type About,
   type Commit,
+  hasRecord,
   type Inbox,
   type InboxEntry,
   type InstanceStore,
+  isRunAgain,
   runKeys,
   type Verdict,
 } from './redis/instance-store.ts';
@@ -111,8 +113,8 @@ export const createTurn = (options: TurnOptions) => {
 
   const run = async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
-    const progress = Object(job.progress) as { readonly workflow?: unknown; readonly inbox?: unknown };
-    const isNew = progress.workflow === undefined;
+    const progress = Object(job.progress) as { readonly inbox?: unknown };
+    const isNew = !hasRecord(progress);
 
     /** Nobody of ours has written that. */
     const failPlanted = (reason: string): UnrecoverableError => {
@@ -159,7 +161,8 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
     };
-    const isReplay = (): boolean => inbox.hasFailed || (isNew && job.attemptsMade > 0);
+    const isReplay = (): boolean =>
+      isRunAgain({ hasFailed: inbox.hasFailed, hasRecord: !isNew, ends: job.attemptsMade });
     const readInput = (at: number): unknown =>
       orFail(() => {
         const { timestamp, attemptsStarted, opts } = job;

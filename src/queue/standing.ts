@@ -10,7 +10,7 @@
  * | unknown | there is none, or it was removed when its retention was over |
  */
 import { z } from 'zod';
-import { isRunAgain, parse } from '../engine/redis/instance-store.ts';
+import { hasRecord, isRunAgain, parse } from '../engine/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { endRecordSchema, recordIn } from '../transactions/contract.ts';
 import { type Ending, endingOf } from '../transactions/ending.ts';
@@ -87,7 +87,9 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
     state: 'submitted',
   };
   // A replay that no worker has taken yet has not begun.
-  const isReplayed = endedAt === undefined && isRunAgain(stored, trace, atm);
+  const isReplayed =
+    endedAt === undefined &&
+    isRunAgain({ hasFailed: trace != null, hasRecord: hasRecord(stored), ends: Number(atm ?? 0) });
   const attempt = isReplayed ? last + 1 : last;
   return {
     request: Object(data).MSS_SignatureReq,

@@ -278,18 +278,18 @@ export const parse = (text: string | null | undefined): unknown => {
   }
 };
 
-/**
- * Whether the next turn of an open job begins with REPLAY: it had failed, or it had ended before anything of it was committed.
- *
- * @param stacktrace What BullMQ leaves of a failure, until the turn is committed. @param atm How often it has ended.
- */
-export const isRunAgain = (
-  progress: unknown,
-  stacktrace: string | null | undefined,
-  atm: string | null | undefined,
-): boolean =>
-  stacktrace != null ||
-  ((Object(progress) as { readonly workflow?: unknown }).workflow === undefined && Number(atm ?? 0) > 0);
+/** Whether the next turn of an open job begins with REPLAY: it had failed, or it had ended before anything of it was committed. */
+export const isRunAgain = (job: {
+  /** BullMQ's trace of a failure is there until a turn is committed. */
+  readonly hasFailed: boolean;
+  readonly hasRecord: boolean;
+  /** How often it has ended. */
+  readonly ends: number;
+}): boolean => job.hasFailed || (!job.hasRecord && job.ends > 0);
+
+/** Whether what lies in a job's progress is the record of an instance. */
+export const hasRecord = (progress: unknown): boolean =>
+  (Object(progress) as { readonly workflow?: unknown }).workflow !== undefined;
 
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
@@ -451,7 +451,9 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         timestamp: Number(timestamp),
         opts: parse(opts),
         turns: Number(turns ?? 0),
-        isReplayed: finishedOn == null && isRunAgain(record, failed, ends),
+        isReplayed:
+          finishedOn == null &&
+          isRunAgain({ hasFailed: failed != null, hasRecord: hasRecord(record), ends: Number(ends ?? 0) }),
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
     },
