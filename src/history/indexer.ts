@@ -21,7 +21,12 @@ export interface Indexer {
   close(): Promise<void>;
   /** Resolves when all that had happened before the call is found, whichever process has seen to it. */
   idle(): Promise<void>;
-  /** Takes out what is over; also done by itself, every hour, whichever process runs then. @returns How many transactions. */
+  /**
+   * Takes out what is over; also done by itself, as often as transactions are kept and at least every hour, whichever process
+   * runs then.
+   *
+   * @returns How many transactions.
+   */
   sweep(): Promise<number>;
 }
 
@@ -61,7 +66,7 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
       duty.start(async () => {
         const result = await follower.step();
         if (performance.now() >= lookAt) {
-          const dueInMs = await sweepDueIn(redis, keys, now());
+          const dueInMs = await sweepDueIn(redis, keys, retention, now());
           if (dueInMs === 0) await sweep();
           else lookAt = performance.now() + dueInMs;
         }

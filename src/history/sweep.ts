@@ -12,7 +12,9 @@ import { readChunks } from './reading.ts';
 /** No transaction is open for longer than this without its job being looked for. */
 const openMs = 86_400_000;
 
-const everyMs = 3_600_000;
+/** As often as what is over may double what is kept, within bounds: all rows are read each time. */
+const sweepEveryMs = ({ signedMs, failedMs }: Retention): number =>
+  Math.min(Math.max(signedMs, failedMs, 10_000), 3_600_000);
 
 /**
  * When it was last done is written down, since processes may come and go more often than it has to be. A time that is to
@@ -20,10 +22,15 @@ const everyMs = 3_600_000;
  *
  * @returns After how many milliseconds it is due; 0 when it is.
  */
-export const sweepDueIn = async (redis: RedisClient, keys: ShardKeys, now: number): Promise<number> => {
+export const sweepDueIn = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  retention: Retention,
+  now: number,
+): Promise<number> => {
   await redis.hsetnx(keys.state, 'swept', now);
   const swept = Number(await redis.hget(keys.state, 'swept'));
-  return swept > now ? 0 : Math.max(0, swept + everyMs - now);
+  return swept > now ? 0 : Math.max(0, swept + sweepEveryMs(retention) - now);
 };
 
 /** @returns How many rows were taken out. */

@@ -3,7 +3,7 @@
  *
  * However many callers wait, a process reads each queue's event stream once. The stream is a hint, not the truth: it
  * is trimmed, and a reader that falls behind or loses its connection can miss an event. So whoever has waited for a
- * second is also looked up, all of them in one pipeline, until the end is found: every second at first and, while the
+ * second is also looked up, all of them in one command, until the end is found: every second at first and, while the
  * stream is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
  */
 
@@ -25,6 +25,13 @@ export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): v
   else gone?.addEventListener('abort', waiting.cancel, { once: true });
 };
 
+export interface Waiting {
+  readonly ended: Promise<Ending | undefined>;
+  /** Says so from now on. */
+  isAdded(): void;
+  cancel(): void;
+}
+
 export interface Endings {
   /**
    * Resolves when the job ends, or with undefined at the deadline. Call it before the job is added: then its end
@@ -33,11 +40,7 @@ export interface Endings {
    * @param until   Milliseconds since the epoch.
    * @param isAdded The job has been added. Then the wait ends, with undefined, also when it is removed.
    */
-  wait(
-    id: string,
-    until: number,
-    isAdded?: boolean,
-  ): { readonly ended: Promise<Ending | undefined>; cancel(): void };
+  wait(id: string, until: number, isAdded?: boolean): Waiting;
   /** Whether the stream can be read at the moment. While it cannot, ends are heard of by looking: a second later. */
   isConnected(): boolean;
   /** Resolves every wait with undefined and stops listening. Safe to call again. */
@@ -67,7 +70,7 @@ const nextLookUp = (ticks: number): number =>
 
 interface Waiter {
   readonly until: number;
-  readonly isAdded: boolean;
+  isAdded: boolean;
   readonly settle: (ending: Ending | undefined) => void;
   ticks: number;
   lookUpAt: number;
@@ -96,6 +99,18 @@ export const createEndings = (options: EndingsOptions): Endings => {
     if (waiting.size === 0) waiters.delete(id);
   };
 
+  /** @returns How many of them have ended. */
+  const lookUp = async (ids: readonly string[]): Promise<number> => {
+    const { ended, gone } = await at.home.readEnds(ids);
+    for (const [id, end] of ended) {
+      const ending = endingOf(end);
+      if (ending !== undefined) settle(id, ending);
+    }
+    // The event was missed, or Redis was emptied, of which there is none.
+    for (const id of gone) settleRemoved(id);
+    return ended.size;
+  };
+
   const events = createEndEvents({
     ...options,
     listener: {
@@ -105,16 +120,16 @@ export const createEndings = (options: EndingsOptions): Endings => {
       },
       failed: (id, failedReason) => settle(id, { kind: 'failed', failedReason }),
       removed: settleRemoved,
+      lookUp: async () => {
+        // Before it is added anew, a receipt that failed is still there.
+        const added = [...waiters].flatMap(([id, waiting]) =>
+          [...waiting].some((one) => one.isAdded) ? id : [],
+        );
+        const ended = await lookUp(added);
+        return { open: added.length - ended, ended };
+      },
     },
   });
-
-  const lookUp = async (id: string): Promise<void> => {
-    const end = await at.home.readEnd(id);
-    // The event was missed, or Redis was emptied, of which there is none.
-    if (end === undefined) return settleRemoved(id);
-    const ending = endingOf(end);
-    if (ending !== undefined) settle(id, ending);
-  };
 
   let closed = false;
   let lookingUp = false;
@@ -138,7 +153,7 @@ export const createEndings = (options: EndingsOptions): Endings => {
     if (overdue.size === 0) return;
     lookingUp = true;
     try {
-      await Promise.all([...overdue].map((id) => lookUp(id).catch(onError)));
+      await lookUp([...overdue]).catch(onError);
     } finally {
       lookingUp = false;
     }
@@ -158,6 +173,9 @@ export const createEndings = (options: EndingsOptions): Endings => {
       });
       return {
         ended,
+        isAdded: () => {
+          if (waiter !== undefined) waiter.isAdded = true;
+        },
         cancel: () => {
           const waiting = waiters.get(id);
           if (waiter === undefined || waiting === undefined) return;

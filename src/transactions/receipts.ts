@@ -95,6 +95,7 @@ export const createReceipts = (options: {
         if (theirs || known?.finishedOn !== undefined) {
           return refuse(101, 'The transaction has its receipt already');
         }
+        waiting.isAdded();
         cancelWith(waits?.(), waiting);
         const ending = await waiting.ended;
         if (ending?.kind !== 'completed') {

@@ -72,11 +72,11 @@ export const openQueue = (
  * @returns Whether that was so. The key is given up then, and the request can be added again.
  */
 export const giveUpIfGone = async (
-  { queue, home }: QueueAt,
+  { queue, redis }: QueueAt,
   found: string,
   deduplicationId: string,
 ): Promise<boolean> => {
-  if ((await home.readEnd(found)) !== undefined) return false;
+  if ((await redis.exists(queue.toKey(found))) === 1) return false;
   await queue.getBackend().removeDeduplicationKey(deduplicationId, found);
   return true;
 };

@@ -183,6 +183,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
         waiting.cancel();
         return { msspTransId, state: await joinOpen(ends, msspTransId, until, gone) };
       }
+      waiting.isAdded();
       cancelWith(gone, waiting);
       const ending = await waiting.ended;
       if (ending === undefined) return { msspTransId, state: { kind: 'open' } };

@@ -189,6 +189,25 @@ describe('the indexer', () => {
     expect(await redis.hlen(shardKeys(prefix, 0).generation(1).at)).toBe(1);
   });
 
+  it('takes it out by itself, as often as transactions are kept', async () => {
+    let later = 0;
+    const changes = {
+      now: (): number => Date.now() + later,
+      retention: { signedMs: 20_000, failedMs: 20_000 },
+    };
+    const { submit, take, sign, redis, prefix } = await begin(changes.now);
+    const first = stage.indexer(changes);
+    await submit();
+    await sign(await take());
+    await first.idle();
+    await first.close();
+    const rows = (): Promise<number> => redis.hlen(shardKeys(prefix, 0).generation(1).at);
+    expect(await rows()).toBe(1);
+    later = 30_000;
+    stage.indexer(changes);
+    await vi.waitFor(async () => expect(await rows()).toBe(0));
+  });
+
   it('takes out what was removed', async () => {
     const { submit } = await begin();
     const indexer = stage.indexer();

@@ -6,8 +6,8 @@
  * what happens from then on.
  *
  * The stream tells of every job of the queue. Beside a flood that is thousands of events, with the signatures in them, for each
- * that somebody waits for; to be sent and parsed, they would hold that one up. Then Redis is asked for those of certain jobs
- * only.
+ * that somebody waits for; to be sent and parsed, they would hold that one up. Then the jobs themselves are looked up, over and
+ * over, until the stream is quiet again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Queue, QueueEvents } from 'bullmq';
@@ -17,7 +17,9 @@ import { lastEntryId } from '../../redis/streams.ts';
 
 export interface EndListener {
   /** The jobs of whose ends somebody still wants to hear. */
-  wanted(): { readonly size: number; keys(): Iterable<string> };
+  wanted(): { readonly size: number };
+  /** Looks up those that have been added. @returns How many were open, and how many had ended. */
+  lookUp(): Promise<{ readonly open: number; readonly ended: number }>;
   /** @param returnValue As JSON text. */
   completed(jobId: string, returnValue: string): void;
   failed(jobId: string, failedReason: string): void;
@@ -40,26 +42,14 @@ const blockMs = 10_000;
 const againMs = 500;
 const closePatienceMs = 1000;
 
-/** In one read: so many events, and more than so many for each of those that are waited for, are a crowd. */
-const crowd = 32;
-const crowdForEach = 8;
+/** So many events at once are a crowd, or so many for each of those that are waited for. */
+const crowdBeside = (ends: number): number => Math.max(32, 8 * ends);
 /** When more are waited for, much of what is told is of use. */
 const mostWanted = 250;
-/** Redis does nothing else meanwhile: for less than a millisecond. */
-const crowdAtOnce = 500;
-
-/** KEYS: the stream. ARGV: where it was read to; ids. Returns where it is read to now, how many events that were, and those of the ids. */
-const ofThoseScript = `
-local wanted, found = {}, {}
-for i = 2, #ARGV do wanted[ARGV[i]] = true end
-local entries = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ${crowdAtOnce})
-for _, entry in ipairs(entries) do
-  local fields = entry[2]
-  for i = 1, #fields, 2 do
-    if fields[i] == 'jobId' and wanted[fields[i + 1]] then found[#found + 1] = entry end
-  end
-end
-return { #entries > 0 and entries[#entries][1] or ARGV[1], #entries, found }`;
+/** For so long the jobs are looked up before the stream is asked whether it is quiet. */
+const lapMs = 100;
+/** A round of looks takes a millisecond, and one more for each so many, so that it keeps nobody busy by itself. */
+const looksPerMs = 50;
 
 type Fields = readonly string[];
 type Events = readonly (readonly [id: string, fields: Fields])[];
@@ -124,31 +114,36 @@ export const createEndEvents = (options: {
     return stream?.[1];
   };
 
-  const readOfThose = async (
-    position: string,
-    ids: Iterable<string>,
-  ): Promise<readonly [position: string, count: number, events: Events]> =>
-    (await redis.eval(ofThoseScript, 1, queue.toKey('events'), position, ...ids)) as [string, number, Events];
-
   const read = async (): Promise<void> => {
+    const stream = queue.toKey('events');
     let position: string | undefined;
-    let crowded = false;
+    /** Beside a crowd. Since it began, the stream has not been read. */
+    let lap: { readonly until: number; ended: number } | undefined;
+    const newLap = () => ({ until: performance.now() + lapMs, ended: 0 });
     while (!closed && isWanted()) {
       try {
         // Asked on the connection of those who listen: what they ask after this comes after it.
-        position ??= await lastEntryId(redis, queue.toKey('events'));
-        const wanted = listener.wanted();
-        let count: number;
-        let events: Events;
-        if (crowded && wanted.size <= mostWanted)
-          [position, count, events] = await readOfThose(position, wanted.keys());
-        else {
-          events = (await readAll(position)) ?? [];
-          count = events.length;
+        position ??= await lastEntryId(redis, stream);
+        if (lap === undefined) {
+          const { size } = listener.wanted();
+          const events = (await readAll(position)) ?? [];
           position = events.at(-1)?.[0] ?? position;
+          for (const [, fields] of events) tell(fields);
+          if (size <= mostWanted && events.length >= crowdBeside(size)) lap = newLap();
+        } else if (performance.now() < lap.until) {
+          const beganAt = performance.now();
+          const { open, ended } = await listener.lookUp();
+          lap.ended += ended;
+          const restMs = beganAt + 1 + open / looksPerMs - performance.now();
+          if (restMs > 0) await delay(restMs);
+        } else {
+          const last = await lastEntryId(redis, stream);
+          const most = crowdBeside(lap.ended);
+          const told = await redis.xrange(stream, `(${position}`, '+', 'COUNT', most);
+          const goesOn = told.length === most && listener.wanted().size <= mostWanted;
+          if (goesOn) position = last;
+          lap = goesOn ? newLap() : undefined;
         }
-        crowded = count >= Math.max(crowd, crowdForEach * wanted.size);
-        for (const [, fields] of events) tell(fields);
       } catch (error) {
         if (closed) return;
         onError(error instanceof Error ? error : new Error(String(error)));
