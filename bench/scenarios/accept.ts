@@ -101,7 +101,7 @@ export const accept: Scenario = {
           {
             name: 'acceptIndexed',
             divides: 'the same with the search index on, kept by a process of its own / the same route',
-            goal: { atLeast: 0.8 },
+            goal: { atLeast: 0.85 },
           },
           indexedRatios,
         ),

@@ -141,7 +141,7 @@ export const peers: Scenario = {
           {
             name: 'peers',
             divides: `${words} / the faster of the two, ${labels[faster]}`,
-            goal: { atLeast: 4 },
+            goal: { atLeast: 2 },
           },
           roundRatios(paraph, faster === 'dbos' ? dbos : restate),
         ),

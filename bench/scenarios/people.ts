@@ -142,7 +142,7 @@ export const people: Scenario = {
           least: Math.min(...workerCpu),
           most: Math.max(...workerCpu),
           divides: `CPU seconds of a worker / seconds, while ${size} transactions are pending and nothing else happens (a fraction of one core)`,
-          goal: { atMost: 0.05 },
+          goal: { atMost: 0.02 },
         },
         ratioOf(
           {

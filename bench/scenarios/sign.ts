@@ -128,6 +128,7 @@ export const sign: Scenario = {
           {
             name: 'signDrain',
             divides: `P-256 signatures per second of jobs that wait already, \`paraph worker\` / ${bareWorker}`,
+            goal: { atLeast: 0.75 },
           },
           drain,
           rate,
@@ -136,6 +137,7 @@ export const sign: Scenario = {
           {
             name: 'signCpu',
             divides: `CPU of the worker per P-256 signature, \`paraph worker\` / ${bareWorker}`,
+            goal: { atMost: 1.4 },
           },
           ec,
           cpu,

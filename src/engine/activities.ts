@@ -1,13 +1,15 @@
 /**
- * Runs activities beside the turns of their instances: each at least once, until it answers or is given up.
+ * Runs activities beside the turns of their instances: each at least once, until it answers or is
+ * given up.
  *
- * What answers at once is taken by the turn that started it. What takes longer goes on while its job sleeps and holds no place of
- * the worker; its answer comes to the instance like an event from elsewhere. Its process holds it and says so again and again: when
- * it has died, the hold runs out, the job wakes and another try is made; when the chart has left the state meanwhile, in whatever
- * process, the hold is gone and the try is given up.
+ * The turn that starts a try takes its answer if it comes at once. A longer try goes on while the
+ * job sleeps, and holds no place of the worker; its answer comes to the instance like an event from
+ * outside. The process that runs it renews a hold on it in Redis. When the process dies, the hold
+ * runs out, the job wakes and another try is made. When the chart leaves the state, in whatever
+ * process, the hold is removed and the try is given up.
  *
- * An activity belongs to a run of a child in its chart. When the chart leaves the state, its signal aborts and its answer counts no
- * more; so does the answer of a try that was aborted because it took too long.
+ * An activity belongs to one run of a child in its chart. When the chart leaves the state, the
+ * signal aborts and the answer counts no more. Neither does the answer of a try that took too long.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
@@ -21,15 +23,15 @@ import {
 } from './define.ts';
 import type { HeldTry } from './redis/instance-store.ts';
 
-/** What a chart sees of an error: plain, because it is stored. */
+/** What a chart sees of an error. Plain data, because it is stored. */
 export interface ActivityError {
   readonly name: string;
   readonly message: string;
 }
 
 /**
- * later     Who holds the token answers.
- * released  The process stops: somebody else tries.
+ * later     The answer comes by token.
+ * released  The process stops; another one tries.
  */
 export type Finished =
   | { readonly kind: 'done'; readonly output: unknown }
@@ -54,23 +56,23 @@ export interface Start {
 
 /** The activities of one instance, in the hands of one turn. */
 export interface TurnActivities {
-  /** @returns In how many milliseconds to come again, where there is no place now; 0 when it runs. */
+  /** @returns 0 when it runs; without a free place the milliseconds after which to ask again. */
   start(start: Start): number;
-  /** Gives up those that are not named (`child/run`). */
+  /** Gives up those whose name (`child/run`) is not in the list. */
   keepOnly(names: readonly string[]): void;
-  /** The next one that ends; undefined when none does within `ms`. */
+  /** The next end; undefined when there is none within `ms`. */
   next(ms: number): Promise<Ended | undefined>;
   /** None runs, and none has ended. */
   isIdle(): boolean;
   /** Those that run. */
   running(): readonly Pick<Ended, 'child' | 'run'>[];
-  /** The turn is over: whoever ends from now on is handed to `bring`. */
+  /** The turn is over: ends go to `bring` from now on. */
   leave(): void;
 }
 
 export interface Activities {
   of(instance: string): TurnActivities;
-  /** Gives those that run so long to end, aborts the others and leaves them to another process. */
+  /** Waits so long for running tries, then aborts the rest and leaves them to another process. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -91,7 +93,7 @@ export const readToken = (
   }
 };
 
-/** Under which the end of a child's run is sent, once. */
+/** The key of the event that ends a run of a child: one for each run. */
 export const endKey = (child: string, run: number): string => `end/${child}/${run}`;
 
 export const doneEvent = (child: string, output: unknown) => ({
@@ -105,7 +107,7 @@ const errorOf = (error: unknown): ActivityError =>
     ? { name: error.name, message: error.message }
     : { name: 'Error', message: String(error) };
 
-/** `fromPromise` as it stands: its actor is what aborts its signal. */
+/** Of a plain `fromPromise`: only its actor can abort its signal. */
 const runPromise =
   (logic: AnyActorLogic): ActivityFunction =>
   async ({ input, signal }) => {
@@ -118,7 +120,7 @@ const runPromise =
     return ended;
   };
 
-/** Of a process that stops: another one comes before, or this one again. */
+/** In a process that stops: by then another worker has the job, or this one again. */
 const closedPauseMs = 100;
 
 const plainActivities = new WeakMap<AnyActorLogic, Activity>();
@@ -138,7 +140,10 @@ interface Try {
   readonly inHand: TryInHand;
 }
 
-/** Few look at signal and token, and making them costs more than starting a robot's try. A class: see `Life` (interpret.ts). */
+/**
+ * Few activities read `signal` or `token`, and making them costs more than a robot's try. A class:
+ * see `Life` (interpret.ts).
+ */
 class TryInHand implements ActivityArguments<unknown> {
   readonly input: unknown;
   readonly instance: InstanceInHand;
@@ -172,14 +177,14 @@ class TryInHand implements ActivityArguments<unknown> {
 
 interface Own {
   readonly tries: Map<string, Try>;
-  /** Undefined while no turn runs. */
+  /** Undefined while no turn has the instance in hand. */
   turn: { readonly ended: Ended[]; tell: (() => void) | undefined } | undefined;
 }
 
 /**
- * @param bring Brings the end of what went on while its job slept. Never rejects.
- * @param onTrouble Hears of what a try has thrown; the chart says what follows from it.
- * @param renew Holds tries for `holdMs` from now on. @returns Whether each is still wanted.
+ * @param bring Brings the end of a try that went on while its job slept. Never rejects.
+ * @param renew Holds tries for `holdMs` from now on, and says of each whether it is still wanted.
+ * @param onTrouble Gets what a try has thrown. The chart decides what follows from it.
  */
 export const createActivities = (
   bring: (instance: string, ended: Ended) => Promise<void>,
@@ -196,7 +201,7 @@ export const createActivities = (
     own.tries.delete(name);
   };
 
-  /** Where this fails, the try goes on: its answer is refused where another one was quicker. */
+  /** Where this fails, the try goes on: if another one is quicker, its answer is refused. */
   const renewAll = async (): Promise<void> => {
     const all = [...instances].flatMap(([id, own]) =>
       own.turn === undefined ? [...own.tries.keys()].map((name) => ({ id, name, own })) : [],
@@ -247,7 +252,6 @@ export const createActivities = (
       own.tries.delete(name);
       tell(id, own, { child, run, result });
     };
-    // A try that answers at once needs no timer.
     let timer: NodeJS.Timeout | undefined;
     (async () => activity.run(inHand))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
@@ -257,6 +261,7 @@ export const createActivities = (
       },
     );
     if (timeoutMs === undefined) return 0;
+    // Later, because a try that answers at once needs no timer.
     queueMicrotask(() => {
       if (own.tries.get(name)?.inHand !== inHand) return;
       timer = setTimeout(() => {
@@ -272,7 +277,7 @@ export const createActivities = (
       const own: Own = instances.get(instance) ?? { tries: new Map(), turn: undefined };
       instances.set(instance, own);
       const turn: NonNullable<Own['turn']> = { ended: [], tell: undefined };
-      // The turn before has lost its lock and does not know it yet. What it has begun may belong to no commit.
+      // The turn before has lost its lock and does not know yet: its tries may belong to no commit.
       if (own.turn !== undefined) for (const name of own.tries.keys()) giveUp(own, name);
       own.turn = turn;
       const check = (): void => {

@@ -207,274 +207,313 @@ const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
 
 const parentTarget = '#_parent';
 
+type Children = ReadonlyArray<readonly [name: string, child: Child]>;
+
 /**
  * An instance between being taken up and being stored again.
  *
- * No getters: V8 makes a hidden class for each evaluation of a literal that has some. It lies among the old objects, and keeps
- * all that the getters see alive until the next full collection: an eighth of what a worker allocates.
+ * A class, because V8 makes a hidden class for each evaluation of an object literal with getters.
+ * It lies among the old objects and keeps all that the getters see alive until the next full
+ * collection: an eighth of what a worker allocates.
  */
-export interface Life {
-  status(): InstanceRecord['status'];
-  context(): unknown;
-  /** Whether it rests in a state tagged `failed`, or `completed`: its job ends. */
-  rests(): 'failed' | 'completed' | undefined;
-  /**
-   * @returns Whether the chart had a transition for the event. If not, nothing has changed, but that a child may have ended.
-   * @throws When an expression of the chart throws, or no transition takes the result of an activity: bugs of the chart.
-   */
-  apply(event: AnyEventObject, now: number): boolean;
-  /** The timer that became due first, and is due at `now`; it is set no more. */
-  takeDue(now: number, notAfter: number): Timer | undefined;
-  /** Applies the event of a timer, or sends it on. */
-  fire(timer: Timer, now: number): void;
-  /** When a timer is due next, or a try of an activity that was not open at `now`; Infinity when none is. */
-  nextTime(now: number): number;
-  child(id: string): Child | undefined;
-  setChild(id: string, child: Child): void;
-  /** Those that have not ended. */
-  activities(): ReadonlyArray<readonly [id: string, child: Child]>;
-  /** Activities that are to run now. */
-  openActivities(now: number): ReadonlyArray<readonly [id: string, child: Child]>;
-  /** What is to be carried out, in order. */
-  effects(): readonly Effect[];
-  /** The first so many are carried out. */
-  clearEffects(count: number): void;
-  /** What was only told, since the last call. */
-  takeObserved(): readonly Observation[];
-  record(): InstanceRecord;
-}
-
-const createLife = (
-  chart: Chart,
-  id: string,
-  record: InstanceRecord,
-  begin: ((scope: AnyActorScope) => AnyMachineSnapshot) | undefined,
-  begunAt: number,
-): Life => {
-  const { machine } = chart;
-  const { workflow, version } = record;
-  const parent = parentOf(id);
-  const children: Record<string, Child> = { ...record.children };
-  let timers: readonly Timer[] = record.timers ?? [];
-  let effects: Effect[] = [...(record.effects ?? [])];
-  let { next } = record;
-  let observed: Observation[] = [];
-  let refs: Readonly<Record<string, AnyActorRef>> = refsOf(record.children);
-  const parentRef = parent && createRef({ id: parent.id, sessionId: 'parent' });
-  let snapshot: AnyMachineSnapshot;
+export class Life {
+  readonly #chart: Chart;
+  readonly #id: string;
+  readonly #parent: Parent | undefined;
+  readonly #parentRef: AnyActorRef | undefined;
+  readonly #children: Record<string, Child>;
+  #timers: readonly Timer[];
+  #effects: Effect[];
+  /** The next number of a child or an effect. */
+  #next: number;
+  #observed: Observation[] = [];
+  #snapshot!: AnyMachineSnapshot;
+  /** The children of the snapshot as they were noted last. */
+  #refs: Readonly<Record<string, AnyActorRef>>;
   /** Events that the chart has sent to itself, in order. */
-  const queue: AnyEventObject[] = [];
+  readonly #queue: AnyEventObject[] = [];
 
-  const isChart = (child: Child | undefined): child is Child =>
-    child !== undefined && !child.ended && chart.kindOf(child.src) === 'chart';
+  /** @param first Computes the first snapshot; undefined for an instance that was stored. */
+  constructor(
+    chart: Chart,
+    id: string,
+    record: InstanceRecord,
+    first: ((scope: AnyActorScope) => AnyMachineSnapshot) | undefined,
+    now: number,
+  ) {
+    this.#chart = chart;
+    this.#id = id;
+    this.#parent = parentOf(id);
+    this.#parentRef = this.#parent && createRef({ id: this.#parent.id, sessionId: 'parent' });
+    this.#children = { ...record.children };
+    this.#timers = record.timers ?? [];
+    this.#effects = [...(record.effects ?? [])];
+    this.#next = record.next;
+    const refs = refsOf(record.children);
+    this.#refs = refs;
+    if (first === undefined) this.#snapshot = revive(chart, record, refs);
+    else this.#settle(first, now);
+  }
 
-  const addEffect = (effect: Omit<Effect, 'number'>): void => {
-    effects.push({ number: next++, ...effect });
-  };
-  /** As in XState, one that is set again under the same id does not replace the first; cancelling the id takes both back. */
-  const setTimer = (timer: Timer): void => {
-    timers = [...timers, timer];
-  };
+  status(): InstanceRecord['status'] {
+    return this.#snapshot.status;
+  }
 
-  /** An activity hears nothing, as a promise does not either; neither does a child that has ended. */
-  const tellChild = (name: string, event: AnyEventObject): void => {
-    const child = children[name];
-    if (isChart(child)) addEffect({ kind: 'send', to: childInstanceId(id, name, child.run), event });
-  };
-  const tellParent = (event: AnyEventObject): void => {
-    if (parent !== undefined) addEffect({ kind: 'send', to: parent.id, event });
-  };
+  context(): unknown {
+    return this.#snapshot.context;
+  }
 
-  const noteChildren = (): void => {
-    const before = refs;
-    const after = snapshot.status === 'active' ? (snapshot.children as Record<string, AnyActorRef>) : {};
+  /** Whether it rests in a state tagged `failed`, or `completed`: its job ends. */
+  rests(): 'failed' | 'completed' | undefined {
+    const { status, tags } = this.#snapshot;
+    if (status !== 'active') return undefined;
+    return tags.has('failed') ? 'failed' : tags.has('completed') ? 'completed' : undefined;
+  }
+
+  /**
+   * @returns Whether the chart had a transition for the event. If not, nothing has changed, except
+   *   that a child may have ended.
+   * @throws When an expression of the chart throws, or no transition takes the result of an
+   *   activity: bugs of the chart.
+   */
+  apply(event: AnyEventObject, now: number): boolean {
+    const before = this.#snapshot;
+    const { machine } = this.#chart;
+    if (before.status !== 'active') return false;
+    const ended = endedChildOf(event);
+    const child = ended === undefined ? undefined : this.#children[ended];
+    // As in XState it stays a child until its state is left, but it neither runs nor hears anything.
+    if (ended !== undefined && child !== undefined) this.#children[ended] = { ...child, ended: true };
+    this.#settle((scope) => machine.transition(before, event, scope), now);
+    if (this.#snapshot !== before || machine.getTransitionData(before, event).length > 0) return true;
+    // Without onDone the chart does not want the result. With one whose guards all refuse it, the
+    // instance would wait for ever.
+    if (child !== undefined && this.#chart.handles(before, event.type)) {
+      const state = JSON.stringify(before.value);
+      throw new Error(`${this.#chart.name}: no transition takes ${event.type} in ${state}`);
+    }
+    return false;
+  }
+
+  /** The timer that became due first and is due at `now`. It is set no more. */
+  takeDue(now: number, notAfter: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.at <= now && timer.at <= notAfter && (first === undefined || timer.at < first.at))
+        first = timer;
+    }
+    if (first !== undefined) this.#timers = this.#timers.filter((timer) => timer !== first);
+    return first;
+  }
+
+  /** Applies the event of a timer, or sends it on. */
+  fire({ to, event }: Timer, now: number): void {
+    if (to === undefined) this.apply({ at: now, ...event }, now);
+    else if (to === parentTarget) this.#tellParent(event);
+    else this.#tellChild(to, event);
+  }
+
+  /**
+   * When a timer is due next, or a try of an activity that was not open at `now`; Infinity when
+   * there is neither.
+   */
+  nextTime(now: number): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#timers) first = Math.min(first, at);
+    for (const { notBefore, ended, waits } of Object.values(this.#children)) {
+      if (!ended && !waits && notBefore !== undefined && notBefore > now) first = Math.min(first, notBefore);
+    }
+    return first;
+  }
+
+  child(name: string): Child | undefined {
+    return this.#children[name];
+  }
+
+  setChild(name: string, child: Child): void {
+    this.#children[name] = child;
+  }
+
+  /** Activities that have not ended. */
+  activities(): Children {
+    if (this.#snapshot.status !== 'active') return [];
+    return Object.entries(this.#children).filter(
+      ([, { src, ended }]) => !ended && this.#chart.kindOf(src) === 'activity',
+    );
+  }
+
+  /** Activities that are to run now. */
+  openActivities(now: number): Children {
+    return this.activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now);
+  }
+
+  /** What is to be carried out, in order. */
+  effects(): readonly Effect[] {
+    return this.#effects;
+  }
+
+  /** The first so many are carried out. */
+  clearEffects(count: number): void {
+    this.#effects = this.#effects.slice(count);
+  }
+
+  /** Observations since the last call. */
+  takeObserved(): readonly Observation[] {
+    const all = this.#observed;
+    this.#observed = [];
+    return all;
+  }
+
+  record(): InstanceRecord {
+    const { status, value, context, output, error } = this.#snapshot;
+    const history = historyOf(this.#snapshot);
+    const isActive = status === 'active';
+    return {
+      workflow: this.#chart.name,
+      version: this.#chart.version,
+      status,
+      value: value as InstanceRecord['value'],
+      context: withoutRefs(context),
+      ...(output !== undefined && { output: output as unknown }),
+      ...(error !== undefined && { error: errorText(error) }),
+      next: this.#next,
+      ...(history !== undefined && { history }),
+      ...(isActive && Object.keys(this.#children).length > 0 && { children: { ...this.#children } }),
+      ...(isActive && this.#timers.length > 0 && { timers: [...this.#timers] }),
+      ...(this.#effects.length > 0 && { effects: [...this.#effects] }),
+    };
+  }
+
+  /** Runs macrosteps until the chart has taken what it has sent to itself. */
+  #settle(first: (scope: AnyActorScope) => AnyMachineSnapshot, now: number): void {
+    desk.actions = [];
+    desk.refs = this.#refs;
+    desk.parent = this.#parentRef;
+    this.#snapshot = first(desk.scope);
+    for (;;) {
+      this.#noteChildren();
+      for (const action of desk.actions.splice(0)) this.#noteAction(action, now);
+      if (this.#snapshot.status !== 'active') break;
+      const event = this.#queue.shift();
+      if (event === undefined) return;
+      this.#snapshot = this.#chart.machine.transition(this.#snapshot, event, desk.scope);
+    }
+    this.#noteEnd();
+  }
+
+  /** I2, I3 */
+  #noteChildren(): void {
+    const { status, children } = this.#snapshot;
+    const before = this.#refs;
+    const after = status === 'active' ? (children as Record<string, AnyActorRef>) : {};
     if (after === before) return;
     for (const [name, ref] of Object.entries(before)) {
       if (after[name] === ref) continue;
-      const child = children[name];
-      delete children[name];
-      if (isChart(child)) addEffect({ kind: 'stop', to: childInstanceId(id, name, child.run) });
+      const child = this.#children[name];
+      delete this.#children[name];
+      if (this.#isChart(child)) this.#addEffect({ kind: 'stop', to: this.#idOf(name, child) });
     }
     for (const [name, ref] of Object.entries(after)) {
       if (before[name] === ref) continue;
       const src = nameOfChild(ref);
       const { input, systemId } = optionsOf(ref);
-      const run = next++;
-      children[name] = { src, run, input, ...(systemId !== undefined && { systemId }) };
-      if (chart.kindOf(src) === 'chart') {
-        addEffect({
-          kind: 'start',
-          type: src,
-          to: childInstanceId(id, name, run),
-          params: input,
-        });
+      const child = { src, run: this.#next++, input, ...(systemId !== undefined && { systemId }) };
+      this.#children[name] = child;
+      if (this.#isChart(child)) {
+        this.#addEffect({ kind: 'start', type: src, to: this.#idOf(name, child), params: input });
       }
     }
-    refs = after;
-    desk.refs = refs;
-  };
+    this.#refs = after;
+    desk.refs = after;
+  }
 
-  const noteAction = ({ type, params, info }: NamedAction, now: number): void => {
+  #noteAction({ type, params, info }: NamedAction, now: number): void {
     const { delay } = Object(params) as { delay?: unknown };
     switch (type) {
       case 'xstate.raise': {
-        const { event, id: name } = params as { event: AnyEventObject; id?: string };
-        if (typeof delay === 'number') setTimer({ id: name ?? `raise.${next++}`, at: now + delay, event });
+        const { event, id } = params as { event: AnyEventObject; id?: string };
+        // XState raises those without a delay itself.
+        if (typeof delay === 'number')
+          this.#setTimer({ id: id ?? `raise.${this.#next++}`, at: now + delay, event });
         return;
       }
       case 'xstate.cancel': {
         const { sendId } = params as { sendId: string };
-        timers = timers.filter((timer) => timer.id !== sendId);
+        this.#timers = this.#timers.filter((timer) => timer.id !== sendId);
         return;
       }
       case 'xstate.sendTo': {
-        const { to, event, id: name } = params as { to: AnyActorRef; event: AnyEventObject; id?: string };
-        const own = to === desk.scope.self;
-        const target = to === parentRef ? parentTarget : to.id;
+        const { to, event, id } = params as { to: AnyActorRef; event: AnyEventObject; id?: string };
+        const isOwn = to === desk.scope.self;
+        const target = to === this.#parentRef ? parentTarget : to.id;
         if (typeof delay === 'number') {
-          setTimer({ id: name ?? `send.${next++}`, at: now + delay, event, ...(!own && { to: target }) });
-        } else if (own) queue.push(event);
-        else if (to === parentRef) tellParent(event);
-        else tellChild(target, event);
+          const timer = { id: id ?? `send.${this.#next++}`, at: now + delay, event };
+          this.#setTimer(isOwn ? timer : { ...timer, to: target });
+        } else if (isOwn) this.#queue.push(event);
+        else if (target === parentTarget) this.#tellParent(event);
+        else this.#tellChild(target, event);
         return;
       }
       case 'xstate.emit':
-        observed.push({ kind: 'emit', event: (params as { event: AnyEventObject }).event });
+        this.#observed.push({ kind: 'emit', event: (params as { event: AnyEventObject }).event });
         return;
       case 'xstate.log': {
         const { value, label } = params as { value: unknown; label?: string };
-        observed.push({ kind: 'log', value, label });
+        this.#observed.push({ kind: 'log', value, label });
         return;
       }
       case 'xstate.spawnChild':
       case 'xstate.stopChild':
-        // The children of the next snapshot say the same, and for spawn() inside assign() they alone do.
+        // The children of the next snapshot say the same. Of spawn() inside assign() they alone do.
         return;
     }
     const { event, context } = info;
-    if (chart.isObserved(type)) observed.push({ kind: 'action', type, params, event, context });
-    else addEffect({ kind: 'action', type, params, event, context: withoutRefs(context) });
-  };
+    if (this.#chart.isObserved(type)) this.#observed.push({ kind: 'action', type, params, event, context });
+    else this.#addEffect({ kind: 'action', type, params, event, context: withoutRefs(context) });
+  }
 
-  const noteEnd = (): void => {
-    timers = [];
-    if (parent === undefined || snapshot.status === 'stopped') return;
-    const { id: to, child, run } = parent;
+  #noteEnd(): void {
+    const { status, output, error } = this.#snapshot;
+    this.#timers = [];
+    if (this.#parent === undefined || status === 'stopped') return;
+    const { id: to, child, run } = this.#parent;
     const event =
-      snapshot.status === 'done'
-        ? { type: `xstate.done.actor.${child}`, output: snapshot.output, actorId: child }
-        : failureOf(child, snapshot.error);
-    addEffect({ kind: 'reply', to, params: { child, run }, event });
-  };
+      status === 'done'
+        ? { type: `xstate.done.actor.${child}`, output, actorId: child }
+        : failureOf(child, error);
+    this.#addEffect({ kind: 'reply', to, params: { child, run }, event });
+  }
 
-  /** Runs macrosteps until the chart has taken what it has sent to itself. */
-  const settle = (first: (scope: AnyActorScope) => AnyMachineSnapshot, now: number): void => {
-    desk.actions = [];
-    desk.refs = refs;
-    desk.parent = parentRef;
-    snapshot = first(desk.scope);
-    for (;;) {
-      noteChildren();
-      for (const action of desk.actions.splice(0)) noteAction(action, now);
-      if (snapshot.status !== 'active') break;
-      const event = queue.shift();
-      if (event === undefined) return;
-      snapshot = machine.transition(snapshot, event, desk.scope);
-    }
-    noteEnd();
-  };
+  #addEffect(effect: Omit<Effect, 'number'>): void {
+    this.#effects.push({ number: this.#next++, ...effect });
+  }
 
-  const apply = (event: AnyEventObject, now: number): boolean => {
-    if (snapshot.status !== 'active') return false;
-    const ended = endedChildOf(event);
-    const child = ended === undefined ? undefined : children[ended];
-    // It stays a child until its state is left, as in XState, but is not run or spoken to any more.
-    if (ended !== undefined && child !== undefined) children[ended] = { ...child, ended: true };
-    const before = snapshot;
-    settle((scope) => machine.transition(before, event, scope), now);
-    if (snapshot !== before || machine.getTransitionData(before, event).length > 0) return true;
-    // Without onDone nobody wants the result. With one whose guards all refuse it, the instance would wait for ever.
-    if (child !== undefined && chart.handles(before, event.type)) {
-      throw new Error(`${chart.name}: no transition takes ${event.type} in ${JSON.stringify(before.value)}`);
-    }
-    return false;
-  };
+  /**
+   * As in XState, a timer that is set again under its id does not replace the first; cancelling the
+   * id takes both back.
+   */
+  #setTimer(timer: Timer): void {
+    this.#timers = [...this.#timers, timer];
+  }
 
-  const activities: Life['activities'] = () =>
-    snapshot.status !== 'active'
-      ? []
-      : Object.entries(children).filter(([, { src, ended }]) => !ended && chart.kindOf(src) === 'activity');
+  /** Like a promise, an activity hears nothing; nor does a child that has ended. */
+  #tellChild(name: string, event: AnyEventObject): void {
+    const child = this.#children[name];
+    if (this.#isChart(child)) this.#addEffect({ kind: 'send', to: this.#idOf(name, child), event });
+  }
 
-  if (begin === undefined) snapshot = revive(chart, record, refs as Record<string, AnyActorRef>);
-  else settle(begin, begunAt);
+  #tellParent(event: AnyEventObject): void {
+    if (this.#parent !== undefined) this.#addEffect({ kind: 'send', to: this.#parent.id, event });
+  }
 
-  return {
-    status: () => snapshot.status,
-    context: () => snapshot.context as unknown,
-    rests: () => {
-      if (snapshot.status !== 'active') return undefined;
-      const { tags } = snapshot;
-      return tags.has('failed') ? 'failed' : tags.has('completed') ? 'completed' : undefined;
-    },
-    apply,
-    takeDue: (now, notAfter) => {
-      let first: Timer | undefined;
-      for (const timer of timers) {
-        if (timer.at <= now && timer.at <= notAfter && (first === undefined || timer.at < first.at))
-          first = timer;
-      }
-      if (first !== undefined) timers = timers.filter((timer) => timer !== first);
-      return first;
-    },
-    fire: ({ to, event }, now) => {
-      if (to === undefined) apply({ at: now, ...event }, now);
-      else if (to === parentTarget) tellParent(event);
-      else tellChild(to, event);
-    },
-    nextTime: (now) => {
-      let first = Number.POSITIVE_INFINITY;
-      for (const { at } of timers) first = Math.min(first, at);
-      for (const { notBefore, ended, waits } of Object.values(children))
-        if (!ended && !waits && notBefore !== undefined && notBefore > now)
-          first = Math.min(first, notBefore);
-      return first;
-    },
-    child: (name) => children[name],
-    setChild: (name, child) => {
-      children[name] = child;
-    },
-    activities,
-    openActivities: (now) =>
-      activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now),
-    effects: () => effects,
-    clearEffects: (count) => {
-      effects = effects.slice(count);
-    },
-    takeObserved: () => {
-      const all = observed;
-      observed = [];
-      return all;
-    },
-    record: () => {
-      const history = historyOf(snapshot);
-      const isActive = snapshot.status === 'active';
-      return {
-        workflow,
-        version,
-        status: snapshot.status,
-        value: snapshot.value as InstanceRecord['value'],
-        context: withoutRefs(snapshot.context),
-        ...(snapshot.output !== undefined && { output: snapshot.output as unknown }),
-        ...(snapshot.error !== undefined && { error: errorText(snapshot.error) }),
-        next,
-        ...(history !== undefined && { history }),
-        ...(isActive && Object.keys(children).length > 0 && { children: { ...children } }),
-        ...(isActive && timers.length > 0 && { timers: [...timers] }),
-        ...(effects.length > 0 && { effects: [...effects] }),
-      };
-    },
-  };
-};
+  #isChart(child: Child | undefined): child is Child {
+    return child !== undefined && !child.ended && this.#chart.kindOf(child.src) === 'chart';
+  }
+
+  #idOf(name: string, { run }: Child): string {
+    return childInstanceId(this.#id, name, run);
+  }
+}
 
 /**
  * An instance that begins now.
@@ -489,9 +528,9 @@ export const begin = (chart: Chart, id: string, input: unknown, now: number): Li
     if (initial.status === 'error') throw initial.error;
     return initial;
   };
-  return createLife(chart, id, empty, first, now);
+  return new Life(chart, id, empty, first, now);
 };
 
 /** An instance that was stored. */
 export const resume = (chart: Chart, id: string, record: InstanceRecord): Life =>
-  createLife(chart, id, record, undefined, 0);
+  new Life(chart, id, record, undefined, 0);

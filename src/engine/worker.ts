@@ -11,7 +11,8 @@ import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
 import { inRedisTime } from './redis/redis-time.ts';
-import { createTurn, type InstanceJob, type TurnOptions, tryEvent } from './turn.ts';
+import type { InstanceJob } from './take-job.ts';
+import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
 
 export interface WorkflowWorker {
   /** BullMQ's own. */

@@ -32,7 +32,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     // It is run inside a script of ours; the others build on what it leaves (attemptsMade, stacktrace).
     [
       'src/engine/redis/replay-once.ts',
-      'src/engine/turn.ts',
+      'src/engine/take-job.ts',
       'src/engine/redis/instance-store.ts',
       'src/queue/standing.ts',
       'src/history/events.ts',
@@ -49,7 +49,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     'moveToActive-11',
     '7d35069db0b831af',
     [
-      'src/engine/turn.ts',
+      'src/engine/take-job.ts',
       'src/engine/redis/redis-time.ts',
       'src/transactions/standstill.ts',
       'src/engine/redis/unreadable.ts',
@@ -62,6 +62,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'src/engine/redis/job-home.ts',
       'src/transactions/transactions.ts',
       'src/engine/redis/end-events.ts',
+      'src/engine/take-job.ts',
       'src/engine/turn.ts',
       'src/engine/redis/instance-store.ts',
       'src/history/row.ts',
@@ -153,7 +154,7 @@ const take = async (): Promise<Job> => {
   if (job === undefined) throw new Error('a job was expected');
   return job;
 };
-/** What `fail` of src/engine/turn.ts throws. */
+/** What `jobFailure` of src/engine/take-job.ts makes. */
 const failure = (): Error => Object.assign(new Error('_401 USER_CANCEL: x'), { stack: '' });
 
 describe('the hash and the keys of a job', () => {

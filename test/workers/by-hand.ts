@@ -12,7 +12,8 @@ import { type Activities, createActivities, doneEvent } from '../../src/engine/a
 import type { Workflow } from '../../src/engine/define.ts';
 import { deliver } from '../../src/engine/engine.ts';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
-import { createTurn, type InstanceJob } from '../../src/engine/turn.ts';
+import type { InstanceJob } from '../../src/engine/take-job.ts';
+import { createTurn } from '../../src/engine/turn.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';

@@ -177,66 +177,75 @@ const maxInboxBytes = 1_048_576;
 export const runKeys = 'run/';
 
 /**
- * KEYS job, lock. ARGV key, JSON of the line, longest inbox in bytes, verdict that is foreseen, the record and the length of the inbox that
- * it is of, until when it holds. A job that has failed and is run again has no end any more, although its last turn was certain of one.
- * One that is marked to fail (`defa`) has. Where others wait, a sender may have died before it could wake the job.
+ * KEYS: job, lock. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
+ * this record, this length of the inbox and until `before`.
+ *
+ * A job that has failed and is run again is open again, although its last turn had closed it. One
+ * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
+ * it could wake the job.
  */
 const deliverScript = `
-local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. ARGV[1], 'inbox', 'progress', 'stacktrace', 'ats',
-  'defa')
+local key, line, maxInbox, foreseen, record, length, before = unpack(ARGV)
+local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
+  'stacktrace', 'ats', 'defa')
+local added, finished, open, known, inbox, progress, failed, turns, marked = unpack(job, 1, 9)
+inbox = inbox or ''
 local runs = redis.call('EXISTS', KEYS[2])
-if not job[1] then return {'unknown', 0} end
+if not added then return {'unknown', 0} end
 local todo = 1 - runs
-if not job[3] and (job[8] or '0') == '0' then todo = 0 elseif job[3] == '2' then todo = 1 + runs end
-local inbox = job[5] or ''
-if inbox == '' and job[4] then todo = 0 end
-if job[4] then return {job[4], todo} end
-if job[2] or job[9] or (job[3] == '0' and not job[7]) then return {'finished', 0} end
-if not job[3] and runs == 1 then return {'busy', 0} end
-if #inbox > tonumber(ARGV[3]) then return {'busy', 0} end
+if not open and (turns or '0') == '0' then todo = 0 elseif open == '2' then todo = 1 + runs end
+if inbox == '' and known then todo = 0 end
+if known then return {known, todo} end
+if finished or marked or (open == '0' and not failed) then return {'finished', 0} end
+if not open and runs == 1 then return {'busy', 0} end
+if #inbox > tonumber(maxInbox) then return {'busy', 0} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local state = 'waiting'
-if ARGV[4] ~= '' and runs == 0 and now < tonumber(ARGV[7]) and #inbox == tonumber(ARGV[6])
-  and (job[3] and job[6] or '') == ARGV[5] then state = ARGV[4] end
+if foreseen ~= '' and runs == 0 and now < tonumber(before) and #inbox == tonumber(length)
+  and (open and progress or '') == record then state = foreseen end
 if state ~= 'refused' then
-  redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. ARGV[2] .. '\\n')
-  if not job[3] then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
+  redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. line .. '\\n')
+  if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
-redis.call('HSET', KEYS[1], 'key:' .. ARGV[1], state)
+redis.call('HSET', KEYS[1], 'key:' .. key, state)
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
 /**
- * KEYS job, lock, held tries, key of the deduplication. ARGV token, record, bytes of the inbox that were taken, value of `open`, field to
- * remove, until when tries are held, how many, those, how many are released, those, id that equal jobs find again or nothing, for how
- * long, then fields and values; a field without a value is removed.
+ * KEYS: job, lock, held tries, key of the deduplication. ARGV: as they are named below; lists begin
+ * with their length. Last come fields of the job and their values; a field without a value is
+ * removed.
  */
 const commitScript = `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-local more = redis.call('HSTRLEN', KEYS[1], 'inbox') > tonumber(ARGV[3])
-local open = ARGV[4]
+local argument = 0
+local function take()
+  argument = argument + 1
+  return ARGV[argument]
+end
+local token, record, taken, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take()
+if redis.call('GET', KEYS[2]) ~= token then return 0 end
+local more = redis.call('HSTRLEN', KEYS[1], 'inbox') > tonumber(taken)
 if more then open = '1' end
-redis.call('HSET', KEYS[1], 'progress', ARGV[2], 'open', open)
-if ARGV[3] ~= '0' then
-  redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', ARGV[3] + 1))
+redis.call('HSET', KEYS[1], 'progress', record, 'open', open)
+if taken ~= '0' then
+  redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', taken + 1))
 end
-if ARGV[5] ~= '' then redis.call('HDEL', KEYS[1], ARGV[5]) end
-local held = 7 + ARGV[7]
-for i = 8, held do redis.call('ZADD', KEYS[3], ARGV[6], ARGV[i]) end
-local released = held + 1 + ARGV[held + 1]
-for i = held + 2, released do redis.call('ZREM', KEYS[3], ARGV[i]) end
-local id, ttl = ARGV[released + 1], ARGV[released + 2]
-if id ~= '' and (redis.call('GET', KEYS[4]) or id) == id then
-  if ttl == '' then redis.call('SET', KEYS[4], id) else redis.call('SET', KEYS[4], id, 'PX', ttl) end
+if unwanted ~= '' then redis.call('HDEL', KEYS[1], unwanted) end
+for _ = 1, tonumber(take()) do redis.call('ZADD', KEYS[3], heldUntil, take()) end
+for _ = 1, tonumber(take()) do redis.call('ZREM', KEYS[3], take()) end
+local joinable, ttl = take(), take()
+if joinable ~= '' and (redis.call('GET', KEYS[4]) or joinable) == joinable then
+  if ttl == '' then redis.call('SET', KEYS[4], joinable) else redis.call('SET', KEYS[4], joinable, 'PX', ttl) end
 end
-for i = released + 3, #ARGV, 2 do
-  if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[1], ARGV[i]) else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+while argument < #ARGV do
+  local field, value = take(), take()
+  if value == '' then redis.call('HDEL', KEYS[1], field) else redis.call('HSET', KEYS[1], field, value) end
 end
 if more then return 2 end
 return 1`;
 
-/** KEYS held tries. ARGV until, those. */
+/** KEYS: held tries. ARGV: until when, then tries. Returns for each 1 if it is still wanted. */
 const renewScript = `
 local wanted = {}
 for i = 2, #ARGV do
@@ -245,7 +254,10 @@ for i = 2, #ARGV do
 end
 return wanted`;
 
-/** KEYS held tries. ARGV now, how many are passed over, how many are looked at, what job keys begin with. @returns Ids of open instances. */
+/**
+ * KEYS: held tries. ARGV: now, how many to skip, how many to look at, prefix of job keys. Returns ids
+ * of open instances.
+ */
 const lapsedScript = `
 local ids = {}
 for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', ARGV[2], ARGV[3])) do
@@ -322,8 +334,8 @@ const todos = ['nothing', 'wake', 'wakeUntilAwake'] as const;
 export const isJobId = (queue: Queue, id: string): boolean =>
   !id.includes(':') && !Object.hasOwn(queue.keys, id);
 
-const mostLapsed = 1000;
-const mostRenewed = 1000;
+const maxLapsed = 1000;
+const maxRenewed = 1000;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number): InstanceStore => {
@@ -392,8 +404,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     },
     renew: async (tries, until) => {
       const wanted: boolean[] = [];
-      for (let from = 0; from < tries.length; from += mostRenewed) {
-        const members = tries.slice(from, from + mostRenewed).map(memberOf);
+      for (let from = 0; from < tries.length; from += maxRenewed) {
+        const members = tries.slice(from, from + maxRenewed).map(memberOf);
         const answer = (await redis.eval(renewScript, 1, heldKey, until, ...members)) as readonly number[];
         wanted.push(...answer.map((each) => each === 1));
       }
@@ -402,7 +414,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     wakeLapsed: async () => {
       const time = now();
       for (let passed = 0; ; ) {
-        const given = [heldKey, time, passed, mostLapsed, queue.toKey('')];
+        const given = [heldKey, time, passed, maxLapsed, queue.toKey('')];
         const ids = (await redis.eval(lapsedScript, 1, ...given)) as readonly string[];
         if (ids.length === 0) return;
         // Those stay where they are until a turn comes; the others are gone from the set.
