@@ -49,6 +49,7 @@ export interface TestProductOptions {
   readonly listen?: boolean;
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
+  readonly processMetrics?: boolean;
 }
 
 /** As the console and the command line do, without asking a policy. */
@@ -78,6 +79,7 @@ export const startTestProduct = async (
     redisUrl,
     listen: listens = false,
     operations = false,
+    processMetrics = false,
   }: TestProductOptions = {},
 ): Promise<TestProduct> => {
   const configuration = configurationWith({
@@ -93,6 +95,7 @@ export const startTestProduct = async (
     now: Date.now,
     logger,
     onError: createStepLog(logger, Date.now).trouble,
+    processMetrics,
   });
   await core.ready();
   let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, { operations }) : undefined;
