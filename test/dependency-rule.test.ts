@@ -149,7 +149,7 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/looks.ts', './protocol/fault.ts', 'node:crypto'],
-  ['src/logger.ts', './product/product.ts', './http/log.ts'],
+  ['src/logger.ts', './product/launch.ts', './http/log.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;
 

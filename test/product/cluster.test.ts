@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startProduct } from '../../src/product/product.ts';
+import { startProduct } from '../../src/product/launch.ts';
 import { createSignatureQueue, SignatureFailedError, type SignatureQueue } from '../../src/queue/index.ts';
 import { connectForBlocking, whenReady } from '../../src/redis/connect.ts';
 import { shardOf } from '../../src/transactions/ids.ts';

@@ -18,7 +18,6 @@ export const openStage = async (redis: TestRedis, operations: Record<string, unk
     configuration: {
       applicationProviders: [{ id: namedAp }],
       operations: { metricsOpen: true, ...operations },
-      receipt: { timeoutSeconds: 5 },
       queue: { shards: 1 },
     },
     workers: false,
