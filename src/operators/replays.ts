@@ -12,16 +12,17 @@ import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
-import { queueIn } from '../transactions/answers.ts';
+import { queueIn, shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { type BulkReport, type BulkStanding, countsOf, reportOf } from './bulk-report.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
-import type { Cancel, CancelResult } from './ports.ts';
 import { createPromptLimit } from './prompt-limit.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
 
@@ -93,7 +94,7 @@ export interface Replays {
 export interface ReplaysOptions {
   readonly history: Pick<History, 'search' | 'find'>;
   readonly shards: readonly Shard[];
-  readonly cancel: Cancel;
+  readonly protocol: Protocol;
   readonly audit: Audit;
   /** Of bulk replays (src/transactions/shards.ts). */
   readonly queue: Queue;
@@ -121,7 +122,7 @@ const increment = (counts: Map<string, number>, key: string): void => {
 };
 
 export const createReplays = (options: ReplaysOptions): Replays => {
-  const { history, shards, audit, redis, now, limiter, policy } = options;
+  const { history, shards, protocol, audit, redis, now, limiter, policy } = options;
   const store = createBulkStore(options);
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const prompts = createPromptLimit(limiter);
@@ -245,10 +246,11 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     cancel: async (msspTransId, operator, reason) => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
-      if ((await history.find(msspTransId)) === undefined) return 'unknown';
+      const at = shardFor(shards, msspTransId)?.signatures;
+      if (at === undefined || (await history.find(msspTransId)) === undefined) return 'unknown';
       const entry = { ...doneBy(operator), action: 'cancel', target: msspTransId, reason } as const;
       await audit.record(entry);
-      const result = await options.cancel(msspTransId);
+      const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
       if (result !== 'cancelled') await notDone(entry, result);
       return result;
     },

@@ -13,7 +13,7 @@
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Operator } from './operator.ts';
-import { isHandle, type Sealed } from './sealed.ts';
+import { createSealedRecords, isHandle, type Sealed } from './sealed.ts';
 import type { User, Users } from './users.ts';
 
 export interface TokenView {
@@ -98,17 +98,14 @@ export const createTokens = (options: {
   readonly now: () => number;
 }): Tokens => {
   const { redis, sealed, users, now } = options;
-  const keyOf = (id: string): string => `{${options.prefix}}:operators:token:${id}`;
+  const prefix = `{${options.prefix}}`;
+  const records = createSealedRecords({ redis, prefix, sealed }, 'token', storedSchema);
   const indexOf = ({ name, version }: Pick<User, 'name' | 'version'>): string =>
-    `{${options.prefix}}:operators:tokens:${sealed.hashOf('tokens', `${name} ${version}`)}`;
-  const placeOf = (id: string): string => `token ${id}`;
+    `${prefix}:operators:tokens:${sealed.hashOf('tokens', `${name} ${version}`)}`;
 
-  const idOf = (idOrToken: string): string => {
-    const handle = idOrToken.slice(prefixOfTokens.length);
-    return idOrToken.startsWith(prefixOfTokens) && isHandle(handle)
-      ? sealed.hashOf('token', handle)
-      : idOrToken;
-  };
+  const idOf = (idOrToken: string): string =>
+    (idOrToken.startsWith(prefixOfTokens) ? records.idOf(idOrToken.slice(prefixOfTokens.length)) : undefined) ??
+    idOrToken;
 
   const viewOf = (id: string, { name, label, createdAt, expiresAt }: Stored): TokenView => ({
     id,
@@ -119,7 +116,7 @@ export const createTokens = (options: {
   });
 
   const read = async (id: string): Promise<Stored | undefined> => {
-    const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
+    const stored = await records.get(id);
     return stored !== undefined && now() < stored.expiresAt ? stored : undefined;
   };
 
@@ -173,9 +170,9 @@ export const createTokens = (options: {
         issueScript,
         2,
         indexOf(user),
-        keyOf(id),
+        records.keyOf(id),
         id,
-        sealed.seal(placeOf(id), stored),
+        records.seal(id, stored),
         createdAt,
         stored.expiresAt,
         lifeMs,
@@ -197,7 +194,9 @@ export const createTokens = (options: {
     revoke: async ({ id, name }) => {
       const user = await users.find(name);
       if (user === undefined) return 'unknown';
-      return (await redis.eval(revokeScript, 2, indexOf(user), keyOf(id), id)) === 1 ? 'revoked' : 'unknown';
+      return (await redis.eval(revokeScript, 2, indexOf(user), records.keyOf(id), id)) === 1
+        ? 'revoked'
+        : 'unknown';
     },
 
     verify: async (token) => {

@@ -13,10 +13,8 @@ import { type ReplayPolicy, replayPolicy } from '../../src/operators/replay-poli
 import { createReplays, type Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
-import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
-import { shardFor } from '../../src/transactions/answers.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import {
   closeQueues,
@@ -113,10 +111,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     createReplays({
       history,
       shards,
-      cancel: async (id) => {
-        const at = shardFor(shards, id)?.signatures;
-        return at === undefined ? 'unknown' : cancelTransaction(id, { at, protocol, now: Date.now });
-      },
+      protocol,
       audit,
       queue: bulkQueue,
       redis: blocking,
