@@ -10,16 +10,22 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { icon } from '../looks.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
 import { readReturned } from '../relying-party/returned.ts';
-import { authorisationRequest, type Fields, newSecrets } from './authorisation-request.ts';
-import { readChoices } from './choices.ts';
-import { isFromOwnPage, pageHeaders } from './headers.ts';
-import { createLoginStates, type LoginState, loginStateSeconds } from './login-state.ts';
-import { icon } from './mark.ts';
+import { isFromOwnPage, pageHeaders } from './layout.ts';
+import {
+  authorisationRequest,
+  createLoginStates,
+  type Fields,
+  type LoginState,
+  loginStateSeconds,
+  newSecrets,
+  readChoices,
+} from './login.ts';
 import type { Html } from './markup.ts';
-import { type Answered, createProviderCalls, textOf } from './provider-calls.ts';
+import { type Answered, createProviderCalls, presentable, shortened, textOf } from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
   type Begun,
@@ -29,8 +35,6 @@ import {
   type ReadIdToken,
   unreachablePage,
 } from './result-page.ts';
-
-import { presentable, shortened } from './shorten.ts';
 import { startPage } from './start-page.ts';
 import { stylesheet } from './stylesheet.ts';
 
