@@ -114,6 +114,23 @@ export interface Audit {
   read(filter?: AuditFilter): Promise<AuditPage | undefined>;
 }
 
+/**
+ * Does what is in the log by then. What turns out not to be done gets a second entry.
+ *
+ * @param isDone Whether a result says so.
+ */
+export const noted = async <T>(
+  audit: Pick<Audit, 'record'>,
+  entry: NewAuditEntry,
+  act: () => Promise<T>,
+  isDone: (result: T) => boolean,
+): Promise<T> => {
+  await audit.record(entry);
+  const result = await act();
+  if (!isDone(result)) await audit.record({ ...entry, details: { outcome: 'not-done' } });
+  return result;
+};
+
 const entrySchema = z.object({
   who: z.string(),
   via: z.enum([...ways, 'service', 'none']),
