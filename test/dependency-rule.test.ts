@@ -39,7 +39,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
-  operators: ['engine history machines protocol queue redis registry transactions', 'bullmq zod'],
+  operators: [
+    'callbacks configuration engine history machines protocol queue redis registry transactions',
+    'bullmq zod',
+  ],
   telemetry: [
     'http machines oauth redis sscd transactions workers',
     '@opentelemetry/api bullmq hono ioredis prom-client',

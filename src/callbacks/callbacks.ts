@@ -9,7 +9,7 @@ import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from './
 import { callbackId, unrecordedId } from './ends.ts';
 import { readCallbacks } from './rows.ts';
 
-/** dead callbacks alone are replayed; the others have been delivered, or will be. */
+/** Dead callbacks alone are replayed; the others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
 
 export interface Callbacks {

@@ -15,9 +15,9 @@
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';
 import { createDuty } from '../history/duty.ts';
-import { untilRead } from '../history/events.ts';
+import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../history/events.ts';
 import { readJobs } from '../history/jobs.ts';
-import { shardKeys } from '../history/keys.ts';
+import { type ShardKeys, shardKeys } from '../history/keys.ts';
 import { beginning, type EventPosition } from '../history/position.ts';
 import type { Since } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -25,7 +25,6 @@ import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { FindTransaction } from '../transactions/transactions.ts';
 import { disbelieved, endsOf, type ToldEnd } from './ends.ts';
-import { readEnded } from './events.ts';
 import { createToldApplications } from './told-applications.ts';
 
 export interface Follower {
@@ -63,6 +62,25 @@ const startLastsMs = 60_000;
 const readPosition = (text: string | null): EventPosition | undefined => {
   const [, signatures, receipts] = /^(\d+-\d+) (\d+-\d+)$/.exec(text ?? '') ?? [];
   return signatures === undefined || receipts === undefined ? undefined : { signatures, receipts };
+};
+
+const endedScript = `${eventsScript(`
+  return (event == 'completed' or event == 'failed') and id`)}
+for _, id in ipairs(ids) do found[#found + 1] = id end
+return found`;
+
+/**
+ * Which transactions of a shard have ended since a position in its event streams. They tell of an end whoever caused it: a worker, a
+ * cancel, a job that was too often taken by workers that died.
+ */
+const readEnded = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  since: EventPosition,
+): Promise<Read & { readonly ids: readonly string[] }> => {
+  const [streams, from] = eventsArguments(keys, since);
+  const { rest, ...read } = readAnswer(await redis.eval(endedScript, 2, ...streams, ...from));
+  return { ...read, ids: rest.map(String) };
 };
 
 export const createFollower = (options: FollowerOptions): Follower => {

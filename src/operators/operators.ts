@@ -12,10 +12,9 @@ import { type BegunLogins, createBegunLogins } from './begun-logins.ts';
 import { createLinks, type IssuedLink } from './links.ts';
 import { createLoginLimits } from './login-limits.ts';
 import { createLogins, type Logins } from './logins.ts';
-import { localName, type Operator } from './operator.ts';
+import { localName, type Operator, type OperatorSettings } from './operator.ts';
 import { createSealed } from './sealed.ts';
 import { createSessions, type Session, type Sessions } from './sessions.ts';
-import type { OperatorSettings } from './settings.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 import { createUsers, type Users } from './users.ts';
 

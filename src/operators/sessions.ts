@@ -10,9 +10,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { type Operator, roles, ways } from './operator.ts';
+import { type Operator, type OperatorSettings, roles, ways } from './operator.ts';
 import { createSealedRecords, type Sealed } from './sealed.ts';
-import type { OperatorSettings } from './settings.ts';
 
 export interface Session {
   /** Of no use as a cookie. */

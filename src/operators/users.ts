@@ -9,9 +9,8 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { hashPassword, type ScryptCost } from '../registry/passwords.ts';
 import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
-import { isOperatorName, type Operator, type Role, roles } from './operator.ts';
+import { isOperatorName, type Operator, type OperatorSettings, type Role, roles } from './operator.ts';
 import type { Sealed } from './sealed.ts';
-import type { ConfiguredOperator } from './settings.ts';
 
 export interface User {
   readonly name: string;
@@ -80,7 +79,12 @@ export const isGoodSubject = (subject: string): boolean => subject !== '' && sub
 
 const newVersion = (): string => randomBytes(12).toString('base64url');
 
-const configuredUser = ({ name, role, passwordHash, oidcSubject }: ConfiguredOperator): User => ({
+const configuredUser = ({
+  name,
+  role,
+  passwordHash,
+  oidcSubject,
+}: OperatorSettings['users'][number]): User => ({
   name,
   role,
   passwordHash,
@@ -96,7 +100,8 @@ export const createUsers = (options: {
   readonly prefix: string;
   readonly sealed: Sealed;
   readonly audit: Audit;
-  readonly configured: readonly ConfiguredOperator[];
+  /** They cannot be changed while the service runs, and go before stored ones of the same name. */
+  readonly configured: OperatorSettings['users'];
   /** Of new passwords; that of src/registry/passwords.ts where nothing is said. */
   readonly passwordCost?: ScryptCost | undefined;
 }): Users => {
