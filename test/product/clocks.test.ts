@@ -2,13 +2,12 @@
  * Processes whose clocks are wrong by five minutes. What is promised about time holds by the clock of Redis, which in this
  * test is the true one.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -20,31 +19,23 @@ const robot = '+41700092501';
 const timeoutSeconds = 6;
 
 let folder = '';
-const running = new Set<ChildProcess>();
+let clocks = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'paraph-clocks-'));
 });
 
 afterEach(async () => {
-  await Promise.all(
-    [...running].map(async (child) => {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    }),
-  );
-  running.clear();
+  await killProcesses();
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Part {
-  readonly url: string;
-  lines(): readonly Json[];
+interface Part extends ProductProcess {
   setClock(offsetMs: number): void;
 }
 
 const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number): Promise<Part> => {
-  const clock = join(folder, `${part}${running.size}.clock`);
+  const clock = join(folder, `${part}${++clocks}.clock`);
   const setClock = (ms: number): void => writeFileSync(clock, String(ms));
   setClock(clockMs);
   const config = join(folder, 'paraph.json');
@@ -62,38 +53,14 @@ const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number)
     }),
   );
   const preload = resolve(import.meta.dirname, '../faults/product-clock.mjs');
-  const child = spawn(process.execPath, ['--import', preload, 'dist/src/cli/paraph.js', part], {
-    env: {
-      ...process.env,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_DATA: folder,
-      PARAPH_CONFIG: config,
-      PARAPH_MASTER_KEY: masterKey,
-      FAULTS_CLOCK_FILE: clock,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  let output = '';
-  const lines = (): readonly Json[] =>
-    output
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
-  const ready = new Promise<Json>((resolveReady, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        output += chunk;
-        const found = lines().find(({ msg }) => msg === 'ready');
-        if (found !== undefined) resolveReady(found);
-      });
-    }
-    child.once('close', () => reject(new Error(output)));
-  });
-  const { url = '' } = await ready;
-  return { url, lines, setClock };
+  const environment = {
+    REDIS_URL: redis.url,
+    PARAPH_DATA: folder,
+    PARAPH_CONFIG: config,
+    PARAPH_MASTER_KEY: masterKey,
+    FAULTS_CLOCK_FILE: clock,
+  };
+  return { ...(await startProcess(environment, part, { node: ['--import', preload] })), setClock };
 };
 
 const post = async (url: string, path: string, body: object): Promise<Json> =>

@@ -1,75 +1,35 @@
 /** The end of the product while Redis is away, and a product on a Redis Cluster. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { connectForCommands } from '../../src/redis/connect.ts';
 import { startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 
 const redis = testRedis();
-let directory = '';
-let server: ChildProcess | undefined;
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-};
-
-const startRedis = async (...options: string[]): Promise<number> => {
-  const port = await freePort();
-  server = spawn(
-    process.env.PARAPH_REDIS_SERVER ?? 'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', '', ...options],
-    { stdio: 'ignore' },
-  );
-  const client = new Redis({ port, lazyConnect: true, retryStrategy: () => null });
-  client.on('error', () => undefined);
-  await vi.waitFor(async () => client.connect(), { timeout: 10_000, interval: 50 });
-  if (options.includes('--cluster-enabled')) {
-    await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await vi.waitFor(async () => expect(await client.call('CLUSTER', 'INFO')).toContain('cluster_state:ok'), {
-      timeout: 10_000,
-    });
-  }
-  client.disconnect();
-  return port;
-};
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'paraph-outage-'));
-});
+let server: RunningRedis | undefined;
 
 afterEach(async () => {
-  if (server?.exitCode === null && server.signalCode === null) {
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-  }
-  rmSync(directory, { recursive: true, force: true });
+  await server?.stop();
+  server = undefined;
 });
 
 describe('a product whose Redis is gone', () => {
   it('still stops', async () => {
-    const port = await startRedis();
-    const product = await startTestProduct(redis, { redisUrl: `redis://127.0.0.1:${port}` });
+    server = await startRedisServer();
+    const product = await startTestProduct(redis, { redisUrl: `redis://127.0.0.1:${server.port}` });
     await product.post('/rest/service/sign', signRequest());
-    server?.kill('SIGKILL');
-    if (server !== undefined) await once(server, 'exit');
+    await server.stop();
     await product.stop();
   }, 30_000);
 });
 
 describe('a Redis Cluster', () => {
   it('carries transactions over several shards', async () => {
-    const port = await startRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+    server = await startRedisServer({
+      more: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    });
+    const { port } = server;
     const product = await startTestProduct(redis, {
       redisUrl: `redis://127.0.0.1:${port},redis://localhost:${port}`,
       configuration: { queue: { shards: 3 } },

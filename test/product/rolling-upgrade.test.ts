@@ -5,9 +5,7 @@
  * new processes share a Redis, as they do while an operator replaces one after the other. People have been asked by
  * either release; they answer in between, and neither they nor the applications notice anything.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,6 +15,7 @@ import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -39,7 +38,6 @@ let folder = '';
 let nextRelease = '';
 /** Brings the answers of the phones, and sees the queue. */
 let phones: TestProduct;
-const running = new Set<Part>();
 
 /** Replaces a text that is there exactly once: a patch that does not apply must not go unnoticed. */
 const patch = (path: string, before: string, after: string): void => {
@@ -63,57 +61,26 @@ const makeNextRelease = (): void => {
   );
 };
 
-interface Part {
-  readonly url: string;
+interface Part extends ProductProcess {
   /** MSSP_TransID of every prompt that it has put on a phone. */
   asked(): readonly string[];
-  /** Resolves with the exit code. */
-  stop(): Promise<number | null>;
 }
 
 const startPart = async (release: string, part: 'api' | 'worker'): Promise<Part> => {
-  const child: ChildProcess = spawn(process.execPath, ['dist/src/cli/paraph.js', part], {
-    cwd: release,
-    env: {
-      ...process.env,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_DATA: folder,
-      PARAPH_CONFIG: join(folder, 'paraph.json'),
-      PARAPH_MASTER_KEY: masterKey.toString('base64url'),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const lines = (): readonly Json[] =>
-    output
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
-  const ready = new Promise<Json>((resolveReady, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk) => {
-        output += chunk;
-        const found = lines().find(({ msg }) => msg === 'ready');
-        if (found !== undefined) resolveReady(found);
-      });
-    }
-    child.once('close', () => reject(new Error(output)));
-  });
-  const { url = '' } = await ready;
-  const started: Part = {
-    url,
-    asked: () => lines().flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
-    stop: async () => {
-      running.delete(started);
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-      return child.exitCode;
-    },
+  const environment = {
+    REDIS_URL: redis.url,
+    PARAPH_DATA: folder,
+    PARAPH_CONFIG: join(folder, 'paraph.json'),
+    PARAPH_MASTER_KEY: masterKey.toString('base64url'),
   };
-  running.add(started);
-  return started;
+  const started = await startProcess(environment, part, { cwd: release });
+  return {
+    ...started,
+    asked: () =>
+      started
+        .lines()
+        .flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
+  };
 };
 
 const post = async (api: Part, operation: 'sign' | 'status', body: object): Promise<Json> => {
@@ -187,7 +154,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([...running].map((part) => part.stop()));
+  await killProcesses();
   await phones.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -2,7 +2,7 @@
  * A stop under load. Clients on keep-alive connections send one request after the other while the process is told to
  * end. Each request is answered in full or was never looked at: a client may send it again elsewhere without asking.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { post } from '../http/socket.ts';
+import { killProcesses, startProcess } from '../support/process.ts';
 import type { Json } from '../support/product.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 
@@ -27,7 +28,6 @@ const silent = {
 };
 
 let data = '';
-const running = new Set<ChildProcess>();
 
 const configure = (http: object): void => {
   const configuration = { sandbox: true, subscribers: [thinking, pondering, silent], http };
@@ -40,39 +40,17 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const child of running) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
+  await killProcesses();
   // The private Redis ends by itself, a moment later.
   rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
-const start = async (): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
-  const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
-    env: {
-      ...inherited,
-      PORT: '0',
-      PARAPH_DATA: data,
-      PARAPH_CONFIG: join(data, 'paraph.json'),
-      PARAPH_LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+const start = () =>
+  startProcess({
+    PARAPH_DATA: data,
+    PARAPH_CONFIG: join(data, 'paraph.json'),
+    PARAPH_LOG_LEVEL: 'error',
   });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', (chunk) => {
-      output += chunk;
-      const found = /ready at (http:\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('close', () => reject(new Error(output)));
-  });
-  return { child, url };
-};
 
 interface Sent {
   readonly apTransId: string;

@@ -1,0 +1,81 @@
+/** A process of the compiled product: all of it, or the part that `paraph api` or `paraph worker` runs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Json } from './product.ts';
+
+export interface ProductProcess {
+  readonly child: ChildProcess;
+  /** Empty for one without an API. */
+  readonly url: string;
+  /** What it has logged. */
+  lines(): readonly Json[];
+  /** Resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** For `afterEach`: ends those that still run, and waits for their ends. */
+export const killProcesses = async (): Promise<void> => {
+  await Promise.all(
+    [...running].map(async (child) => {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }),
+  );
+};
+
+/**
+ * Resolves when it is ready.
+ *
+ * @param environment Beside that of the test. Without REDIS_URL it starts a private Redis.
+ * @param part Without one, what `npm start` runs.
+ * @param options `node` goes before the program, `cwd` is where the release lies.
+ * @throws With all that it has said, when it ends before.
+ */
+export const startProcess = async (
+  environment: Readonly<Record<string, string>>,
+  part?: 'api' | 'worker',
+  { node = [], cwd }: { readonly node?: readonly string[]; readonly cwd?: string } = {},
+): Promise<ProductProcess> => {
+  const { REDIS_URL: _, ...inherited } = process.env;
+  const program = part === undefined ? ['dist/src/main.js'] : ['dist/src/cli/paraph.js', part];
+  const child = spawn(process.execPath, [...node, ...program], {
+    cwd,
+    env: { ...inherited, PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let output = '';
+  const lines = (): readonly Json[] =>
+    output
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  let url: string | undefined;
+  await new Promise<void>((resolve, reject) => {
+    const look = (chunk: Buffer): void => {
+      output += chunk;
+      if (url !== undefined) return;
+      const greeting = /ready at (http:\S+)/.exec(output)?.[1];
+      const line = lines().find(({ msg }) => msg === 'ready');
+      if (greeting === undefined && line === undefined) return;
+      url = greeting ?? line.url ?? '';
+      resolve();
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', look);
+    child.once('close', () => reject(new Error(output)));
+  });
+  return {
+    child,
+    url: url ?? '',
+    lines,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      return child.exitCode;
+    },
+  };
+};
