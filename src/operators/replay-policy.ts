@@ -13,8 +13,7 @@ import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { includesRole, type Role } from './operator.ts';
 
-export const replayRules = ['never', 'operator', 'operator-with-reason', 'admin'] as const;
-export type ReplayRule = (typeof replayRules)[number];
+export type ReplayRule = 'never' | 'operator' | 'operator-with-reason' | 'admin';
 export type ReplayPolicy = Readonly<Record<FaultCode, ReplayRule>>;
 
 export const defaultReplayPolicy: ReplayPolicy = {

@@ -2,33 +2,30 @@
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
-import { createCallbacks } from '../../src/callbacks/callbacks.ts';
-import { createHistory, type History } from '../../src/history/history.ts';
+import type { Configuration } from '../../src/configuration/schema.ts';
+import type { History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
-import { type Audit, createAudit } from '../../src/operators/audit.ts';
+import type { Audit } from '../../src/operators/audit.ts';
 import { type AutomaticRule, createAutomaticReplays } from '../../src/operators/automatic-replays.ts';
 import { startBulkWorker } from '../../src/operators/bulk-worker.ts';
-import { type CallbackReplays, createCallbackReplays } from '../../src/operators/callback-replays.ts';
-import { type ReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
-import { createReplays, type Replays } from '../../src/operators/replays.ts';
+import type { CallbackReplays } from '../../src/operators/callback-replays.ts';
+import type { Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
+import { type OperatorsRooms, openOperatorsRooms } from '../../src/product/operators-rooms.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
-import {
-  closeQueues,
-  closeShards,
-  openBulkQueue,
-  openShards,
-  type Shard,
-} from '../../src/transactions/shards.ts';
+import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 
 /** Their phones never answer by themselves: the tests answer for them. */
 const firstPerson = 41_760_000_000;
+
+/** As the configuration changes it. */
+type Policy = Configuration['operations']['replay']['policy'];
 
 /** All that replays in one process. */
 export interface ReplayRunner {
@@ -68,7 +65,7 @@ export interface ReplayStage {
     now?: () => number;
     leaseMs?: number;
   }): ReplayRunner;
-  replaysWith(policy: ReplayPolicy): Replays;
+  replaysWith(policy: Policy): Replays;
   close(): Promise<void>;
 }
 
@@ -95,31 +92,33 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const shards = openShards({ redis: blocking, prefix, shards: count, onError });
-  const bulkQueue = openBulkQueue({ redis: blocking, prefix, onError });
   const common = { redis: blocking, prefix, shards: count, retention, now: Date.now, onError };
-  const history = createHistory(common);
   const indexer = createIndexer({ ...common, pollMs: 10 });
   indexer.start();
-  const audit = createAudit({ redis: blocking, prefix, log: { audit: () => undefined } });
+  const opened: OperatorsRooms[] = [];
+  const roomsWith = (policy: Policy): OperatorsRooms => {
+    const { operations } = product.configuration;
+    const rooms = openOperatorsRooms({
+      ...product.core,
+      configuration: {
+        ...product.configuration,
+        operations: { ...operations, replay: { ...operations.replay, policy } },
+      },
+      redis: blocking,
+      shards,
+      log: { audit: () => undefined },
+      onError,
+    });
+    opened.push(rooms);
+    return rooms;
+  };
+  const { history, audit, replays, callbacks } = roomsWith({});
+  const bulkQueue = replays.queue;
   const limiter = createRateLimiter({ redis: blocking, prefix });
   const runners: ReplayRunner[] = [];
   const stopRunners = async (): Promise<void> => {
     for (const runner of runners.splice(0)) await runner.close();
   };
-
-  const replaysWith = (policy: ReplayPolicy): Replays =>
-    createReplays({
-      history,
-      shards,
-      protocol,
-      audit,
-      queue: bulkQueue,
-      redis: blocking,
-      prefix,
-      now: Date.now,
-      limiter,
-      policy,
-    });
 
   const submit: ReplayStage['submit'] = async (msisdn, options = {}) => {
     const answer = await product.post(
@@ -158,12 +157,8 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     history,
     indexer,
     audit,
-    replays: replaysWith(replayPolicy()),
-    callbacks: createCallbackReplays({
-      callbacks: createCallbacks({ redis: blocking, shards }),
-      audit,
-      now: Date.now,
-    }),
+    replays,
+    callbacks,
     errors,
     somebody,
     submit,
@@ -189,7 +184,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       });
     },
     status,
-    replaysWith,
+    replaysWith: (policy) => roomsWith(policy).replays,
     failed: async (code, msisdn = somebody(), apId = 'http://test.example') =>
       fail(await submit(msisdn, { apId }), code),
     failedLogin: async (code) => {
@@ -221,10 +216,9 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     },
     close: async () => {
       await stopRunners();
-      history.close();
+      for (const rooms of opened) await rooms.close();
       await indexer.close();
       await closeShards(shards);
-      await closeQueues([bulkQueue]);
       await product.stop();
     },
   };
