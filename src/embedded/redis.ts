@@ -106,17 +106,14 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   };
 
   while (!ended && (await ask(socketPath, 'PING')) !== '+PONG') await delay(readyIntervalMs);
-  if (ended) {
-    const problem = await endOfGuard;
+  const problem = ended
+    ? await endOfGuard
+    : restored
+      ? await beginAppendOnlyFile(socketPath, () => ended)
+      : undefined;
+  if (problem !== undefined) {
     await stop();
     throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
-  }
-  if (restored) {
-    const problem = await beginAppendOnlyFile(socketPath, () => ended);
-    if (problem !== undefined) {
-      await stop();
-      throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
-    }
   }
   expected = false;
   return { socketPath, url: `unix:${socketPath}`, pid: pid(), restored, stop };
