@@ -16,12 +16,11 @@
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { createDuty } from '../history/duty.ts';
 import { clocksDifferMs, endedSince } from '../history/walk.ts';
-import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
-import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
+import type { RateLimit } from '../registry/rate-limiter.ts';
 import { queueIn } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
-import type { Audit } from './audit.ts';
+import type { ReplayWork } from './bulk-run.ts';
 import { replayKey } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { automaticName } from './operator.ts';
@@ -59,18 +58,13 @@ const paceOf = ({ perSecond }: AutomaticRule): RateLimit => {
   return { requests, perSeconds: requests / perSecond };
 };
 
-export const createAutomaticReplays = (options: {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly shards: readonly Shard[];
+export interface AutomaticReplaysOptions extends ReplayWork {
   readonly rules: readonly AutomaticRule[];
-  readonly audit: Audit;
-  readonly limiter: RateLimiter;
-  readonly now: () => number;
-  readonly onError: (error: Error) => void;
   /** How long after its last sign of life another process takes over; default 5000. */
   readonly leaseMs?: number;
-}): AutomaticReplays => {
+}
+
+export const createAutomaticReplays = (options: AutomaticReplaysOptions): AutomaticReplays => {
   const { redis, prefix, shards, rules, audit, limiter, now } = options;
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const duty = createDuty({ ...options, key: replayKey(prefix, 'lease'), closePatienceMs });

@@ -14,12 +14,10 @@ import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
-import type { RedisClient } from '../redis/connect.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
 import { queueIn, shardFor } from '../transactions/answers.ts';
-import type { Shard } from '../transactions/shards.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { type BulkReport, type BulkStanding, countsOf, reportOf } from './bulk-report.ts';
+import type { ReplayWork } from './bulk-run.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
@@ -91,17 +89,11 @@ export interface Replays {
   readonly queue: Queue;
 }
 
-export interface ReplaysOptions {
+export interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
   readonly history: Pick<History, 'search' | 'find'>;
-  readonly shards: readonly Shard[];
   readonly protocol: Protocol;
-  readonly audit: Audit;
   /** Of bulk replays (src/transactions/shards.ts). */
   readonly queue: Queue;
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly now: () => number;
-  readonly limiter: RateLimiter;
   readonly policy: ReplayPolicy;
 }
 
