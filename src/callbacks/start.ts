@@ -2,8 +2,7 @@
  * Callbacks of one worker process: who finds what there is to tell, and who tells it. Without an application that wants to hear
  * of its transactions, nothing is started and nothing is read.
  */
-import type { Telemetry } from 'bullmq';
-import { type Backoff, type CallbackLog, startCallbackWorkers } from '../../workers/callback.worker.ts';
+import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-provider.ts';
 import { createDeliver } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
@@ -17,16 +16,11 @@ export interface CallbackSide {
 
 export interface CallbackSideOptions
   extends Omit<PostOptions, 'allowedHosts'>,
-    Omit<FollowerOptions, 'apIds'> {
+    Omit<FollowerOptions, 'apIds'>,
+    Omit<CallbackWorkersOptions, 'blocking' | 'deliver'> {
   readonly providers: readonly RegisteredProvider[];
   readonly masterKey: Uint8Array;
   readonly allowedHosts?: readonly string[];
-  readonly retention: { readonly failedMs: number };
-  readonly log: CallbackLog;
-  readonly telemetry?: Telemetry | undefined;
-  readonly backoff?: Backoff;
-  readonly concurrency?: number;
-  readonly lockMs?: number;
 }
 
 export const startCallbacks = async (options: CallbackSideOptions): Promise<CallbackSide> => {

@@ -70,15 +70,7 @@ export const refusalOf = (
 ): ReplayRefusal | undefined => {
   if (isLogin(apId)) return 'login';
   const rule = isFaultCode(code) ? policy[code] : 'never';
-  switch (rule) {
-    case 'never':
-      return 'never';
-    case 'operator':
-      return includesRole(role, 'operator') ? undefined : 'role';
-    case 'operator-with-reason':
-      if (!includesRole(role, 'operator')) return 'role';
-      return isReason(reason) ? undefined : 'reason';
-    case 'admin':
-      return includesRole(role, 'admin') ? undefined : 'role';
-  }
+  if (rule === 'never') return 'never';
+  if (!includesRole(role, rule === 'admin' ? 'admin' : 'operator')) return 'role';
+  return rule === 'operator-with-reason' && !isReason(reason) ? 'reason' : undefined;
 };
