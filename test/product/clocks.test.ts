@@ -8,9 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
-import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
 
 const redis = testRedis();
 const prefix = redis.prefix.slice(-32);
@@ -63,26 +61,15 @@ const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number)
   return { ...(await startProcess(environment, part, { node: ['--import', preload] })), setClock };
 };
 
-const post = async (url: string, path: string, body: object): Promise<Json> =>
-  (
-    await fetch(`${url}/rest/service/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  ).json();
-
 /** Status or fault of a transaction, and how long after its submission it was seen to end. */
-const endOf = async (url: string, msisdn: string): Promise<{ end: string; afterMs: number; id: string }> => {
+const endOf = async (api: Part, msisdn: string): Promise<{ end: string; afterMs: number; id: string }> => {
   const since = performance.now();
-  const accepted = await post(url, 'sign', signRequest({ msisdn, mode: 'asynch', timeoutSeconds }));
-  const id = accepted.MSS_SignatureResp.MSSP_TransID;
+  const id = await api.submit({ msisdn, timeoutSeconds });
   const end = await vi.waitFor(
     async () => {
-      const answer = await post(url, 'status', statusRequest(id));
-      const code = answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault.Code.SubCode.Value;
+      const code = await api.statusOf(id);
       expect(code).not.toBe('504');
-      return String(code);
+      return code;
     },
     { timeout: 40_000, interval: 100 },
   );
@@ -106,9 +93,9 @@ describe.each([
       ...workersMs.map((ms) => start('worker', masterKey, ms)),
     ]);
     const asking = (count: number, first: number) =>
-      Promise.all(Array.from({ length: count }, (_, index) => endOf(api.url, `+${first + index}`)));
+      Promise.all(Array.from({ length: count }, (_, index) => endOf(api, `+${first + index}`)));
     const [robots, signers, silent] = await Promise.all([
-      Promise.all(Array.from({ length: 20 }, () => endOf(api.url, robot))),
+      Promise.all(Array.from({ length: 20 }, () => endOf(api, robot))),
       asking(10, 41_790_000_000),
       asking(10, 41_780_000_000),
     ]);

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 let data = '';
 
@@ -45,26 +45,6 @@ const redisPid = async (): Promise<number | undefined> => {
   }
 };
 
-const post = async (url: string, path: string, body: object) => {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return JSON.parse(await response.text());
-};
-
-const submit = async (url: string, options: Parameters<typeof signRequest>[0]): Promise<string> =>
-  (await post(url, '/rest/service/sign', signRequest({ ...options, mode: 'asynch' }))).MSS_SignatureResp
-    .MSSP_TransID;
-
-const hasEnded = async (url: string, id: string): Promise<boolean> => {
-  const answer = await post(url, '/rest/service/status', statusRequest(id));
-  return (
-    answer.Fault?.Reason === 'EXPIRED_TRANSACTION' || answer.MSS_StatusResp?.Status.StatusCode.Value === '500'
-  );
-};
-
 describe('the embedded product', () => {
   it.each([
     ['the process', false],
@@ -75,9 +55,9 @@ describe('the embedded product', () => {
       const first = await start();
       const silent = Array.from({ length: 10 }, () =>
         // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
-        submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 3 }),
+        first.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
       );
-      const robots = Array.from({ length: 40 }, () => submit(first.url, {}));
+      const robots = Array.from({ length: 40 }, () => first.submit({}));
       const ids = await Promise.all([...silent, ...robots]);
       const pid = await redisPid();
       const killed = first.stop('SIGKILL');
@@ -87,12 +67,7 @@ describe('the embedded product', () => {
       const second = await start();
       await vi.waitFor(
         async () => {
-          const answers = await Promise.all(
-            ids.map((id) => post(second.url, '/rest/service/status', statusRequest(id))),
-          );
-          const values = answers.map(
-            (answer) => answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault.Code.SubCode.Value,
-          );
+          const values = await Promise.all(ids.map(second.statusOf));
           expect(values.every((value) => ['500', '_208', '_406'].includes(value))).toBe(true);
           expect(values.filter((value) => value === '500')).toHaveLength(40);
           expect(values.filter((value) => value !== '500')).toHaveLength(10);
@@ -107,14 +82,14 @@ describe('the embedded product', () => {
   it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, in a directory that is named relative to where it is started, as by default', async () => {
     const relativePath = relative(process.cwd(), data);
     const first = await start({ PARAPH_DATA: relativePath });
-    const id = await submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 5 });
-    const waiting = post(first.url, '/rest/service/sign', signRequest({ msisdn: '+41700092506' }));
+    const id = await first.submit({ msisdn: '+41700092507', timeoutSeconds: 5 });
+    const waiting = first.post('sign', signRequest({ msisdn: '+41700092506' }));
     expect((await waiting).MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
     expect(await first.stop('SIGINT')).toBe(0);
     expect(await redisPid()).toBeUndefined();
 
     const second = await start({ PARAPH_DATA: relativePath });
-    await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), {
+    await vi.waitFor(async () => expect(['500', '_208']).toContain(await second.statusOf(id)), {
       timeout: 15_000,
       interval: 100,
     });
@@ -123,15 +98,15 @@ describe('the embedded product', () => {
   const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
 
   it('keeps its keys: a signature of the first start verifies under the root of the second, and of one whose Redis is restored from a snapshot', async () => {
-    const rootOf = async (url: string) => {
-      const answer = await post(url, '/rest/service/sign', signRequest());
-      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(url) : '';
+    const rootOf = async (started: ProductProcess) => {
+      const answer = await started.post('sign', signRequest());
+      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(started.url) : '';
     };
     const first = await start();
-    const root = await rootOf(first.url);
+    const root = await rootOf(first);
     await first.stop();
     const second = await start();
-    expect(await rootOf(second.url)).toBe(root);
+    expect(await rootOf(second)).toBe(root);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
 
     const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
@@ -140,7 +115,7 @@ describe('the embedded product', () => {
     await second.stop();
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
     const third = await start();
-    expect(await rootOf(third.url)).toBe(root);
+    expect(await rootOf(third)).toBe(root);
   }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {

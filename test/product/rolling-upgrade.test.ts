@@ -16,9 +16,8 @@ import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
 
 const thisRelease = resolve(import.meta.dirname, '../..');
 const robot = '+41700092501';
@@ -83,35 +82,20 @@ const startPart = async (release: string, part: 'api' | 'worker'): Promise<Part>
   };
 };
 
-const post = async (api: Part, operation: 'sign' | 'status', body: object): Promise<Json> => {
-  const response = await fetch(`${api.url}/rest/service/${operation}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return response.json();
-};
-
 interface Open {
   readonly id: string;
   readonly msisdn: string;
 }
 
-const submit = async (api: Part, msisdn: string, timeoutSeconds = 120): Promise<Open> => {
-  const body = await post(api, 'sign', signRequest({ msisdn, mode: 'asynch', timeoutSeconds }));
-  return { id: body.MSS_SignatureResp.MSSP_TransID, msisdn };
-};
+const submit = async (api: Part, msisdn: string, timeoutSeconds = 120): Promise<Open> => ({
+  id: await api.submit({ msisdn, timeoutSeconds }),
+  msisdn,
+});
 const submitMany = (api: Part, count: number): Promise<readonly Open[]> =>
   Promise.all(Array.from({ length: count }, () => submit(api, String(++lastPerson))));
 
-/** `500`, `504`, `_401` … */
-const statusOf = async (api: Part, { id }: Open): Promise<string> => {
-  const { MSS_StatusResp, Fault } = await post(api, 'status', statusRequest(id));
-  return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
-};
-
 const areAll = async (api: Part, transactions: readonly Open[], status: string): Promise<void> => {
-  const found = await Promise.all(transactions.map((transaction) => statusOf(api, transaction)));
+  const found = await Promise.all(transactions.map(({ id }) => api.statusOf(id)));
   expect(new Set(found)).toEqual(new Set([status]));
 };
 const becomeAll = (api: Part, transactions: readonly Open[], status: string): Promise<void> =>

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { post } from '../http/socket.ts';
 import { killProcesses, startProcess } from '../support/process.ts';
 import type { Json } from '../support/product.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 const thinking = {
   msisdn: '41790000000',
@@ -138,16 +138,6 @@ const acceptedByQueue = async (): Promise<ReadonlySet<string>> => {
   return found;
 };
 
-const statusOf = async (url: string, msspTransId: string): Promise<string> => {
-  const response = await fetch(`${url}/rest/service/status`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(statusRequest(msspTransId)),
-  });
-  const { MSS_StatusResp, Fault } = (await response.json()) as Json;
-  return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
-};
-
 it('a stop under load loses nothing and cuts nobody off', async () => {
   const first = await start();
   const log: Sent[] = [];
@@ -187,7 +177,7 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
   expect(acknowledged.length).toBeGreaterThan(300);
   await vi.waitFor(
     async () => {
-      const statuses = await Promise.all(acknowledged.map((id) => statusOf(second.url, id)));
+      const statuses = await Promise.all(acknowledged.map(second.statusOf));
       expect(new Set(statuses)).toEqual(new Set(['500']));
     },
     { timeout: 15_000, interval: 200 },

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Json } from './product.ts';
+import { type SignOptions, signRequest, statusRequest } from './requests.ts';
 
 export interface ProductProcess {
   readonly child: ChildProcess;
@@ -9,6 +10,11 @@ export interface ProductProcess {
   readonly url: string;
   /** What it has logged. */
   lines(): readonly Json[];
+  post(operation: 'sign' | 'status', body: object): Promise<Json>;
+  /** @returns The id of a request that nobody waits for. */
+  submit(options: SignOptions): Promise<string>;
+  /** Status code of a transaction, or the code of its fault, such as `_401`. */
+  statusOf(id: string): Promise<string>;
   /** Resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -68,10 +74,25 @@ export const startProcess = async (
     for (const stream of [child.stdout, child.stderr]) stream.on('data', look);
     child.once('close', () => reject(new Error(output)));
   });
+  const post: ProductProcess['post'] = async (operation, body) => {
+    const response = await fetch(`${url}/rest/service/${operation}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return response.json();
+  };
   return {
     child,
     url: url ?? '',
     lines,
+    post,
+    submit: async (options) =>
+      (await post('sign', signRequest({ ...options, mode: 'asynch' }))).MSS_SignatureResp.MSSP_TransID,
+    statusOf: async (id) => {
+      const { MSS_StatusResp, Fault } = await post('status', statusRequest(id));
+      return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
+    },
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal);
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
