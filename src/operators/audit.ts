@@ -41,17 +41,20 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-export interface NewAuditEntry {
-  readonly who: string;
+const entrySchema = z.object({
+  who: z.string(),
   /** `service` is the service itself, `none` somebody who is not logged in. */
-  readonly via: Operator['via'] | 'service' | 'none';
-  readonly action: AuditAction;
+  via: z.enum([...ways, 'service', 'none']),
+  action: z.enum(auditActions),
   /** MSSP_TransID, id of a bulk, name of an operator. */
-  readonly target?: string | undefined;
+  target: z.string().optional(),
   /** In the operator's own words. Never in the log. */
-  readonly reason?: string | undefined;
+  reason: z.string().optional(),
   /** No secrets, no numbers, no texts. */
-  readonly details?: Readonly<Record<string, string | number | boolean>> | undefined;
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+
+export interface NewAuditEntry extends Readonly<z.infer<typeof entrySchema>> {
   /** Id of the token that it is done with. It is read back among the details. */
   readonly token?: string | undefined;
 }
@@ -130,15 +133,6 @@ export const noted = async <T>(
   if (!isDone(result)) await audit.record({ ...entry, details: { outcome: 'not-done' } });
   return result;
 };
-
-const entrySchema = z.object({
-  who: z.string(),
-  via: z.enum([...ways, 'service', 'none']),
-  action: z.enum(auditActions),
-  target: z.string().optional(),
-  reason: z.string().optional(),
-  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-});
 
 const onceSeconds = 31 * 86_400;
 const aboutSeconds = 400 * 86_400;

@@ -18,14 +18,19 @@ import { includesRole, type Operator } from './operator.ts';
 import { createSealedRecords, isHandle, type Sealed } from './sealed.ts';
 import type { User, Users } from './users.ts';
 
-export interface TokenView {
+const storedSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  label: z.string(),
+  /** Milliseconds since the epoch. */
+  createdAt: z.number(),
+  expiresAt: z.number(),
+});
+type Stored = z.infer<typeof storedSchema>;
+
+export interface TokenView extends Readonly<Omit<Stored, 'version'>> {
   /** Names it for `revoke`; cannot be used in its place. */
   readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly expiresAt: number;
 }
 
 export interface NewToken {
@@ -63,15 +68,6 @@ export interface Tokens {
   /** Whose token it is, now. @param token As issued. */
   verify(token: string): Promise<Operator | undefined>;
 }
-
-const storedSchema = z.object({
-  name: z.string(),
-  version: z.string(),
-  label: z.string(),
-  createdAt: z.number(),
-  expiresAt: z.number(),
-});
-type Stored = z.infer<typeof storedSchema>;
 
 /** In front of the random part, so that tools that look for leaked secrets know one. */
 const prefixOfTokens = 'paraph_';
@@ -125,13 +121,7 @@ export const createTokens = (options: {
     (idOrToken.startsWith(prefixOfTokens) ? records.idOf(idOrToken.slice(prefixOfTokens.length)) : undefined) ??
     idOrToken;
 
-  const viewOf = (id: string, { name, label, createdAt, expiresAt }: Stored): TokenView => ({
-    id,
-    name,
-    label,
-    createdAt,
-    expiresAt,
-  });
+  const viewOf = (id: string, { version: _, ...stored }: Stored): TokenView => ({ id, ...stored });
 
   const read = async (id: string): Promise<Stored | undefined> => {
     const stored = await records.get(id);

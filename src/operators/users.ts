@@ -12,12 +12,16 @@ import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
 import { isOperatorName, type Operator, type OperatorSettings, type Role, roles } from './operator.ts';
 import type { Sealed } from './sealed.ts';
 
-export interface User {
+const storedSchema = z.object({
+  role: z.enum(roles),
+  passwordHash: z.string().optional(),
+  oidcSubject: z.string().optional(),
+  version: z.string(),
+});
+type Stored = z.infer<typeof storedSchema>;
+
+export interface User extends Readonly<Stored> {
   readonly name: string;
-  readonly role: Role;
-  readonly passwordHash: string | undefined;
-  readonly oidcSubject: string | undefined;
-  readonly version: string;
   readonly origin: 'configuration' | 'stored';
 }
 
@@ -51,14 +55,6 @@ export interface Users {
   setSubject(by: Operator, name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
 }
 
-const storedSchema = z.object({
-  role: z.enum(roles),
-  passwordHash: z.string().optional(),
-  oidcSubject: z.string().optional(),
-  version: z.string(),
-});
-type Stored = z.infer<typeof storedSchema>;
-
 const leastPasswordLength = 12;
 const mostPasswordBytes = 1024;
 
@@ -79,18 +75,10 @@ export const isGoodSubject = (subject: string): boolean => subject !== '' && sub
 
 const newVersion = (): string => randomBytes(12).toString('base64url');
 
-const configuredUser = ({
-  name,
-  role,
-  passwordHash,
-  oidcSubject,
-}: OperatorSettings['users'][number]): User => ({
-  name,
-  role,
-  passwordHash,
-  oidcSubject,
+const configuredUser = (entry: OperatorSettings['users'][number]): User => ({
+  ...entry,
   version: createHash('sha256')
-    .update(JSON.stringify([name, role, passwordHash, oidcSubject]))
+    .update(JSON.stringify([entry.name, entry.role, entry.passwordHash, entry.oidcSubject]))
     .digest('base64url'),
   origin: 'configuration',
 });
@@ -113,14 +101,7 @@ export const createUsers = (options: {
   const read = (name: string, text: string | null | undefined): Stored | undefined =>
     storedSchema.safeParse(sealed.open(placeOf(name), text)).data;
 
-  const userOf = (name: string, stored: Stored): User => ({
-    name,
-    role: stored.role,
-    passwordHash: stored.passwordHash,
-    oidcSubject: stored.oidcSubject,
-    version: stored.version,
-    origin: 'stored',
-  });
+  const userOf = (name: string, stored: Stored): User => ({ ...stored, name, origin: 'stored' });
 
   const swap = async (name: string, before: string, after: Stored | undefined): Promise<boolean> => {
     const text = after === undefined ? '' : sealed.seal(placeOf(name), after);

@@ -34,7 +34,7 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
     : undefined;
   const audit = createAudit({ redis, prefix, log: createAuditLog(logger) });
-  const replaying = {
+  const common = {
     redis,
     prefix,
     shards,
@@ -44,23 +44,19 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     onError,
   };
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const bulks = startBulkWorker({ ...replaying, queue: bulkQueue });
+  const bulks = startBulkWorker({ ...common, queue: bulkQueue });
   await bulks.ready();
-  const automatic = createAutomaticReplays({ ...replaying, rules: operations.replay.automatic });
+  const automatic = createAutomaticReplays({ ...common, rules: operations.replay.automatic });
   automatic.start();
   const callbacks = await startCallbacks({
-    redis,
-    prefix,
-    shards,
+    ...common,
     find: createFind({ shards, protocol, readEnd, retention, now }),
     providers: configuration.applicationProviders,
     masterKey,
     allowedHosts: operations.callbackHosts,
     sandbox: configuration.sandbox,
     retention,
-    now,
     log: core.telemetry.callbackLog(createCallbackLog(logger)),
-    onError,
     telemetry: core.telemetry.queue,
   });
   return {
