@@ -19,7 +19,7 @@ import { nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 /** Their phones never answer by themselves: the tests answer for them. */
 const firstPerson = 41_760_000_000;
@@ -120,13 +120,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     for (const runner of runners.splice(0)) await runner.close();
   };
 
-  const submit: ReplayStage['submit'] = async (msisdn, options = {}) => {
-    const answer = await product.post(
-      '/rest/service/sign',
-      signRequest({ msisdn, mode: 'asynch', ...options }),
-    );
-    return answer.body.MSS_SignatureResp.MSSP_TransID;
-  };
+  const submit: ReplayStage['submit'] = (msisdn, options) => product.submit({ msisdn, ...options });
   const answer: ReplayStage['answer'] = async (id, attempt, code) => {
     await soon(async () => {
       const result = await product.api.transactions.answer(id, attempt, {
@@ -135,10 +129,6 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       });
       if (result !== 'accepted') throw new Error(result);
     });
-  };
-  const status: ReplayStage['status'] = async (id) => {
-    const { body } = await product.post('/rest/service/status', statusRequest(id));
-    return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value.slice(1);
   };
   const somebody = (): string => `+${nextPerson++}`;
   const fail = async (id: string, code: FaultCode): Promise<string> => {
@@ -183,7 +173,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
         if (result !== 'accepted') throw new Error(result);
       });
     },
-    status,
+    status: async (id) => (await product.statusOf(id)).replace('_', ''),
     replaysWith: (policy) => roomsWith(policy).replays,
     failed: async (code, msisdn = somebody(), apId = 'http://test.example') =>
       fail(await submit(msisdn, { apId }), code),
@@ -194,11 +184,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       const { msspTransId } = await product.api.transactions.submit(request.value.wire);
       return fail(msspTransId, code);
     },
-    asked: () =>
-      product.logged
-        .map((line) => JSON.parse(line))
-        .filter(({ msg }) => msg === 'device asked')
-        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    asked: product.asked,
     stopRunners,
     runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
       const options = { redis: blocking, prefix, shards, audit, limiter, now, onError };

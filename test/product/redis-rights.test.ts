@@ -12,7 +12,7 @@ import { piped, run } from '../cli/terminal.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 import { driveEverything } from './whole-workload.ts';
 
 const document = readFileSync(new URL('../../docs/operations/redis.md', import.meta.url), 'utf8');
@@ -54,15 +54,8 @@ describe('with the rights of the recipe', () => {
   let product: TestProduct;
   let env: Record<string, string> = {};
 
-  const sign = async (options: Parameters<typeof signRequest>[0]): Promise<string> =>
-    (await product.post('/rest/service/sign', signRequest({ apId, mode: 'asynch', ...options }))).body
-      .MSS_SignatureResp.MSSP_TransID;
-  const status = async (id: string): Promise<string> => {
-    const { body } = await product.post('/rest/service/status', statusRequest(id, apId));
-    return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value;
-  };
   const ended = (id: string, as: string) =>
-    vi.waitFor(async () => expect(await status(id)).toBe(as), { timeout: 20_000, interval: 50 });
+    vi.waitFor(async () => expect(await product.statusOf(id, apId)).toBe(as), { timeout: 20_000, interval: 50 });
   const paraph = async (...args: string[]) => {
     const ran = await run(args, { env, stdin: piped('correct horse battery\n') });
     expect(ran, args.join(' ')).toMatchObject({ exitCode: 0 });
@@ -128,7 +121,7 @@ describe('with the rights of the recipe', () => {
   }, 60_000);
 
   it('the command line does its work', async () => {
-    const id = await sign({ msisdn: silent, timeoutSeconds: 2 });
+    const id = await product.submit({ apId, msisdn: silent, timeoutSeconds: 2 });
     await ended(id, '_208');
     await vi.waitFor(async () => expect((await paraph('ls', '--state', 'failed')).stdout).toContain(id), {
       timeout: 20_000,
