@@ -58,7 +58,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [
-    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki protocol queue redis registry sscd telemetry transactions workers',
+    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki protocol redis registry sscd telemetry transactions workers',
     'pino',
   ],
   cli: [
