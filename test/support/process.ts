@@ -8,6 +8,8 @@ export interface ProductProcess {
   readonly child: ChildProcess;
   /** Empty for one without an API. */
   readonly url: string;
+  /** All that it has said. */
+  output(): string;
   /** What it has logged. */
   lines(): readonly Json[];
   post(operation: 'sign' | 'status', body: object): Promise<Json>;
@@ -15,7 +17,7 @@ export interface ProductProcess {
   submit(options: SignOptions): Promise<string>;
   /** Status code of a transaction, or the code of its fault, such as `_401`. */
   statusOf(id: string): Promise<string>;
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code when all has been read. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -85,6 +87,7 @@ export const startProcess = async (
   return {
     child,
     url: url ?? '',
+    output: () => output,
     lines,
     post,
     submit: async (options) =>
@@ -95,7 +98,7 @@ export const startProcess = async (
     },
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal);
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
       return child.exitCode;
     },
   };
