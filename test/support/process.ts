@@ -67,7 +67,7 @@ export const startProcess = async (
     const look = (chunk: Buffer): void => {
       output += chunk;
       if (url !== undefined) return;
-      const greeting = /ready at (http:\S+)/.exec(output)?.[1];
+      const greeting = /ready at (http:\S+)\n/.exec(output)?.[1];
       const line = lines().find(({ msg }) => msg === 'ready');
       if (greeting === undefined && line === undefined) return;
       url = greeting ?? line.url ?? '';
