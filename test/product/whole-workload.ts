@@ -12,7 +12,7 @@ import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperabil
 import { admin, startStage, tokenOf } from '../operators/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
-import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
 
 export const prefix = 'paraph';
 const shop = 'http://shop.example';
@@ -107,18 +107,11 @@ const drive = async (
   const queueKey = `{${prefix}-0}:signatures`;
   const post = async (operation: string, body: unknown): Promise<Json> =>
     (await product.post(`/rest/service/${operation}`, body)).body;
-  const sign = (options: Parameters<typeof signRequest>[0]) =>
+  const sign = (options: SignOptions) =>
     post('sign', signRequest({ apId: shop, ...options }));
-  const submit = async (options: Parameters<typeof signRequest>[0]): Promise<string> =>
-    (await sign({ mode: 'asynch', ...options })).MSS_SignatureResp.MSSP_TransID;
-  const status = (id: string): Promise<Json> => post('status', statusRequest(id, shop));
+  const submit = (options: SignOptions) => product.submit({ apId: shop, ...options });
   const ended = (id: string) =>
-    soon(async () => {
-      const answer = await status(id);
-      const told = answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault?.Code.SubCode.Value;
-      expect(told).not.toMatch(/504/);
-      return answer;
-    });
+    soon(async () => expect(await product.statusOf(id, shop)).not.toMatch(/504/));
 
   // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is asked.
   const queue = createSignatureQueue({ redisUrl, prefix, apId: shop });
