@@ -82,6 +82,7 @@ const signInEveryShard = async (): Promise<readonly string[]> => {
   const ids = new Map<number | undefined, string>();
   await soon(async () => {
     const id = await product.submit({ apId, timeoutSeconds: 120 });
+    expect(id).toBeDefined();
     ids.set(shardOf(id, shards), id);
     expect(ids.size).toBe(shards);
   }, 40_000);
