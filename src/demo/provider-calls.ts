@@ -15,7 +15,7 @@ export const shortened = (secret: string): string =>
     : `${secret.slice(0, shown)}…${secret.slice(-shown / 2)} (${secret.length} characters)`;
 
 /** Stands for what is not shown at all. */
-export const hidden = '••••••••';
+const hidden = '••••••••';
 
 const secretMembers: ReadonlySet<string> = new Set(['access_token', 'id_token', 'refresh_token', 'code']);
 

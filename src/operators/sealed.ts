@@ -76,15 +76,18 @@ export interface SealedRecords<T> {
 
 /** @param prefix Of the keys: `<prefix>:operators:<kind>:<id>`. */
 export const createSealedRecords = <T>(
-  { redis, prefix, sealed }: { readonly redis: RedisClient; readonly prefix: string; readonly sealed: Sealed },
+  {
+    redis,
+    prefix,
+    sealed,
+  }: { readonly redis: RedisClient; readonly prefix: string; readonly sealed: Sealed },
   kind: string,
   schema: z.ZodType<T>,
 ): SealedRecords<T> => {
   const keyOf = (id: string): string => `${prefix}:operators:${kind}:${id}`;
   const seal = (id: string, value: T): string => sealed.seal(`${kind} ${id}`, value);
   return {
-    idOf: (handle) =>
-      handle !== undefined && isHandle(handle) ? sealed.hashOf(kind, handle) : undefined,
+    idOf: (handle) => (handle !== undefined && isHandle(handle) ? sealed.hashOf(kind, handle) : undefined),
     keyOf,
     seal,
     add: async (value, lifeMs) => {

@@ -118,8 +118,9 @@ export const createTokens = (options: {
     `${prefix}:operators:tokens:${sealed.hashOf('tokens', `${name} ${version}`)}`;
 
   const idOf = (idOrToken: string): string =>
-    (idOrToken.startsWith(prefixOfTokens) ? records.idOf(idOrToken.slice(prefixOfTokens.length)) : undefined) ??
-    idOrToken;
+    (idOrToken.startsWith(prefixOfTokens)
+      ? records.idOf(idOrToken.slice(prefixOfTokens.length))
+      : undefined) ?? idOrToken;
 
   const viewOf = (id: string, { version: _, ...stored }: Stored): TokenView => ({ id, ...stored });
 

@@ -203,7 +203,12 @@ export const createUsers = (options: {
       const { name, role, oidcSubject: subject } = user;
       const details = { role, ...(subject !== undefined && { subject }) };
       const entry = { ...doneBy(by), action: 'user-add', target: name, details } as const;
-      return noted(audit, entry, () => add(user), (result) => result === 'added');
+      return noted(
+        audit,
+        entry,
+        () => add(user),
+        (result) => result === 'added',
+      );
     },
 
     // Also one that cannot be read, because the master key is another one now.

@@ -18,7 +18,7 @@ type Tell = (...told: readonly unknown[]) => void;
 export const observed = <Log extends object>(inner: Log, observer: Partial<Log>): Log => {
   const methods: Record<string, Tell> = {};
   for (const [name, observe] of Object.entries(observer) as [string, Tell][]) {
-    const tell: Tell | undefined = Reflect.get(inner, name);
+    const tell: Tell | undefined = Reflect.get(inner as object, name);
     methods[name] = (...told) => {
       observe(...told);
       tell?.(...told);

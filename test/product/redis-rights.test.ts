@@ -55,7 +55,10 @@ describe('with the rights of the recipe', () => {
   let env: Record<string, string> = {};
 
   const ended = (id: string, as: string) =>
-    vi.waitFor(async () => expect(await product.statusOf(id, apId)).toBe(as), { timeout: 20_000, interval: 50 });
+    vi.waitFor(async () => expect(await product.statusOf(id, apId)).toBe(as), {
+      timeout: 20_000,
+      interval: 50,
+    });
   const paraph = async (...args: string[]) => {
     const ran = await run(args, { env, stdin: piped('correct horse battery\n') });
     expect(ran, args.join(' ')).toMatchObject({ exitCode: 0 });

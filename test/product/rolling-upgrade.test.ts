@@ -76,9 +76,7 @@ const startPart = async (release: string, part: 'api' | 'worker'): Promise<Part>
   return {
     ...started,
     asked: () =>
-      started
-        .lines()
-        .flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
+      started.lines().flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
   };
 };
 

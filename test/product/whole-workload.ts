@@ -107,11 +107,9 @@ const drive = async (
   const queueKey = `{${prefix}-0}:signatures`;
   const post = async (operation: string, body: unknown): Promise<Json> =>
     (await product.post(`/rest/service/${operation}`, body)).body;
-  const sign = (options: SignOptions) =>
-    post('sign', signRequest({ apId: shop, ...options }));
+  const sign = (options: SignOptions) => post('sign', signRequest({ apId: shop, ...options }));
   const submit = (options: SignOptions) => product.submit({ apId: shop, ...options });
-  const ended = (id: string) =>
-    soon(async () => expect(await product.statusOf(id, shop)).not.toMatch(/504/));
+  const ended = (id: string) => soon(async () => expect(await product.statusOf(id, shop)).not.toMatch(/504/));
 
   // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is asked.
   const queue = createSignatureQueue({ redisUrl, prefix, apId: shop });

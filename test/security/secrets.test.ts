@@ -313,7 +313,10 @@ describe('the search', () => {
         part,
       ).toBe(true);
     }
-    const lines = running.output().split('\n').filter((line) => line.includes('"msg":"answered"'));
+    const lines = running
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"answered"'));
     expect(lines.length).toBeGreaterThan(60);
     expect(lines.some((line) => line.includes('"msspTransId":"H'))).toBe(true);
   });
@@ -350,7 +353,10 @@ describe('the log', () => {
   });
 
   it('has no MSISDN', () => {
-    const lines = running.output().split('\n').filter((line) => line.startsWith('{'));
+    const lines = running
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
     expect(lines.length).toBeGreaterThan(60);
     for (const number of numbers) expect(lines.filter((line) => line.includes(number))).toEqual([]);
   });

@@ -60,7 +60,7 @@ export interface TestProductOptions {
 }
 
 /** As the console and the command line do, without asking a policy. */
-export const replayAsOperator = async (
+const replayAsOperator = async (
   redis: RedisClient,
   shards: readonly Shard[],
   msspTransId: string,
