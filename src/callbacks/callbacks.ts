@@ -32,7 +32,7 @@ export interface Callbacks {
   replay(id: string, notBefore?: number): Promise<CallbackReplayResult>;
 }
 
-const mostAttempts = 100;
+const maxAttempts = 100;
 /** Callbacks that one page looks at, whether they fit the filter or not. */
 const lookAtMost = 2000;
 const readAtOnce = 250;
@@ -65,7 +65,7 @@ export const createCallbacks = ({
 
   return {
     of: async (msspTransId, attempts) => {
-      const ids = Array.from({ length: Math.min(attempts, mostAttempts) }, (_, index) => index + 1).flatMap(
+      const ids = Array.from({ length: Math.min(attempts, maxAttempts) }, (_, index) => index + 1).flatMap(
         (attempt) => [
           callbackId(msspTransId, attempt, 'failed'),
           unrecordedId(msspTransId, attempt),

@@ -9,7 +9,7 @@
  * What has ended more than a day ago when it is found is not told any more: the job that would keep it from being told
  * twice is kept for two.
  *
- * Whoever follows does so for the applications of all processes that run (told-applications.ts): in a roll-out that registers
+ * Whoever follows does so for the applications of all processes that run (callback-subscribers.ts): in a roll-out that registers
  * one, a process that does not know it yet may be the one in charge.
  */
 import { callbackJobName } from '../../workers/callback.worker.ts';
@@ -24,8 +24,8 @@ import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { FindTransaction } from '../transactions/transactions.ts';
+import { createCallbackSubscribers } from './callback-subscribers.ts';
 import { disbelieved, endsOf, type ToldEnd } from './ends.ts';
-import { createToldApplications } from './told-applications.ts';
 
 export interface Follower {
   start(): void;
@@ -86,7 +86,7 @@ const readEnded = async (
 export const createFollower = (options: FollowerOptions): Follower => {
   const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
-  const told = createToldApplications({ redis, prefix, apIds, onError });
+  const told = createCallbackSubscribers({ redis, prefix, apIds, onError });
 
   /** Whoever can write to Redis can write that something was signed. */
   const asAnswered = async (ends: readonly ToldEnd[]): Promise<readonly ToldEnd[]> => {

@@ -40,7 +40,7 @@ export type Post = (
 ) => Promise<DeliveryResult>;
 
 const usualTimeoutMs = 10_000;
-const mostAnswerBytes = 65_536;
+const maxAnswerBytes = 65_536;
 
 const notAllowed = 'the address of the receiver is not allowed';
 
@@ -124,7 +124,7 @@ export const createPost = (options: PostOptions): Post => {
         // Read, because some receivers take a connection that closes early for a failure; thrown away.
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > mostAnswerBytes) finish(result);
+          if (bytes > maxAnswerBytes) finish(result);
         });
         response.on('close', () => finish(result));
         response.on('error', () => finish(result));

@@ -51,7 +51,7 @@ export interface DemoOptions {
 }
 
 const cookieName = 'paraph_demo_login';
-const mostFormBytes = 8192;
+const maxFormBytes = 8192;
 const assetSeconds = 86_400;
 
 /** Nothing is believed of it here: it is shown beside what the checks say. */
@@ -157,7 +157,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
 
   app.post(
     '/demo/start',
-    bodyLimit({ maxSize: mostFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
+    bodyLimit({ maxSize: maxFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
     async (c) => {
       const choices = readChoices(new URLSearchParams(await c.req.text()));
       if (!isFromOwnPage(c.req.raw.headers, publicUrl())) {

@@ -46,7 +46,7 @@ export interface AutomaticReplays {
 const lookBackMs = 3_600_000;
 /** Of one application, before it is the next one's turn. */
 const replayAtOnce = 25;
-const mostBackoffMs = 86_400_000;
+const maxBackoffMs = 86_400_000;
 const lookEveryMs = 1000;
 /** While there is something to replay. */
 const stepEveryMs = 20;
@@ -87,7 +87,7 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
       const rule = standing && ruleFor(standing);
       if (standing === undefined || rule === undefined) continue;
       const { row, endedRuns } = standing;
-      const backoffMs = Math.min(rule.backoffSeconds * 1000 * 2 ** (row.attempt - 1), mostBackoffMs);
+      const backoffMs = Math.min(rule.backoffSeconds * 1000 * 2 ** (row.attempt - 1), maxBackoffMs);
       const dueAt = (row.endedAt ?? now()) + backoffMs;
       await redis.sadd(linesKey, row.apId);
       await redis.zadd(lineKey(row.apId), 'NX', dueAt, `${row.msspTransId} ${endedRuns}`);

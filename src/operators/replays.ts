@@ -98,11 +98,11 @@ export interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
 }
 
 /** A list of this length is some megabytes in Redis, and in the process that works it off. */
-const mostItems = 20_000;
-const mostPerSecond = 1000;
+const maxItems = 20_000;
+const maxPerSecond = 1000;
 const pageRows = 500;
 /** A plan names so many; the others it counts. */
-const mostNamed = 100;
+const maxNamed = 100;
 
 interface Selected {
   readonly plan: ReplayPlan;
@@ -166,14 +166,14 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       increment(byAp, row.apId);
       increment(numbers, row.msisdn);
       items.push({ msspTransId: row.msspTransId, endedRuns });
-      if (first.length < mostNamed) first.push(row);
+      if (first.length < maxNamed) first.push(row);
     };
 
     for await (const rows of candidates(selection)) {
       refused.unknown += rows.filter((row) => row === undefined).length;
       const ids = rows.flatMap((row) => row?.msspTransId ?? []);
       for (const standing of await readStandings(redis, shards, ids)) {
-        if (items.length === mostItems) {
+        if (items.length === maxItems) {
           truncated = true;
           break;
         }
@@ -252,7 +252,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     start: async (selection, { perSecond, operator, reason }) => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
-      if (!(perSecond > 0 && perSecond <= mostPerSecond)) return { refused: 'rate' };
+      if (!(perSecond > 0 && perSecond <= maxPerSecond)) return { refused: 'rate' };
       const { plan, items } = await select(selection, operator, reason);
       if (items.length === 0) return { refused: 'nothing', plan };
       const id = store.newId();

@@ -72,7 +72,7 @@ export interface Tokens {
 /** In front of the random part, so that tools that look for leaked secrets know one. */
 const prefixOfTokens = 'paraph_';
 const dayMs = 86_400_000;
-const mostDays = 366;
+const maxDays = 366;
 /** Of one user, that are good at a time. */
 export const mostTokens = 20;
 
@@ -160,7 +160,7 @@ export const createTokens = (options: {
     id: string,
     { name, label, days }: NewToken,
   ): Promise<TokenView | 'unknown' | 'too-many'> => {
-    if (!(days > 0 && days <= mostDays)) throw new RangeError(`days must be at most ${mostDays}`);
+    if (!(days > 0 && days <= maxDays)) throw new RangeError(`days must be at most ${maxDays}`);
     const user = await users.find(name);
     if (user === undefined) return 'unknown';
     const createdAt = now();
@@ -183,7 +183,7 @@ export const createTokens = (options: {
       stored.expiresAt,
       lifeMs,
       mostTokens,
-      mostDays * dayMs,
+      maxDays * dayMs,
     );
     return issued === 1 ? viewOf(id, stored) : 'too-many';
   };

@@ -55,11 +55,11 @@ export interface Users {
   setSubject(by: Operator, name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
 }
 
-const leastPasswordLength = 12;
-const mostPasswordBytes = 1024;
+const minPasswordLength = 12;
+const maxPasswordBytes = 1024;
 
 const isGoodPassword = (password: string): boolean =>
-  [...password].length >= leastPasswordLength && Buffer.byteLength(password) <= mostPasswordBytes;
+  [...password].length >= minPasswordLength && Buffer.byteLength(password) <= maxPasswordBytes;
 
 /** Replaces what is there, if it is still what the change was made from. Empty stands for nothing. */
 const swapScript = `

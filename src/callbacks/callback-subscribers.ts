@@ -6,7 +6,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 
-export interface ToldApplications {
+export interface CallbackSubscribers {
   /** Says at once and from then on which this process knows. */
   start(): void;
   /** Those of this process, and of all others that run. Ask after the ends were read: what was known before them is in it. */
@@ -26,12 +26,12 @@ for i = 2, #ARGV do redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]))
 return 1`;
 
-export const createToldApplications = (options: {
+export const createCallbackSubscribers = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly apIds: ReadonlySet<string>;
   readonly onError: (error: Error) => void;
-}): ToldApplications => {
+}): CallbackSubscribers => {
   const { redis, prefix, apIds, onError } = options;
   const key = `{${prefix}-callbacks}:applications`;
   let timer: NodeJS.Timeout | undefined;
