@@ -86,7 +86,7 @@ const readEnded = async (
 export const createFollower = (options: FollowerOptions): Follower => {
   const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
-  const told = createCallbackSubscribers({ redis, prefix, apIds, onError });
+  const told = createCallbackSubscribers({ redis, prefix, apIds, now, onError });
 
   /** Whoever can write to Redis can write that something was signed. */
   const asAnswered = async (ends: readonly ToldEnd[]): Promise<readonly ToldEnd[]> => {

@@ -88,10 +88,6 @@ redis.call('ZADD', KEYS[1], ARGV[4], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 return 1`;
 
-const revokeScript = `
-redis.call('ZREM', KEYS[1], ARGV[1])
-return redis.call('DEL', KEYS[2])`;
-
 /** A token that nobody has yet. */
 export const drawToken = (sealed: Sealed): { readonly token: string; readonly id: string } => {
   for (;;) {
@@ -197,9 +193,8 @@ export const createTokens = (options: {
   const revoke = async ({ id, name }: TokenView): Promise<'revoked' | 'unknown'> => {
     const user = await users.find(name);
     if (user === undefined) return 'unknown';
-    return (await redis.eval(revokeScript, 2, indexOf(user), records.keyOf(id), id)) === 1
-      ? 'revoked'
-      : 'unknown';
+    await redis.zrem(indexOf(user), id);
+    return (await records.remove(id)) ? 'revoked' : 'unknown';
   };
 
   return {
