@@ -17,9 +17,6 @@ export interface Session {
   /** Of no use as a cookie. */
   readonly id: string;
   readonly operator: Operator;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly endsAt: number;
 }
 
 export interface Sessions {
@@ -62,11 +59,9 @@ export const createSessions = (options: {
 
   const records = createSealedRecords(options, 'session', storedSchema);
 
-  const sessionOf = (id: string, { name, role, via, createdAt }: Stored): Session => ({
+  const sessionOf = (id: string, { name, role, via }: Stored): Session => ({
     id,
     operator: { name, role, via },
-    createdAt,
-    endsAt: createdAt + absoluteMs,
   });
 
   const csrfTokenOf = ({ id }: Session): string => sealed.hashOf('csrf', id);
