@@ -39,7 +39,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
-  operators: ['engine history machines protocol redis registry transactions', 'bullmq zod'],
+  operators: [
+    'callbacks configuration engine history machines protocol queue redis registry transactions',
+    'bullmq zod',
+  ],
   telemetry: [
     'http machines oauth redis sscd transactions workers',
     '@opentelemetry/api bullmq hono ioredis prom-client',
@@ -55,7 +58,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [
-    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki protocol queue redis registry sscd telemetry transactions workers',
+    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki protocol redis registry sscd telemetry transactions workers',
     'pino',
   ],
   cli: [
@@ -149,7 +152,7 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/looks.ts', './protocol/fault.ts', 'node:crypto'],
-  ['src/logger.ts', './product/product.ts', './http/log.ts'],
+  ['src/logger.ts', './product/launch.ts', './http/log.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;
 

@@ -3,13 +3,12 @@ import type { Job } from 'bullmq';
 import { callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from './dead.ts';
 import { callbackId, unrecordedId } from './ends.ts';
-import { readCallbacks } from './rows.ts';
+import { readCallbacks, shardOfCallback } from './rows.ts';
 
-/** dead callbacks alone are replayed; the others have been delivered, or will be. */
+/** Dead callbacks alone are replayed; the others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
 
 export interface Callbacks {
@@ -33,7 +32,7 @@ export interface Callbacks {
   replay(id: string, notBefore?: number): Promise<CallbackReplayResult>;
 }
 
-const mostAttempts = 100;
+const maxAttempts = 100;
 /** Callbacks that one page looks at, whether they fit the filter or not. */
 const lookAtMost = 2000;
 const readAtOnce = 250;
@@ -49,38 +48,24 @@ export const createCallbacks = ({
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
 }): Callbacks => {
-  const shardOfCallback = (id: string): Shard | undefined =>
-    shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');
-
-  /** A dead one of each place; undefined where somebody was quicker, or where it is no callback. */
-  const readDead = async (places: readonly DeadPlace[]): Promise<readonly (CallbackRow | undefined)[]> => {
-    const found = new Map<string, CallbackRow>();
-    await Promise.all(
-      shards.map(async (shard) => {
-        const own = places.filter(({ id }) => shardOfCallback(id) === shard).map(({ id }) => id);
-        for (const row of await readCallbacks(redis, shard, own)) {
-          if (row?.state === 'dead') found.set(row.id, row);
-        }
-      }),
-    );
-    return places.map(({ id }) => found.get(id));
-  };
-
   async function* deadFrom(from: DeadPlace | undefined) {
     for await (const places of walkDead(redis, shards, from)) {
       for (let first = 0; first < places.length; first += readAtOnce) {
         const some = places.slice(first, first + readAtOnce);
-        const rows = await readDead(some);
-        for (const [index, place] of some.entries()) yield { place, row: rows[index] };
+        const ids = some.map(({ id }) => id);
+        const rows = await readCallbacks(redis, shards, ids);
+        // Of each place; undefined where somebody was quicker, or where it is no callback.
+        for (const [index, place] of some.entries()) {
+          const row = rows[index];
+          yield { place, row: row?.state === 'dead' ? row : undefined };
+        }
       }
     }
   }
 
   return {
     of: async (msspTransId, attempts) => {
-      const shard = shardFor(shards, msspTransId);
-      if (shard === undefined) return [];
-      const ids = Array.from({ length: Math.min(attempts, mostAttempts) }, (_, index) => index + 1).flatMap(
+      const ids = Array.from({ length: Math.min(attempts, maxAttempts) }, (_, index) => index + 1).flatMap(
         (attempt) => [
           callbackId(msspTransId, attempt, 'failed'),
           unrecordedId(msspTransId, attempt),
@@ -88,13 +73,10 @@ export const createCallbacks = ({
           callbackId(msspTransId, attempt, 'receipted'),
         ],
       );
-      return (await readCallbacks(redis, shard, ids)).filter((row) => row !== undefined);
+      return (await readCallbacks(redis, shards, ids)).filter((row) => row !== undefined);
     },
 
-    find: async (id) => {
-      const shard = shardOfCallback(id);
-      return shard && (await readCallbacks(redis, shard, [id]))[0];
-    },
+    find: async (id) => (await readCallbacks(redis, shards, [id]))[0],
 
     dead: async ({ apId, to }, { limit, cursor }) => {
       const newest = to === undefined ? undefined : diedBefore(to);
@@ -117,7 +99,7 @@ export const createCallbacks = ({
     },
 
     replay: async (id, notBefore) => {
-      const job: Job | undefined = await shardOfCallback(id)?.callbacks.queue.getJob(id);
+      const job: Job | undefined = await shardOfCallback(shards, id)?.callbacks.queue.getJob(id);
       const data = callbackSchema.safeParse(job?.data).data;
       if (job === undefined || data === undefined) return 'unknown';
       if (!(await job.isFailed())) return 'not-dead';

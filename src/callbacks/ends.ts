@@ -29,7 +29,7 @@ export const callbackId = (msspTransId: string, attempt: number, state: EndState
 export const unrecordedId = (msspTransId: string, run: number): string => `${msspTransId}-run${run}-failed`;
 
 /** A record of this length is nobody's work but that of a program that writes anything. */
-const mostHistory = 1000;
+const maxHistory = 1000;
 
 const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
   const { data } = endRecordSchema.safeParse(returnValue);
@@ -86,7 +86,7 @@ export const endsOf = (
   const about = { msspTransId, apId: row.apId, apTransId: row.apTransId };
   const ends = new Map<string, CallbackData>();
 
-  for (const { state, attempt, at, fault } of (record?.history ?? []).slice(-mostHistory)) {
+  for (const { state, attempt, at, fault } of (record?.history ?? []).slice(-maxHistory)) {
     const add = (end: CallbackData['end']): void =>
       void ends.set(callbackId(msspTransId, attempt, end.state), { ...about, attempt, at, end });
     if (state === 'failed') {

@@ -9,24 +9,23 @@
  * What has ended more than a day ago when it is found is not told any more: the job that would keep it from being told
  * twice is kept for two.
  *
- * Whoever follows does so for the applications of all processes that run (told-applications.ts): in a roll-out that registers
+ * Whoever follows does so for the applications of all processes that run (callback-subscribers.ts): in a roll-out that registers
  * one, a process that does not know it yet may be the one in charge.
  */
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';
 import { createDuty } from '../history/duty.ts';
-import { untilRead } from '../history/events.ts';
+import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../history/events.ts';
 import { readJobs } from '../history/jobs.ts';
-import { shardKeys } from '../history/keys.ts';
+import { type ShardKeys, shardKeys } from '../history/keys.ts';
 import { beginning, type EventPosition } from '../history/position.ts';
 import type { Since } from '../history/walk.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { FindTransaction } from '../transactions/transactions.ts';
+import { createCallbackSubscribers } from './callback-subscribers.ts';
 import { disbelieved, endsOf, type ToldEnd } from './ends.ts';
-import { readEnded } from './events.ts';
-import { createToldApplications } from './told-applications.ts';
 
 export interface Follower {
   start(): void;
@@ -65,10 +64,29 @@ const readPosition = (text: string | null): EventPosition | undefined => {
   return signatures === undefined || receipts === undefined ? undefined : { signatures, receipts };
 };
 
+const endedScript = `${eventsScript(`
+  return (event == 'completed' or event == 'failed') and id`)}
+for _, id in ipairs(ids) do found[#found + 1] = id end
+return found`;
+
+/**
+ * Which transactions of a shard have ended since a position in its event streams. They tell of an end whoever caused it: a worker, a
+ * cancel, a job that was too often taken by workers that died.
+ */
+const readEnded = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  since: EventPosition,
+): Promise<Read & { readonly ids: readonly string[] }> => {
+  const [streams, from] = eventsArguments(keys, since);
+  const { rest, ...read } = readAnswer(await redis.eval(endedScript, 2, ...streams, ...from));
+  return { ...read, ids: rest.map(String) };
+};
+
 export const createFollower = (options: FollowerOptions): Follower => {
   const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
-  const told = createToldApplications({ redis, prefix, apIds, onError });
+  const told = createCallbackSubscribers({ redis, prefix, apIds, now, onError });
 
   /** Whoever can write to Redis can write that something was signed. */
   const asAnswered = async (ends: readonly ToldEnd[]): Promise<readonly ToldEnd[]> => {

@@ -40,7 +40,7 @@ export type Post = (
 ) => Promise<DeliveryResult>;
 
 const usualTimeoutMs = 10_000;
-const mostAnswerBytes = 65_536;
+const maxAnswerBytes = 65_536;
 
 const notAllowed = 'the address of the receiver is not allowed';
 
@@ -100,25 +100,21 @@ export const createPost = (options: PostOptions): Post => {
   ): Promise<DeliveryResult> =>
     new Promise((resolveResult) => {
       const begin = url.protocol === 'https:' ? httpsRequest : httpRequest;
+      const late = AbortSignal.timeout(timeoutMs);
       let answered: DeliveryResult | undefined;
       const request = begin(url, {
         method: 'POST',
         agent: false,
+        signal: stop === undefined ? late : AbortSignal.any([stop, late]),
         lookup: guardedLookup(host),
         headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
         ...(ca !== undefined && { ca }),
       });
       const finish = (result: DeliveryResult): void => {
-        clearTimeout(timer);
-        stop?.removeEventListener('abort', onStop);
         // Once the status is known, nothing that follows changes it.
         resolveResult(answered ?? result);
         request.destroy();
       };
-      const onStop = (): void => finish({ kind: 'unreachable', cause: 'stopped' });
-      const timer = setTimeout(finish, timeoutMs, { kind: 'unreachable', cause: 'timeout' });
-      if (stop?.aborted) onStop();
-      else stop?.addEventListener('abort', onStop);
       request.on('response', (response) => {
         const { statusCode = 0 } = response;
         const after = retryAfterMs(response.headers['retry-after'], now());
@@ -128,7 +124,7 @@ export const createPost = (options: PostOptions): Post => {
         // Read, because some receivers take a connection that closes early for a failure; thrown away.
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > mostAnswerBytes) finish(result);
+          if (bytes > maxAnswerBytes) finish(result);
         });
         response.on('close', () => finish(result));
         response.on('error', () => finish(result));
@@ -137,7 +133,10 @@ export const createPost = (options: PostOptions): Post => {
         finish(
           error instanceof AddressNotAllowed
             ? { kind: 'not-sent', why: notAllowed }
-            : { kind: 'unreachable', cause: causeOf(error) },
+            : {
+                kind: 'unreachable',
+                cause: stop?.aborted ? 'stopped' : late.aborted ? 'timeout' : causeOf(error),
+              },
         ),
       );
       request.on('close', () => finish({ kind: 'unreachable', cause: 'connection closed' }));

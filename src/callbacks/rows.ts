@@ -1,9 +1,10 @@
-/** Reads what people see of callbacks from the fields of their jobs, many in one go. */
+/** Reads what people see of callbacks from the fields of their jobs. */
 import { z } from 'zod';
 import { type CallbackData, callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackRow, CallbackState } from '../history/callback-row.ts';
 import { member, parsed } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 
 const fields = [
@@ -15,7 +16,6 @@ const fields = [
   'returnvalue',
   'atm',
 ] as const;
-const readAtOnce = 250;
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
 
@@ -61,27 +61,24 @@ const rowOf = (
   };
 };
 
+/** Its id begins with that of the transaction. */
+export const shardOfCallback = (shards: readonly Shard[], id: string): Shard | undefined =>
+  shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');
+
 /** @returns One for each id, in the same order; undefined where there is no such callback. */
-export const readCallbacks = async (
+export const readCallbacks = (
   redis: RedisClient,
-  { callbacks: { queue } }: Shard,
+  shards: readonly Shard[],
   ids: readonly string[],
-): Promise<readonly (CallbackRow | undefined)[]> => {
-  const rows: (CallbackRow | undefined)[] = [];
-  for (let first = 0; first < ids.length; first += readAtOnce) {
-    const some = ids.slice(first, first + readAtOnce);
-    const pipeline = redis.pipeline();
-    for (const id of some) {
-      pipeline.hmget(queue.toKey(id), ...fields);
-      pipeline.zscore(queue.toKey('delayed'), id);
-    }
-    const answers = (await pipeline.exec()) ?? [];
-    for (const [index, id] of some.entries()) {
-      const [error, stored] = answers[index * 2] ?? [];
-      if (error) throw error;
-      const score = answers[index * 2 + 1]?.[1];
-      rows.push(rowOf(id, stored as readonly (string | null)[], typeof score === 'string' ? score : null));
-    }
-  }
-  return rows;
-};
+): Promise<readonly (CallbackRow | undefined)[]> =>
+  Promise.all(
+    ids.map(async (id) => {
+      const queue = shardOfCallback(shards, id)?.callbacks.queue;
+      if (queue === undefined) return undefined;
+      const [stored, score] = await Promise.all([
+        redis.hmget(queue.toKey(id), ...fields),
+        redis.zscore(queue.toKey('delayed'), id),
+      ]);
+      return rowOf(id, stored, score);
+    }),
+  );

@@ -10,16 +10,22 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { icon } from '../looks.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
 import { readReturned } from '../relying-party/returned.ts';
-import { authorisationRequest, type Fields, newSecrets } from './authorisation-request.ts';
-import { readChoices } from './choices.ts';
-import { isFromOwnPage, pageHeaders } from './headers.ts';
-import { createLoginStates, type LoginState, loginStateSeconds } from './login-state.ts';
-import { icon } from './mark.ts';
+import { isFromOwnPage, pageHeaders } from './layout.ts';
+import {
+  authorisationRequest,
+  createLoginStates,
+  type Fields,
+  type LoginState,
+  loginStateSeconds,
+  newSecrets,
+  readChoices,
+} from './login.ts';
 import type { Html } from './markup.ts';
-import { type Answered, createProviderCalls, textOf } from './provider-calls.ts';
+import { type Answered, createProviderCalls, presentable, shortened, textOf } from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
   type Begun,
@@ -29,8 +35,6 @@ import {
   type ReadIdToken,
   unreachablePage,
 } from './result-page.ts';
-
-import { presentable, shortened } from './shorten.ts';
 import { startPage } from './start-page.ts';
 import { stylesheet } from './stylesheet.ts';
 
@@ -47,7 +51,7 @@ export interface DemoOptions {
 }
 
 const cookieName = 'paraph_demo_login';
-const mostFormBytes = 8192;
+const maxFormBytes = 8192;
 const assetSeconds = 86_400;
 
 /** Nothing is believed of it here: it is shown beside what the checks say. */
@@ -153,7 +157,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
 
   app.post(
     '/demo/start',
-    bodyLimit({ maxSize: mostFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
+    bodyLimit({ maxSize: maxFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
     async (c) => {
       const choices = readChoices(new URLSearchParams(await c.req.text()));
       if (!isFromOwnPage(c.req.raw.headers, publicUrl())) {

@@ -8,36 +8,21 @@ export type Html = ReturnType<typeof html>;
 export const words = (text: string): readonly (string | Html)[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
-const indent = (depth: number): string => '  '.repeat(depth);
-
-const block = (lines: readonly unknown[], depth: number, open: string, close: string): Html => {
-  const last = lines.length - 1;
-  const rows = lines.map((line, index) => html`${indent(depth + 1)}${line}${index < last ? ',' : ''}\n`);
-  return html`${open}\n${rows}${indent(depth)}${close}`;
-};
-
-const value = (json: unknown, depth: number): unknown => {
-  if (Array.isArray(json)) {
-    if (json.length === 0) return '[]';
-    return block(
-      json.map((element) => value(element, depth + 1)),
-      depth,
-      '[',
-      ']',
-    );
-  }
-  if (typeof json === 'object' && json !== null) {
-    const lines = Object.entries(json).map(
-      ([name, member]) =>
-        html`<span class="name">${JSON.stringify(name)}</span>: ${value(member, depth + 1)}`,
-    );
-    return lines.length === 0 ? '{}' : block(lines, depth, '{', '}');
-  }
-  return html`<span class="${typeof json === 'string' ? 'string' : 'literal'}">${JSON.stringify(json)}</span>`;
-};
+/** A name with its colon, a string, or any other literal of JSON. */
+const tokens = /("(?:[^"\\]|\\.)*")(?=(:)?)|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
 /** JSON with names and values in different colours; nothing depends on seeing them. */
-export const jsonBlock = (json: unknown): Html => html`<pre><code>${value(json, 0)}</code></pre>`;
+export const jsonBlock = (json: unknown): Html => {
+  const text = JSON.stringify(json, null, 2);
+  const parts: (string | Html)[] = [];
+  let end = 0;
+  for (const { 0: token, 1: quoted, 2: colon, index } of text.matchAll(tokens)) {
+    const kind = quoted === undefined ? 'literal' : colon === undefined ? 'string' : 'name';
+    parts.push(text.slice(end, index), html`<span class="${kind}">${token}</span>`);
+    end = index + token.length;
+  }
+  return html`<pre><code>${parts}${text.slice(end)}</code></pre>`;
+};
 
 const fieldLines = (fields: Exchange['fields']): readonly Html[] =>
   Object.entries(fields).map(([name, text]) => html`<span class="name">${name}</span>=${text}\n`);

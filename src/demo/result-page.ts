@@ -1,12 +1,90 @@
 /** Steps 3 to 6, after the browser has come back, with the first two again for whoever went straight through. */
 import { html } from 'hono/html';
-import type { IdTokenResult } from '../relying-party/index.ts';
-import type { Fields } from './authorisation-request.ts';
-import { checkRows } from './id-token-checks.ts';
+import type { IdTokenFailure, IdTokenResult } from '../relying-party/index.ts';
 import { layout } from './layout.ts';
+import type { Fields } from './login.ts';
 import { banner, exchangeBlocks, fieldsBlock, type Html, jsonBlock, step, words } from './markup.ts';
 import type { Exchange } from './provider-calls.ts';
-import { errorSentences } from './pushed-page.ts';
+import { errorSentences, failedPage } from './pushed-page.ts';
+
+/**
+ * The checks of an ID token one by one. The library stops at the first that fails, and makes them in this order, so its
+ * one reason says how all of them went.
+ */
+const checks = {
+  form: 'It has three parts of strict base64url, and its header is JSON.',
+  type: 'It is an ID token, and no other kind of token from the same key.',
+  algorithm: 'It is signed with RS256, as this client expects.',
+  keyId: 'Its header names the key (`kid`).',
+  claims: 'It has all the claims that it must have, each of the right type.',
+  issuer: '`iss` is this provider.',
+  audience: '`aud` is this client.',
+  time: 'It is valid now: `iat` has passed, `exp` has not.',
+  signature: 'The signature is that of the named key in the provider’s key set.',
+  nonce: '`nonce` is the one that this browser’s request carried.',
+  subject: '`sub` is that of no other person than expected.',
+  accessToken: '`at_hash` is that of the access token that came along.',
+  level: '`acr` and `auth_time` are as asked for.',
+} as const;
+
+type CheckName = keyof typeof checks;
+
+const checkOf: Readonly<Record<IdTokenFailure, CheckName>> = {
+  malformed: 'form',
+  'too-long': 'form',
+  encrypted: 'form',
+  'malformed-header': 'form',
+  'wrong-type': 'type',
+  'critical-extension': 'type',
+  'algorithm-not-allowed': 'algorithm',
+  'key-id-missing': 'keyId',
+  'malformed-claims': 'claims',
+  'claim-missing': 'claims',
+  'claim-malformed': 'claims',
+  'issuer-mismatch': 'issuer',
+  'audience-mismatch': 'audience',
+  'audience-untrusted': 'audience',
+  'authorized-party-missing': 'audience',
+  'authorized-party-mismatch': 'audience',
+  'issued-in-future': 'time',
+  'not-yet-valid': 'time',
+  expired: 'time',
+  'key-unknown': 'signature',
+  'key-unsuitable': 'signature',
+  'keys-unavailable': 'signature',
+  'bad-signature': 'signature',
+  'nonce-missing': 'nonce',
+  'nonce-mismatch': 'nonce',
+  'nonce-unexpected': 'nonce',
+  'subject-mismatch': 'subject',
+  'access-token-hash-missing': 'accessToken',
+  'access-token-hash-mismatch': 'accessToken',
+  'authentication-time-missing': 'level',
+  'authentication-too-old': 'level',
+  'acr-missing': 'level',
+  'acr-not-accepted': 'level',
+};
+
+export interface CheckRow {
+  /** Backticks mean code. */
+  readonly words: string;
+  readonly verdict: 'passed' | 'failed' | 'not reached';
+}
+
+export const checkRows = (result: IdTokenResult): readonly CheckRow[] => {
+  const failed = result.ok ? undefined : checkOf[result.reason];
+  const names = Object.keys(checks) as CheckName[];
+  const failedAt = failed === undefined ? names.length : names.indexOf(failed);
+  return (
+    names
+      .map((name, index): CheckRow & { readonly name: CheckName } => {
+        if (index < failedAt) return { name, words: checks[name], verdict: 'passed' };
+        return { name, words: checks[name], verdict: index === failedAt ? 'failed' : 'not reached' };
+      })
+      // Whom to expect is known after a first login only; then this is the check of a refreshed token.
+      .filter(({ name }) => name !== 'subject')
+  );
+};
 
 /** The request as it was sent, out of what the cookie remembers. */
 export interface Begun {
@@ -46,13 +124,12 @@ export const errorPage = (
   parameters: Fields,
   { error, description }: { readonly error: string; readonly description: string },
 ): Html =>
-  layout(
+  failedPage(
     'Not logged in',
-    html`<h1>Not logged in</h1>
-${banner('bad', 'The provider reports an error', errorSentences(error, description))}
-${begunDetails(begun)}
-${returnStep(parameters, believed)}
-<p class="actions"><a class="button" href="/demo">Back to the beginning</a></p>`,
+    'The provider reports an error',
+    errorSentences(error, description),
+    html`${begunDetails(begun)}
+${returnStep(parameters, believed)}`,
   );
 
 /** Why an answer is not believed. */
@@ -67,12 +144,7 @@ const disbeliefs: Readonly<Record<Disbelief, string>> = {
 };
 
 export const disbelievedPage = (why: Disbelief): Html =>
-  layout(
-    'This answer is not taken',
-    html`<h1>This answer is not taken</h1>
-${banner('bad', 'Nobody has logged in', [words(disbeliefs[why])])}
-<p class="actions"><a class="button" href="/demo">Back to the beginning</a></p>`,
-  );
+  failedPage('This answer is not taken', 'Nobody has logged in', [words(disbeliefs[why])]);
 
 const verdicts = { passed: '✓ passed', failed: '✗ failed', 'not reached': 'not reached' } as const;
 
@@ -141,9 +213,6 @@ ${login.userInfo === undefined ? '' : userInfoStep(login.userInfo)}
 
 /** The provider does not answer. */
 export const unreachablePage = (): Html =>
-  layout(
-    'The provider does not answer',
-    html`<h1>The provider does not answer</h1>
-${banner('bad', 'Nothing was lost', ['This server could not ask itself; its log says more. Try again in a moment.'])}
-<p class="actions"><a class="button" href="/demo">Back to the beginning</a></p>`,
-  );
+  failedPage('The provider does not answer', 'Nothing was lost', [
+    'This server could not ask itself; its log says more. Try again in a moment.',
+  ]);

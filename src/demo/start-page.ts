@@ -1,8 +1,8 @@
 /** The first page: who logs in, and for which client. */
 import { html } from 'hono/html';
 import { acrValues, loginLanguages, oauthScopes } from '../registry/oauth-client.ts';
-import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './choices.ts';
 import { layout } from './layout.ts';
+import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './login.ts';
 import { banner, type Html } from './markup.ts';
 import { numberGroups } from './numbers.ts';
 

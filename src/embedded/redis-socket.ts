@@ -13,30 +13,21 @@ import { connect } from 'node:net';
  * Source: Redis serialization protocol, inline commands.
  */
 export async function ask(socketPath: string, command: string): Promise<string | undefined> {
-  const answer = await exchange(socketPath, command, (text) => text.includes('\r\n'));
+  const answer = await askAll(socketPath, command);
   const end = answer.indexOf('\r\n');
   return end < 0 ? undefined : answer.slice(0, end);
 }
 
 /** The same for an answer of several lines. @returns All of it, as it came; cut off when the server was. */
 export function askAll(socketPath: string, command: string): Promise<string> {
-  return exchange(socketPath, `${command}\r\nQUIT`, () => false);
-}
-
-function exchange(
-  socketPath: string,
-  command: string,
-  isComplete: (answer: string) => boolean,
-): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     let answer = '';
     // A server that accepts and says nothing is as good as none; the caller asks again.
     socket.setTimeout(1000, () => socket.destroy());
-    socket.on('connect', () => socket.write(`${command}\r\n`));
+    socket.on('connect', () => socket.write(`${command}\r\nQUIT\r\n`));
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1');
-      if (isComplete(answer)) socket.destroy();
     });
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(answer));

@@ -29,8 +29,6 @@ export interface EmbeddedRedisOptions {
   readonly dataDir: string;
   /** `everysec` may lose the last second when the machine (not the process) fails; `always` loses nothing. */
   readonly appendfsync?: 'everysec' | 'always';
-  /** One line of Redis's own log at level warning and above, which at start includes its advice on kernel settings. */
-  readonly log?: (line: string) => void;
   /** Redis ended and nobody had called `stop`. Called at most once, and only after the start had succeeded. */
   readonly onExit?: (problem: string) => void;
 }
@@ -72,7 +70,6 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   createInterface(guard.stderr).on('line', (line) => {
     lastLines.splice(0, lastLines.length - 4);
     lastLines.push(line);
-    options.log?.(line);
   });
   // The guard's only output is the process id of Redis; 'close' comes when Redis too has let go of the log.
   const closed = once(guard, 'close').catch(() => undefined);
@@ -106,17 +103,14 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   };
 
   while (!ended && (await ask(socketPath, 'PING')) !== '+PONG') await delay(readyIntervalMs);
-  if (ended) {
-    const problem = await endOfGuard;
+  const problem = ended
+    ? await endOfGuard
+    : restored
+      ? await beginAppendOnlyFile(socketPath, () => ended)
+      : undefined;
+  if (problem !== undefined) {
     await stop();
     throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
-  }
-  if (restored) {
-    const problem = await beginAppendOnlyFile(socketPath, () => ended);
-    if (problem !== undefined) {
-      await stop();
-      throw new Error([`${problem} (data directory ${directory})`, ...lastLines].join('\n'));
-    }
   }
   expected = false;
   return { socketPath, url: `unix:${socketPath}`, pid: pid(), restored, stop };

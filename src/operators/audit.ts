@@ -41,17 +41,20 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-export interface NewAuditEntry {
-  readonly who: string;
+const entrySchema = z.object({
+  who: z.string(),
   /** `service` is the service itself, `none` somebody who is not logged in. */
-  readonly via: Operator['via'] | 'service' | 'none';
-  readonly action: AuditAction;
+  via: z.enum([...ways, 'service', 'none']),
+  action: z.enum(auditActions),
   /** MSSP_TransID, id of a bulk, name of an operator. */
-  readonly target?: string | undefined;
+  target: z.string().optional(),
   /** In the operator's own words. Never in the log. */
-  readonly reason?: string | undefined;
+  reason: z.string().optional(),
   /** No secrets, no numbers, no texts. */
-  readonly details?: Readonly<Record<string, string | number | boolean>> | undefined;
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+
+export interface NewAuditEntry extends Readonly<z.infer<typeof entrySchema>> {
   /** Id of the token that it is done with. It is read back among the details. */
   readonly token?: string | undefined;
 }
@@ -114,14 +117,22 @@ export interface Audit {
   read(filter?: AuditFilter): Promise<AuditPage | undefined>;
 }
 
-const entrySchema = z.object({
-  who: z.string(),
-  via: z.enum([...ways, 'service', 'none']),
-  action: z.enum(auditActions),
-  target: z.string().optional(),
-  reason: z.string().optional(),
-  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-});
+/**
+ * Does what is in the log by then. What turns out not to be done gets a second entry.
+ *
+ * @param isDone Whether a result says so.
+ */
+export const noted = async <T>(
+  audit: Pick<Audit, 'record'>,
+  entry: NewAuditEntry,
+  act: () => Promise<T>,
+  isDone: (result: T) => boolean,
+): Promise<T> => {
+  await audit.record(entry);
+  const result = await act();
+  if (!isDone(result)) await audit.record({ ...entry, details: { outcome: 'not-done' } });
+  return result;
+};
 
 const onceSeconds = 31 * 86_400;
 const aboutSeconds = 400 * 86_400;

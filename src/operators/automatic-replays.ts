@@ -16,12 +16,11 @@
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { createDuty } from '../history/duty.ts';
 import { clocksDifferMs, endedSince } from '../history/walk.ts';
-import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
-import type { RateLimit, RateLimiter } from '../registry/rate-limiter.ts';
+import type { RateLimit } from '../registry/rate-limiter.ts';
 import { queueIn } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
-import type { Audit } from './audit.ts';
+import type { ReplayWork } from './bulk-run.ts';
 import { replayKey } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { automaticName } from './operator.ts';
@@ -47,7 +46,7 @@ export interface AutomaticReplays {
 const lookBackMs = 3_600_000;
 /** Of one application, before it is the next one's turn. */
 const replayAtOnce = 25;
-const mostBackoffMs = 86_400_000;
+const maxBackoffMs = 86_400_000;
 const lookEveryMs = 1000;
 /** While there is something to replay. */
 const stepEveryMs = 20;
@@ -59,18 +58,13 @@ const paceOf = ({ perSecond }: AutomaticRule): RateLimit => {
   return { requests, perSeconds: requests / perSecond };
 };
 
-export const createAutomaticReplays = (options: {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly shards: readonly Shard[];
+export interface AutomaticReplaysOptions extends ReplayWork {
   readonly rules: readonly AutomaticRule[];
-  readonly audit: Audit;
-  readonly limiter: RateLimiter;
-  readonly now: () => number;
-  readonly onError: (error: Error) => void;
   /** How long after its last sign of life another process takes over; default 5000. */
   readonly leaseMs?: number;
-}): AutomaticReplays => {
+}
+
+export const createAutomaticReplays = (options: AutomaticReplaysOptions): AutomaticReplays => {
   const { redis, prefix, shards, rules, audit, limiter, now } = options;
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const duty = createDuty({ ...options, key: replayKey(prefix, 'lease'), closePatienceMs });
@@ -93,7 +87,7 @@ export const createAutomaticReplays = (options: {
       const rule = standing && ruleFor(standing);
       if (standing === undefined || rule === undefined) continue;
       const { row, endedRuns } = standing;
-      const backoffMs = Math.min(rule.backoffSeconds * 1000 * 2 ** (row.attempt - 1), mostBackoffMs);
+      const backoffMs = Math.min(rule.backoffSeconds * 1000 * 2 ** (row.attempt - 1), maxBackoffMs);
       const dueAt = (row.endedAt ?? now()) + backoffMs;
       await redis.sadd(linesKey, row.apId);
       await redis.zadd(lineKey(row.apId), 'NX', dueAt, `${row.msspTransId} ${endedRuns}`);

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { isHandle, type Sealed } from './sealed.ts';
+import { createSealedRecords, type Sealed } from './sealed.ts';
 
 const begunSchema = z.object({
   state: z.string(),
@@ -30,35 +30,21 @@ export interface BegunLogins {
 
 /** As long as the provider usually gives a browser, and as much again. */
 export const begunLoginSeconds = 1800;
+const lifeMs = begunLoginSeconds * 1000;
 
-export const createBegunLogins = ({
-  redis,
-  prefix,
-  sealed,
-  now,
-}: {
+export const createBegunLogins = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly sealed: Sealed;
   readonly now: () => number;
 }): BegunLogins => {
-  const idOf = (cookie: string): string => sealed.hashOf('login', cookie);
-  const keyOf = (id: string): string => `${prefix}:operators:login:${id}`;
-  const placeOf = (id: string): string => `login ${id}`;
+  const records = createSealedRecords(options, 'login', begunSchema);
   return {
-    remember: async (login) => {
-      const cookie = sealed.newHandle();
-      const id = idOf(cookie);
-      await redis.set(keyOf(id), sealed.seal(placeOf(id), login), 'EX', begunLoginSeconds);
-      return cookie;
-    },
+    remember: async (login) => (await records.add(login, lifeMs)).handle,
     find: async (cookie) => {
-      if (cookie === undefined || !isHandle(cookie)) return undefined;
-      const id = idOf(cookie);
-      const found = begunSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
-      return found !== undefined && now() < found.begunAt + begunLoginSeconds * 1000 ? found : undefined;
+      const found = await records.get(records.idOf(cookie));
+      return found !== undefined && options.now() < found.begunAt + lifeMs ? found : undefined;
     },
-    take: async (cookie) =>
-      cookie !== undefined && isHandle(cookie) && (await redis.del(keyOf(idOf(cookie)))) === 1,
+    take: (cookie) => records.remove(records.idOf(cookie)),
   };
 };

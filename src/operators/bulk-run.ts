@@ -27,14 +27,21 @@ export interface BulkRun {
   step(): Promise<BulkEnd | undefined>;
 }
 
-export interface BulkRunOptions {
+/** What replays are done with that nobody waits for. */
+export interface ReplayWork {
+  /** A connection that outlasts any absence of Redis. */
   readonly redis: RedisClient;
+  readonly prefix: string;
   readonly shards: readonly Shard[];
-  readonly store: BulkStore;
   readonly audit: Audit;
   readonly limiter: RateLimiter;
-  readonly replayOnce: ReplayOnce;
   readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}
+
+export interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
+  readonly store: BulkStore;
+  readonly replayOnce: ReplayOnce;
   /** Asked before each replay; without it the rest is left to others. */
   readonly mayGoOn: () => boolean;
 }

@@ -41,8 +41,16 @@ export type BulkState = 'running' | 'stopping' | 'done' | 'stopped';
  * gone      Its retention is over.
  * refused   It is a login, which is not replayed; lists of earlier releases may hold some.
  * `401`     The fault that it ended with.
+ *
+ * A later release may know more; what it has settled so is none of this one's doing.
  */
-export type BulkResult = 'begun' | 'replayed' | 'signed' | 'changed' | 'gone' | 'refused' | `${number}`;
+const resultSchema = z
+  .union([
+    z.enum(['begun', 'replayed', 'signed', 'changed', 'gone', 'refused']),
+    z.templateLiteral([z.number()]),
+  ])
+  .catch('changed');
+export type BulkResult = z.infer<typeof resultSchema>;
 
 export type BulkCounts = BulkEnd['counts'];
 
@@ -109,14 +117,6 @@ const recordSchema = z.object({
   context: z.object({ end: bulkEndSchema.optional() }),
 });
 const itemSchema = z.tuple([z.string(), z.number()]);
-/** A later release may know more; what it has settled so is none of this one's doing. */
-const resultSchema = z
-  .union([
-    z.enum(['begun', 'replayed', 'signed', 'changed', 'gone', 'refused']),
-    z.templateLiteral([z.number()]),
-  ])
-  .catch('changed');
-
 /** KEYS: list, results, numbers. ARGV: transaction, number, `<bulk> <transaction>`. */
 const beginScript = `
 local result = redis.call('HGET', KEYS[2], ARGV[1])
@@ -216,7 +216,7 @@ export const createBulkStore = (options: {
 
     results: async (id) => {
       const found = Object.entries(await redis.hgetall(resultsKey(id)));
-      return new Map(found.map(([item, text]) => [item, resultSchema.parse(text) as BulkResult]));
+      return new Map(found.map(([item, text]) => [item, resultSchema.parse(text)]));
     },
 
     stop: async (id) => {

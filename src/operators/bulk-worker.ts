@@ -10,13 +10,9 @@ import { activity } from '../engine/define.ts';
 import { graceOf } from '../engine/redis/redis-time.ts';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { startWorkflowWorker } from '../engine/worker.ts';
-import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
 import { queueIn } from '../transactions/answers.ts';
-import type { Shard } from '../transactions/shards.ts';
-import type { Audit } from './audit.ts';
-import { takeUpBulk } from './bulk-run.ts';
+import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
 import { createTakeOver } from './earlier-bulks.ts';
 
@@ -26,17 +22,9 @@ export interface BulkWorker {
   close(): Promise<void>;
 }
 
-export interface BulkWorkerOptions {
+export interface BulkWorkerOptions extends ReplayWork {
   /** Of the instances, opened on `redis`. */
   readonly queue: Queue;
-  /** A connection that outlasts any absence of Redis. */
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly shards: readonly Shard[];
-  readonly audit: Audit;
-  readonly limiter: RateLimiter;
-  readonly now: () => number;
-  readonly onError: (error: Error) => void;
   /** How long after its last sign of life another process takes over; default 5000. */
   readonly holdMs?: number;
 }

@@ -7,26 +7,16 @@
  *
  * Everything is in the audit log before it is done.
  */
-import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
+import type { CallbackReplayResult, Callbacks } from '../callbacks/callbacks.ts';
+import type { CallbackFilter, CallbackRow } from '../history/callback-row.ts';
 import { type Audit, doneBy, type NewAuditEntry } from './audit.ts';
 import { includesRole, type Operator } from './operator.ts';
 import { isReason } from './replay-policy.ts';
 
-/** What this needs of the room of callbacks (src/callbacks/callbacks.ts), which is not imported. */
-export interface CallbackQueues {
-  of(msspTransId: string, attempts: number): Promise<readonly CallbackRow[]>;
-  find(id: string): Promise<CallbackRow | undefined>;
-  dead(
-    filter: CallbackFilter,
-    page: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<CallbackPage | undefined>;
-  replay(id: string, notBefore?: number): Promise<'replayed' | 'not-dead' | 'unknown'>;
-}
-
 export type CallbackRefusal = 'role' | 'reason' | 'rate' | 'nothing';
 
 /** `not-dead`: it has been delivered, waits for its next try, or somebody was quicker. */
-export type OneCallbackReplay = 'replayed' | 'not-dead' | 'unknown' | { readonly refused: 'role' | 'reason' };
+export type OneCallbackReplay = CallbackReplayResult | { readonly refused: 'role' | 'reason' };
 
 export interface CallbackPlan {
   /** Dead callbacks that an order would replay. */
@@ -45,7 +35,7 @@ export interface CallbackBulk {
   readonly truncated: boolean;
 }
 
-export interface CallbackReplays extends Pick<CallbackQueues, 'of' | 'dead'> {
+export interface CallbackReplays extends Pick<Callbacks, 'of' | 'dead'> {
   /** @throws When Redis is unreachable, as all of these do; it may then be done or not. */
   replay(id: string, operator: Operator, reason?: string): Promise<OneCallbackReplay>;
   /** What {@link replayAll} would do, without doing it. */
@@ -75,7 +65,7 @@ export const createCallbackReplays = ({
   now,
   most = mostCallbacks,
 }: {
-  readonly callbacks: CallbackQueues;
+  readonly callbacks: Callbacks;
   readonly audit: Pick<Audit, 'record'>;
   readonly now: () => number;
   /** Of one order; default {@link mostCallbacks}. */
@@ -97,7 +87,7 @@ export const createCallbackReplays = ({
     { id, msspTransId: target }: CallbackRow,
     entry: Omit<NewAuditEntry, 'action' | 'target'>,
     notBefore?: number,
-  ): Promise<'replayed' | 'not-dead' | 'unknown'> => {
+  ): Promise<CallbackReplayResult> => {
     const details = { ...entry.details, callback: id };
     const whole = { ...entry, action: 'callback-replay', target, details } as const;
     await audit.record(whole);

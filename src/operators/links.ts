@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { isHandle, type Sealed } from './sealed.ts';
+import { createSealedRecords, type Sealed } from './sealed.ts';
 
 const storedSchema = z.object({ name: z.string(), version: z.string(), expiresAt: z.number() });
 
@@ -36,34 +36,27 @@ export interface Links {
 
 const lifeMs = 15 * 60_000;
 
-export const createLinks = ({
-  redis,
-  prefix,
-  sealed,
-  now,
-}: {
+export const createLinks = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly sealed: Sealed;
   readonly now: () => number;
 }): Links => {
+  const { redis, prefix, now } = options;
   const endedKey = `${prefix}:operators:links-ended`;
-  const idOf = (secret: string): string => sealed.hashOf('link', secret);
-  const keyOf = (id: string): string => `${prefix}:operators:link:${id}`;
-  const placeOf = (id: string): string => `link ${id}`;
+  const records = createSealedRecords(options, 'link', storedSchema);
   return {
     issue: async ({ name, version }) => {
-      const secret = sealed.newHandle();
-      const id = idOf(secret);
       const expiresAt = now() + lifeMs;
-      await redis.set(keyOf(id), sealed.seal(placeOf(id), { name, version, expiresAt }), 'PX', lifeMs);
+      const { handle: secret } = await records.add({ name, version, expiresAt }, lifeMs);
       return { secret, expiresAt };
     },
     redeem: async (secret) => {
-      if (!isHandle(secret)) return undefined;
-      const id = idOf(secret);
-      const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.getdel(keyOf(id)))).data;
-      return stored !== undefined && now() < stored.expiresAt ? stored : undefined;
+      const id = records.idOf(secret);
+      const stored = await records.get(id);
+      return stored !== undefined && (await records.remove(id)) && now() < stored.expiresAt
+        ? stored
+        : undefined;
     },
     localVersion: async () => (await redis.get(endedKey)) ?? '0',
     endLocal: async () => {

@@ -7,6 +7,11 @@
  *
  * Each role includes the ones before it.
  */
+import type { Configuration } from '../configuration/schema.ts';
+
+/** What this room needs to be told. */
+export type OperatorSettings = Pick<Configuration['operations'], 'users' | 'sessions' | 'logins'>;
+
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 

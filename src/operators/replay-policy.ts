@@ -13,8 +13,7 @@ import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { includesRole, type Role } from './operator.ts';
 
-export const replayRules = ['never', 'operator', 'operator-with-reason', 'admin'] as const;
-export type ReplayRule = (typeof replayRules)[number];
+export type ReplayRule = 'never' | 'operator' | 'operator-with-reason' | 'admin';
 export type ReplayPolicy = Readonly<Record<FaultCode, ReplayRule>>;
 
 export const defaultReplayPolicy: ReplayPolicy = {
@@ -71,15 +70,7 @@ export const refusalOf = (
 ): ReplayRefusal | undefined => {
   if (isLogin(apId)) return 'login';
   const rule = isFaultCode(code) ? policy[code] : 'never';
-  switch (rule) {
-    case 'never':
-      return 'never';
-    case 'operator':
-      return includesRole(role, 'operator') ? undefined : 'role';
-    case 'operator-with-reason':
-      if (!includesRole(role, 'operator')) return 'role';
-      return isReason(reason) ? undefined : 'reason';
-    case 'admin':
-      return includesRole(role, 'admin') ? undefined : 'role';
-  }
+  if (rule === 'never') return 'never';
+  if (!includesRole(role, rule === 'admin' ? 'admin' : 'operator')) return 'role';
+  return rule === 'operator-with-reason' && !isReason(reason) ? 'reason' : undefined;
 };

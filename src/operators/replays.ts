@@ -12,16 +12,15 @@ import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';
-import type { RedisClient } from '../redis/connect.ts';
-import type { RateLimiter } from '../registry/rate-limiter.ts';
-import { queueIn } from '../transactions/answers.ts';
-import type { Shard } from '../transactions/shards.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
+import { queueIn, shardFor } from '../transactions/answers.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { type BulkReport, type BulkStanding, countsOf, reportOf } from './bulk-report.ts';
+import type { ReplayWork } from './bulk-run.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
 import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
-import type { Cancel, CancelResult } from './ports.ts';
 import { createPromptLimit } from './prompt-limit.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
 
@@ -90,26 +89,20 @@ export interface Replays {
   readonly queue: Queue;
 }
 
-export interface ReplaysOptions {
+export interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
   readonly history: Pick<History, 'search' | 'find'>;
-  readonly shards: readonly Shard[];
-  readonly cancel: Cancel;
-  readonly audit: Audit;
+  readonly protocol: Protocol;
   /** Of bulk replays (src/transactions/shards.ts). */
   readonly queue: Queue;
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly now: () => number;
-  readonly limiter: RateLimiter;
   readonly policy: ReplayPolicy;
 }
 
 /** A list of this length is some megabytes in Redis, and in the process that works it off. */
-const mostItems = 20_000;
-const mostPerSecond = 1000;
+const maxItems = 20_000;
+const maxPerSecond = 1000;
 const pageRows = 500;
 /** A plan names so many; the others it counts. */
-const mostNamed = 100;
+const maxNamed = 100;
 
 interface Selected {
   readonly plan: ReplayPlan;
@@ -121,7 +114,7 @@ const increment = (counts: Map<string, number>, key: string): void => {
 };
 
 export const createReplays = (options: ReplaysOptions): Replays => {
-  const { history, shards, audit, redis, now, limiter, policy } = options;
+  const { history, shards, protocol, audit, redis, now, limiter, policy } = options;
   const store = createBulkStore(options);
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const prompts = createPromptLimit(limiter);
@@ -173,14 +166,14 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       increment(byAp, row.apId);
       increment(numbers, row.msisdn);
       items.push({ msspTransId: row.msspTransId, endedRuns });
-      if (first.length < mostNamed) first.push(row);
+      if (first.length < maxNamed) first.push(row);
     };
 
     for await (const rows of candidates(selection)) {
       refused.unknown += rows.filter((row) => row === undefined).length;
       const ids = rows.flatMap((row) => row?.msspTransId ?? []);
       for (const standing of await readStandings(redis, shards, ids)) {
-        if (items.length === mostItems) {
+        if (items.length === maxItems) {
           truncated = true;
           break;
         }
@@ -245,10 +238,11 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     cancel: async (msspTransId, operator, reason) => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
-      if ((await history.find(msspTransId)) === undefined) return 'unknown';
+      const at = shardFor(shards, msspTransId)?.signatures;
+      if (at === undefined || (await history.find(msspTransId)) === undefined) return 'unknown';
       const entry = { ...doneBy(operator), action: 'cancel', target: msspTransId, reason } as const;
       await audit.record(entry);
-      const result = await options.cancel(msspTransId);
+      const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
       if (result !== 'cancelled') await notDone(entry, result);
       return result;
     },
@@ -258,7 +252,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     start: async (selection, { perSecond, operator, reason }) => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
-      if (!(perSecond > 0 && perSecond <= mostPerSecond)) return { refused: 'rate' };
+      if (!(perSecond > 0 && perSecond <= maxPerSecond)) return { refused: 'rate' };
       const { plan, items } = await select(selection, operator, reason);
       if (items.length === 0) return { refused: 'nothing', plan };
       const id = store.newId();

@@ -6,6 +6,8 @@
  * from the master key. An older record of the same place can be put back by whoever writes to Redis; nothing here closes that.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import type { RedisClient } from '../redis/connect.ts';
 
 export interface Sealed {
   /** 256 bits, 43 characters base64url. */
@@ -55,5 +57,49 @@ export const createSealed = (masterKey: Uint8Array): Sealed => {
         return undefined;
       }
     },
+  };
+};
+
+/** Records that are found by a handle: sessions, links, tokens, logins that have begun. */
+export interface SealedRecords<T> {
+  /** @returns Undefined for what cannot be a handle. */
+  idOf(handle: string | undefined): string | undefined;
+  keyOf(id: string): string;
+  seal(id: string, value: T): string;
+  /** Keeps it under a handle of its own. */
+  add(value: T, lifeMs: number): Promise<{ readonly handle: string; readonly id: string }>;
+  /** Undefined without an id, and for a record that is gone or cannot be believed. */
+  get(id: string | undefined): Promise<T | undefined>;
+  /** @returns True for one of any number of callers. */
+  remove(id: string | undefined): Promise<boolean>;
+}
+
+/** @param prefix Of the keys: `<prefix>:operators:<kind>:<id>`. */
+export const createSealedRecords = <T>(
+  {
+    redis,
+    prefix,
+    sealed,
+  }: { readonly redis: RedisClient; readonly prefix: string; readonly sealed: Sealed },
+  kind: string,
+  schema: z.ZodType<T>,
+): SealedRecords<T> => {
+  const keyOf = (id: string): string => `${prefix}:operators:${kind}:${id}`;
+  const seal = (id: string, value: T): string => sealed.seal(`${kind} ${id}`, value);
+  return {
+    idOf: (handle) => (handle !== undefined && isHandle(handle) ? sealed.hashOf(kind, handle) : undefined),
+    keyOf,
+    seal,
+    add: async (value, lifeMs) => {
+      const handle = sealed.newHandle();
+      const id = sealed.hashOf(kind, handle);
+      await redis.set(keyOf(id), seal(id, value), 'PX', lifeMs);
+      return { handle, id };
+    },
+    get: async (id) =>
+      id === undefined
+        ? undefined
+        : schema.safeParse(sealed.open(`${kind} ${id}`, await redis.get(keyOf(id)))).data,
+    remove: async (id) => id !== undefined && (await redis.del(keyOf(id))) === 1,
   };
 };

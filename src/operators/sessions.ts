@@ -10,17 +10,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { type Operator, roles, ways } from './operator.ts';
-import { isHandle, type Sealed } from './sealed.ts';
-import type { OperatorSettings } from './settings.ts';
+import { type Operator, type OperatorSettings, roles, ways } from './operator.ts';
+import { createSealedRecords, type Sealed } from './sealed.ts';
 
 export interface Session {
   /** Of no use as a cookie. */
   readonly id: string;
   readonly operator: Operator;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly endsAt: number;
 }
 
 export interface Sessions {
@@ -56,31 +52,28 @@ export const createSessions = (options: {
   /** Whether whoever has that name still is what it was at that version. */
   readonly isCurrent: (name: string, version: string) => Promise<boolean>;
 }): Sessions => {
-  const { redis, prefix, sealed, now, isCurrent } = options;
-  const idleMs = options.settings.idleSeconds * 1000;
+  const { redis, sealed, now, isCurrent } = options;
+  const idleMs = Math.ceil(options.settings.idleSeconds * 1000);
   const absoluteMs = options.settings.absoluteSeconds * 1000;
   const noteAfterMs = Math.min(noteEveryMs, idleMs / 10);
 
-  const keyOf = (id: string): string => `${prefix}:operators:session:${id}`;
-  const placeOf = (id: string): string => `session ${id}`;
+  const records = createSealedRecords(options, 'session', storedSchema);
 
-  const sessionOf = (id: string, { name, role, via, createdAt }: Stored): Session => ({
+  const sessionOf = (id: string, { name, role, via }: Stored): Session => ({
     id,
     operator: { name, role, via },
-    createdAt,
-    endsAt: createdAt + absoluteMs,
   });
 
   const csrfTokenOf = ({ id }: Session): string => sealed.hashOf('csrf', id);
 
   const look = async (id: string): Promise<Stored | undefined> => {
-    const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
+    const stored = await records.get(id);
     if (stored === undefined) return undefined;
     const { name, version, createdAt, lastSeenAt } = stored;
     const time = now();
     const isOver = time >= lastSeenAt + idleMs || time >= createdAt + absoluteMs;
     if (!isOver && (await isCurrent(name, version))) return stored;
-    await redis.del(keyOf(id));
+    await records.remove(id);
     return undefined;
   };
 
@@ -88,30 +81,20 @@ export const createSessions = (options: {
     csrfTokenOf,
 
     begin: async ({ name, role, via }, version) => {
-      const cookie = sealed.newHandle();
-      const id = sealed.hashOf('session', cookie);
       const time = now();
-      const stored: Stored = {
-        name,
-        role,
-        via,
-        version,
-        createdAt: time,
-        lastSeenAt: time,
-      };
-      await redis.set(keyOf(id), sealed.seal(placeOf(id), stored), 'PX', Math.ceil(idleMs));
+      const stored: Stored = { name, role, via, version, createdAt: time, lastSeenAt: time };
+      const { handle: cookie, id } = await records.add(stored, idleMs);
       return { cookie, session: sessionOf(id, stored) };
     },
 
     find: async (cookie) => {
-      if (cookie === undefined || !isHandle(cookie)) return undefined;
-      const id = sealed.hashOf('session', cookie);
-      const stored = await look(id);
-      if (stored === undefined) return undefined;
+      const id = records.idOf(cookie);
+      const stored = id === undefined ? undefined : await look(id);
+      if (id === undefined || stored === undefined) return undefined;
       const time = now();
       if (time >= stored.lastSeenAt + noteAfterMs) {
-        const noted = sealed.seal(placeOf(id), { ...stored, lastSeenAt: time });
-        await redis.set(keyOf(id), noted, 'PX', Math.ceil(idleMs), 'XX');
+        const noted = records.seal(id, { ...stored, lastSeenAt: time });
+        await redis.set(records.keyOf(id), noted, 'PX', idleMs, 'XX');
       }
       return sessionOf(id, stored);
     },
@@ -119,7 +102,7 @@ export const createSessions = (options: {
     isOn: async (id) => (await look(id)) !== undefined,
 
     end: async ({ id }) => {
-      await redis.del(keyOf(id));
+      await records.remove(id);
     },
 
     checkCsrf: (session, token) => {

@@ -12,18 +12,25 @@
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import type { Operator } from './operator.ts';
-import { isHandle, type Sealed } from './sealed.ts';
+import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { type Audit, doneBy, noted } from './audit.ts';
+import { includesRole, type Operator } from './operator.ts';
+import { createSealedRecords, isHandle, type Sealed } from './sealed.ts';
 import type { User, Users } from './users.ts';
 
-export interface TokenView {
+const storedSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  label: z.string(),
+  /** Milliseconds since the epoch. */
+  createdAt: z.number(),
+  expiresAt: z.number(),
+});
+type Stored = z.infer<typeof storedSchema>;
+
+export interface TokenView extends Readonly<Omit<Stored, 'version'>> {
   /** Names it for `revoke`; cannot be used in its place. */
   readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly expiresAt: number;
 }
 
 export interface NewToken {
@@ -34,48 +41,43 @@ export interface NewToken {
   readonly days: number;
 }
 
-/** A token that nobody has yet. */
-export interface DrawnToken {
-  readonly token: string;
-  readonly id: string;
-}
-
 /**
- * unknown   There is no such user.
- * too-many  The user has as many as anybody may have.
+ * unknown    There is no such user.
+ * too-many   The user has as many as anybody may have.
+ * by-token   A token makes no others: what follows from it would outlive it.
+ * too-often  Later.
  */
-export type TokenObjection = 'unknown' | 'too-many';
+export type TokenObjection = 'unknown' | 'too-many' | 'by-token' | 'too-often';
+
+export type IssuedToken =
+  | { readonly token: string; readonly view: TokenView }
+  | { readonly refused: TokenObjection };
 
 export interface Tokens {
-  draw(): DrawnToken;
-  /** What would keep a token from being issued, as far as it can be told before. */
-  objectionTo(name: string): Promise<TokenObjection | undefined>;
-  /** @throws RangeError For days out of bounds. */
-  issue(drawn: DrawnToken, token: NewToken): Promise<TokenView | TokenObjection>;
-  /** Those that are good, oldest first. */
-  list(users: readonly User[]): Promise<readonly TokenView[]>;
+  /**
+   * @returns The token, which is not to be had again.
+   * @throws RangeError For days out of bounds.
+   */
+  issue(by: Operator, token: NewToken): Promise<IssuedToken>;
+  /** Those that are good, oldest first: one's own; all of them for an admin. */
+  list(by: Operator): Promise<readonly TokenView[]>;
   /** @param idOrToken Who has found a token has no id of it. */
   find(idOrToken: string): Promise<TokenView | undefined>;
-  revoke(token: TokenView): Promise<'revoked' | 'unknown'>;
+  /** `unknown` also for one that is not to be seen. */
+  revoke(by: Operator, idOrToken: string): Promise<'revoked' | 'unknown'>;
   /** Whose token it is, now. @param token As issued. */
   verify(token: string): Promise<Operator | undefined>;
 }
 
-const storedSchema = z.object({
-  name: z.string(),
-  version: z.string(),
-  label: z.string(),
-  createdAt: z.number(),
-  expiresAt: z.number(),
-});
-type Stored = z.infer<typeof storedSchema>;
-
 /** In front of the random part, so that tools that look for leaked secrets know one. */
 const prefixOfTokens = 'paraph_';
 const dayMs = 86_400_000;
-const mostDays = 366;
+const maxDays = 366;
 /** Of one user, that are good at a time. */
 export const mostTokens = 20;
+
+/** For each who issues them. The command line at Redis needs no asking. */
+const issuedAtMost = { requests: 20, perSeconds: 600 };
 
 /** KEYS index, record; ARGV id, sealed, now, expiry, life in ms, how many at most, longest life in ms. */
 const issueScript = `
@@ -86,40 +88,40 @@ redis.call('ZADD', KEYS[1], ARGV[4], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 return 1`;
 
-const revokeScript = `
-redis.call('ZREM', KEYS[1], ARGV[1])
-return redis.call('DEL', KEYS[2])`;
+/** A token that nobody has yet. */
+export const drawToken = (sealed: Sealed): { readonly token: string; readonly id: string } => {
+  for (;;) {
+    const handle = sealed.newHandle();
+    const id = sealed.hashOf('token', handle);
+    // On a command line that would be an option.
+    if (!id.startsWith('-')) return { token: `${prefixOfTokens}${handle}`, id };
+  }
+};
 
 export const createTokens = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly sealed: Sealed;
-  readonly users: Pick<Users, 'find'>;
+  readonly users: Pick<Users, 'find' | 'list'>;
+  readonly limiter: RateLimiter;
+  readonly audit: Audit;
   readonly now: () => number;
 }): Tokens => {
-  const { redis, sealed, users, now } = options;
-  const keyOf = (id: string): string => `{${options.prefix}}:operators:token:${id}`;
+  const { redis, sealed, users, limiter, audit, now } = options;
+  const prefix = `{${options.prefix}}`;
+  const records = createSealedRecords({ redis, prefix, sealed }, 'token', storedSchema);
   const indexOf = ({ name, version }: Pick<User, 'name' | 'version'>): string =>
-    `{${options.prefix}}:operators:tokens:${sealed.hashOf('tokens', `${name} ${version}`)}`;
-  const placeOf = (id: string): string => `token ${id}`;
+    `${prefix}:operators:tokens:${sealed.hashOf('tokens', `${name} ${version}`)}`;
 
-  const idOf = (idOrToken: string): string => {
-    const handle = idOrToken.slice(prefixOfTokens.length);
-    return idOrToken.startsWith(prefixOfTokens) && isHandle(handle)
-      ? sealed.hashOf('token', handle)
-      : idOrToken;
-  };
+  const idOf = (idOrToken: string): string =>
+    (idOrToken.startsWith(prefixOfTokens)
+      ? records.idOf(idOrToken.slice(prefixOfTokens.length))
+      : undefined) ?? idOrToken;
 
-  const viewOf = (id: string, { name, label, createdAt, expiresAt }: Stored): TokenView => ({
-    id,
-    name,
-    label,
-    createdAt,
-    expiresAt,
-  });
+  const viewOf = (id: string, { version: _, ...stored }: Stored): TokenView => ({ id, ...stored });
 
   const read = async (id: string): Promise<Stored | undefined> => {
-    const stored = storedSchema.safeParse(sealed.open(placeOf(id), await redis.get(keyOf(id)))).data;
+    const stored = await records.get(id);
     return stored !== undefined && now() < stored.expiresAt ? stored : undefined;
   };
 
@@ -139,65 +141,101 @@ export const createTokens = (options: {
     );
   };
 
+  const mayIssue = async ({ name, via }: Operator): Promise<boolean> =>
+    via === 'cli' || limiter.take(`operators:tokens:${sealed.hashOf('name', name)}`, issuedAtMost);
+
+  /** What would keep a token from being issued, as far as it can be told before. */
+  const objectionTo = async (name: string): Promise<'unknown' | 'too-many' | undefined> => {
+    const user = await users.find(name);
+    if (user === undefined) return 'unknown';
+    const good = await redis.zcount(indexOf(user), `(${String(now())}`, '+inf');
+    return good >= mostTokens ? 'too-many' : undefined;
+  };
+
+  const issue = async (
+    id: string,
+    { name, label, days }: NewToken,
+  ): Promise<TokenView | 'unknown' | 'too-many'> => {
+    if (!(days > 0 && days <= maxDays)) throw new RangeError(`days must be at most ${maxDays}`);
+    const user = await users.find(name);
+    if (user === undefined) return 'unknown';
+    const createdAt = now();
+    const lifeMs = Math.round(days * dayMs);
+    const stored: Stored = {
+      name,
+      version: user.version,
+      label: label.slice(0, 100),
+      createdAt,
+      expiresAt: createdAt + lifeMs,
+    };
+    const issued = await redis.eval(
+      issueScript,
+      2,
+      indexOf(user),
+      records.keyOf(id),
+      id,
+      records.seal(id, stored),
+      createdAt,
+      stored.expiresAt,
+      lifeMs,
+      mostTokens,
+      maxDays * dayMs,
+    );
+    return issued === 1 ? viewOf(id, stored) : 'too-many';
+  };
+
+  const find = async (idOrToken: string): Promise<TokenView | undefined> => {
+    const id = idOf(idOrToken);
+    const found = await look(id);
+    return found && viewOf(id, found.stored);
+  };
+
+  const revoke = async ({ id, name }: TokenView): Promise<'revoked' | 'unknown'> => {
+    const user = await users.find(name);
+    if (user === undefined) return 'unknown';
+    await redis.zrem(indexOf(user), id);
+    return (await records.remove(id)) ? 'revoked' : 'unknown';
+  };
+
   return {
-    draw: () => {
-      for (;;) {
-        const handle = sealed.newHandle();
-        const id = sealed.hashOf('token', handle);
-        // On a command line that would be an option.
-        if (!id.startsWith('-')) return { token: `${prefixOfTokens}${handle}`, id };
-      }
-    },
+    find,
 
-    objectionTo: async (name) => {
-      const user = await users.find(name);
-      if (user === undefined) return 'unknown';
-      const good = await redis.zcount(indexOf(user), `(${String(now())}`, '+inf');
-      return good >= mostTokens ? 'too-many' : undefined;
-    },
-
-    issue: async ({ id }, { name, label, days }) => {
-      if (!(days > 0 && days <= mostDays)) throw new RangeError(`days must be at most ${mostDays}`);
-      const user = await users.find(name);
-      if (user === undefined) return 'unknown';
-      const createdAt = now();
-      const lifeMs = Math.round(days * dayMs);
-      const stored: Stored = {
-        name,
-        version: user.version,
-        label: label.slice(0, 100),
-        createdAt,
-        expiresAt: createdAt + lifeMs,
-      };
-      const issued = await redis.eval(
-        issueScript,
-        2,
-        indexOf(user),
-        keyOf(id),
-        id,
-        sealed.seal(placeOf(id), stored),
-        createdAt,
-        stored.expiresAt,
-        lifeMs,
-        mostTokens,
-        mostDays * dayMs,
+    issue: async (by, token) => {
+      if (by.via === 'token') return { refused: 'by-token' };
+      if (!(await mayIssue(by))) return { refused: 'too-often' };
+      const objection = await objectionTo(token.name);
+      if (objection !== undefined) return { refused: objection };
+      const drawn = drawToken(sealed);
+      const issued = await noted(
+        audit,
+        {
+          ...doneBy(by),
+          action: 'token-issue',
+          target: token.name,
+          details: { token: drawn.id, days: token.days },
+        },
+        () => issue(drawn.id, token),
+        (result) => typeof result !== 'string',
       );
-      return issued === 1 ? viewOf(id, stored) : 'too-many';
+      return typeof issued === 'string' ? { refused: issued } : { token: drawn.token, view: issued };
     },
 
-    list: async (owners) =>
-      (await Promise.all(owners.map(listOf))).flat().sort((a, b) => a.createdAt - b.createdAt),
-
-    find: async (idOrToken) => {
-      const id = idOf(idOrToken);
-      const found = await look(id);
-      return found && viewOf(id, found.stored);
+    list: async (by) => {
+      const user = await users.find(by.name);
+      const owners = includesRole(by.role, 'admin') ? await users.list() : user === undefined ? [] : [user];
+      return (await Promise.all(owners.map(listOf))).flat().sort((a, b) => a.createdAt - b.createdAt);
     },
 
-    revoke: async ({ id, name }) => {
-      const user = await users.find(name);
-      if (user === undefined) return 'unknown';
-      return (await redis.eval(revokeScript, 2, indexOf(user), keyOf(id), id)) === 1 ? 'revoked' : 'unknown';
+    revoke: async (by, idOrToken) => {
+      const token = await find(idOrToken);
+      if (token === undefined) return 'unknown';
+      if (token.name !== by.name && !includesRole(by.role, 'admin')) return 'unknown';
+      return noted(
+        audit,
+        { ...doneBy(by), action: 'token-revoke', target: token.id, details: { of: token.name } },
+        () => revoke(token),
+        (result) => result === 'revoked',
+      );
     },
 
     verify: async (token) => {

@@ -8,16 +8,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { hashPassword, type ScryptCost } from '../registry/passwords.ts';
-import { isOperatorName, type Role, roles } from './operator.ts';
+import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
+import { isOperatorName, type Operator, type OperatorSettings, type Role, roles } from './operator.ts';
 import type { Sealed } from './sealed.ts';
-import type { ConfiguredOperator } from './settings.ts';
 
-export interface User {
+const storedSchema = z.object({
+  role: z.enum(roles),
+  passwordHash: z.string().optional(),
+  oidcSubject: z.string().optional(),
+  version: z.string(),
+});
+type Stored = z.infer<typeof storedSchema>;
+
+export interface User extends Readonly<Stored> {
   readonly name: string;
-  readonly role: Role;
-  readonly passwordHash: string | undefined;
-  readonly oidcSubject: string | undefined;
-  readonly version: string;
   readonly origin: 'configuration' | 'stored';
 }
 
@@ -43,28 +47,19 @@ export interface Users {
   findBySubject(subject: string): Promise<User | undefined>;
   /** By name. */
   list(): Promise<readonly User[]>;
-  objectionTo(user: NewUser): UserObjection | undefined;
-  add(user: NewUser): Promise<AddResult>;
-  remove(name: string): Promise<ChangeResult>;
-  setRole(name: string, role: Role): Promise<ChangeResult>;
-  setPassword(name: string, password: string): Promise<ChangeResult | 'bad-password'>;
+  add(by: Operator, user: NewUser): Promise<AddResult>;
+  remove(by: Operator, name: string): Promise<ChangeResult>;
+  setRole(by: Operator, name: string, role: Role): Promise<ChangeResult>;
+  setPassword(by: Operator, name: string, password: string): Promise<ChangeResult | 'bad-password'>;
   /** @param oidcSubject Undefined: no login with the phone any more. */
-  setSubject(name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
+  setSubject(by: Operator, name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
 }
 
-const storedSchema = z.object({
-  role: z.enum(roles),
-  passwordHash: z.string().optional(),
-  oidcSubject: z.string().optional(),
-  version: z.string(),
-});
-type Stored = z.infer<typeof storedSchema>;
+const minPasswordLength = 12;
+const maxPasswordBytes = 1024;
 
-const leastPasswordLength = 12;
-const mostPasswordBytes = 1024;
-
-export const isGoodPassword = (password: string): boolean =>
-  [...password].length >= leastPasswordLength && Buffer.byteLength(password) <= mostPasswordBytes;
+const isGoodPassword = (password: string): boolean =>
+  [...password].length >= minPasswordLength && Buffer.byteLength(password) <= maxPasswordBytes;
 
 /** Replaces what is there, if it is still what the change was made from. Empty stands for nothing. */
 const swapScript = `
@@ -80,13 +75,10 @@ export const isGoodSubject = (subject: string): boolean => subject !== '' && sub
 
 const newVersion = (): string => randomBytes(12).toString('base64url');
 
-const configuredUser = ({ name, role, passwordHash, oidcSubject }: ConfiguredOperator): User => ({
-  name,
-  role,
-  passwordHash,
-  oidcSubject,
+const configuredUser = (entry: OperatorSettings['users'][number]): User => ({
+  ...entry,
   version: createHash('sha256')
-    .update(JSON.stringify([name, role, passwordHash, oidcSubject]))
+    .update(JSON.stringify([entry.name, entry.role, entry.passwordHash, entry.oidcSubject]))
     .digest('base64url'),
   origin: 'configuration',
 });
@@ -95,11 +87,13 @@ export const createUsers = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly sealed: Sealed;
-  readonly configured: readonly ConfiguredOperator[];
+  readonly audit: Audit;
+  /** They cannot be changed while the service runs, and go before stored ones of the same name. */
+  readonly configured: OperatorSettings['users'];
   /** Of new passwords; that of src/registry/passwords.ts where nothing is said. */
   readonly passwordCost?: ScryptCost | undefined;
 }): Users => {
-  const { redis, sealed, passwordCost } = options;
+  const { redis, sealed, audit, passwordCost } = options;
   const key = `${options.prefix}:operators:users`;
   const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
   const placeOf = (name: string): string => `user ${name}`;
@@ -107,14 +101,7 @@ export const createUsers = (options: {
   const read = (name: string, text: string | null | undefined): Stored | undefined =>
     storedSchema.safeParse(sealed.open(placeOf(name), text)).data;
 
-  const userOf = (name: string, stored: Stored): User => ({
-    name,
-    role: stored.role,
-    passwordHash: stored.passwordHash,
-    oidcSubject: stored.oidcSubject,
-    version: stored.version,
-    origin: 'stored',
-  });
+  const userOf = (name: string, stored: Stored): User => ({ ...stored, name, origin: 'stored' });
 
   const swap = async (name: string, before: string, after: Stored | undefined): Promise<boolean> => {
     const text = after === undefined ? '' : sealed.seal(placeOf(name), after);
@@ -162,9 +149,46 @@ export const createUsers = (options: {
     return password === undefined && oidcSubject === undefined ? 'no-way-in' : undefined;
   };
 
+  /** What is no name is not written down: people paste secrets. */
+  const onUser = async <T extends string>(
+    by: Operator,
+    action: AuditAction,
+    name: string,
+    details: Readonly<Record<string, string>>,
+    act: () => Promise<T>,
+  ): Promise<T | 'unknown'> =>
+    isOperatorName(name)
+      ? noted(audit, { ...doneBy(by), action, target: name, details }, act, (result) => result === 'changed')
+      : 'unknown';
+
+  const add = async ({ name, role, password, oidcSubject }: NewUser): Promise<'added' | 'exists'> => {
+    if (configured.has(name)) return 'exists';
+    if (oidcSubject !== undefined && (await findBySubject(oidcSubject))) return 'exists';
+    const stored: Stored = {
+      role,
+      ...(password !== undefined && { passwordHash: await hashPassword(password, passwordCost) }),
+      ...(oidcSubject !== undefined && { oidcSubject }),
+      version: newVersion(),
+    };
+    return (await swap(name, '', stored)) ? 'added' : 'exists';
+  };
+
+  const setSubject = async (name: string, oidcSubject: string | undefined): Promise<SubjectResult> => {
+    const owner = oidcSubject === undefined ? undefined : await findBySubject(oidcSubject);
+    if (owner !== undefined && owner.name !== name) return 'exists';
+    return change<'no-way-in'>(name, (stored) => {
+      if (stored === undefined) return 'unknown';
+      const { oidcSubject: _, ...rest } = stored;
+      if (oidcSubject === undefined && rest.passwordHash === undefined) return 'no-way-in';
+      return {
+        after: { ...rest, ...(oidcSubject !== undefined && { oidcSubject }), version: newVersion() },
+      };
+    });
+  };
+
   return {
     list,
-    objectionTo,
+    findBySubject,
 
     find: async (name) => {
       const known = configured.get(name);
@@ -173,45 +197,37 @@ export const createUsers = (options: {
       return stored === undefined ? undefined : userOf(name, stored);
     },
 
-    findBySubject,
-
-    add: async (user) => {
-      const { name, role, password, oidcSubject } = user;
+    add: async (by, user) => {
       const objection = objectionTo(user);
       if (objection !== undefined) return objection;
-      if (configured.has(name)) return 'exists';
-      if (oidcSubject !== undefined && (await findBySubject(oidcSubject))) return 'exists';
-      const stored: Stored = {
-        role,
-        ...(password !== undefined && { passwordHash: await hashPassword(password, passwordCost) }),
-        ...(oidcSubject !== undefined && { oidcSubject }),
-        version: newVersion(),
-      };
-      return (await swap(name, '', stored)) ? 'added' : 'exists';
+      const { name, role, oidcSubject: subject } = user;
+      const details = { role, ...(subject !== undefined && { subject }) };
+      const entry = { ...doneBy(by), action: 'user-add', target: name, details } as const;
+      return noted(
+        audit,
+        entry,
+        () => add(user),
+        (result) => result === 'added',
+      );
     },
 
     // Also one that cannot be read, because the master key is another one now.
-    remove: (name) => change<never>(name, () => ({ after: undefined })),
+    remove: (by, name) =>
+      onUser(by, 'user-remove', name, {}, () => change<never>(name, () => ({ after: undefined }))),
 
-    setRole: (name, role) => update(name, { role }),
+    setRole: (by, name, role) => onUser(by, 'user-role', name, { role }, () => update(name, { role })),
 
-    setPassword: async (name, password) => {
-      if (!isGoodPassword(password)) return 'bad-password';
-      return update(name, { passwordHash: await hashPassword(password, passwordCost) });
-    },
+    setPassword: async (by, name, password) =>
+      isGoodPassword(password)
+        ? onUser(by, 'user-password', name, {}, async () =>
+            update(name, { passwordHash: await hashPassword(password, passwordCost) }),
+          )
+        : 'bad-password',
 
-    setSubject: async (name, oidcSubject) => {
-      if (oidcSubject !== undefined && !isGoodSubject(oidcSubject)) return 'bad-subject';
-      const owner = oidcSubject === undefined ? undefined : await findBySubject(oidcSubject);
-      if (owner !== undefined && owner.name !== name) return 'exists';
-      return change<'no-way-in'>(name, (stored) => {
-        if (stored === undefined) return 'unknown';
-        const { oidcSubject: _, ...rest } = stored;
-        if (oidcSubject === undefined && rest.passwordHash === undefined) return 'no-way-in';
-        return {
-          after: { ...rest, ...(oidcSubject !== undefined && { oidcSubject }), version: newVersion() },
-        };
-      });
+    setSubject: async (by, name, subject) => {
+      if (subject !== undefined && !isGoodSubject(subject)) return 'bad-subject';
+      const details = subject === undefined ? { phone: 'removed' } : { subject };
+      return onUser(by, 'user-phone', name, details, () => setSubject(name, subject));
     },
   };
 };

@@ -1,5 +1,4 @@
 import { hkdfSync } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
@@ -17,6 +16,7 @@ import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { createRateLimiter, originOf } from '../registry/rate-limiter.ts';
+import type { Fetch } from '../telemetry/http-metrics.ts';
 import {
   backlogCheck,
   clockCheck,
@@ -39,10 +39,7 @@ import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 
 export interface ApiSide {
-  readonly fetch: (
-    request: Request,
-    bindings?: { incoming?: IncomingMessage; outgoing?: ServerResponse },
-  ) => Response | Promise<Response>;
+  readonly fetch: Fetch;
   /** For the server: whom it refuses for lack of room. */
   readonly refusal: Refusal;
   readonly transactions: Transactions;

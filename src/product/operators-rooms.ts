@@ -9,11 +9,9 @@ import { createOperators, type Operators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays, type Replays } from '../operators/replays.ts';
 import type { Protocol } from '../protocol/parse.ts';
-import { cancelTransaction } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
-import { shardFor } from '../transactions/answers.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { retentionOf } from './retention.ts';
 
@@ -55,12 +53,7 @@ export const openOperatorsRooms = (options: {
     replays: createReplays({
       history,
       shards,
-      cancel: async (msspTransId) => {
-        const at = shardFor(shards, msspTransId)?.signatures;
-        return at === undefined
-          ? 'unknown'
-          : cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
-      },
+      protocol,
       audit,
       queue: bulkQueue,
       redis,

@@ -1,10 +1,17 @@
 import { startWorkers } from '../../workers/workers.ts';
-import { createStepLog, createUpstreamLog } from '../logger.ts';
+import { startCallbacks } from '../callbacks/start.ts';
+import { createAuditLog, createCallbackLog, createStepLog, createUpstreamLog } from '../logger.ts';
+import { createAudit } from '../operators/audit.ts';
+import { createAutomaticReplays } from '../operators/automatic-replays.ts';
+import { startBulkWorker } from '../operators/bulk-worker.ts';
+import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
-import { closeShards, openShards } from '../transactions/shards.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
+import { closeQueues, closeShards, openBulkQueue, openShards, type Shard } from '../transactions/shards.ts';
+import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
-import { startOperations } from './operations-side.ts';
+import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 
 export interface WorkerSide {
   /** Whether all workers take jobs. */
@@ -12,6 +19,56 @@ export interface WorkerSide {
   /** Finishes the steps in hand and takes no more. */
   close(): Promise<void>;
 }
+
+/**
+ * What is done beside signing: the index that people search, the replays that they have ordered, and the callbacks of
+ * applications. Of all worker processes one at a time sees to the index and to automatic replays, and finds what there is to tell.
+ */
+const startOperations = async (core: Core, shards: readonly Shard[]) => {
+  const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
+  const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
+  const { queue, operations } = configuration;
+  const { prefix } = queue;
+  const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
+  const indexKeeper = operations.index
+    ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
+    : undefined;
+  const audit = createAudit({ redis, prefix, log: createAuditLog(logger) });
+  const common = {
+    redis,
+    prefix,
+    shards,
+    audit,
+    limiter: createRateLimiter({ redis, prefix }),
+    now,
+    onError,
+  };
+  const bulkQueue = openBulkQueue({ redis, prefix, onError });
+  const bulks = startBulkWorker({ ...common, queue: bulkQueue });
+  await bulks.ready();
+  const automatic = createAutomaticReplays({ ...common, rules: operations.replay.automatic });
+  automatic.start();
+  const callbacks = await startCallbacks({
+    ...common,
+    find: createFind({ shards, protocol, readEnd, retention, now }),
+    providers: configuration.applicationProviders,
+    masterKey,
+    allowedHosts: operations.callbackHosts,
+    sandbox: configuration.sandbox,
+    retention,
+    log: core.telemetry.callbackLog(createCallbackLog(logger)),
+    telemetry: core.telemetry.queue,
+  });
+  return {
+    close: async () => {
+      await callbacks.close();
+      await automatic.close();
+      await bulks.close();
+      await closeQueues([bulkQueue]);
+      await indexKeeper?.close();
+    },
+  };
+};
 
 /** Starts the workers of this process and resolves when they take jobs. */
 export const startWorkerSide = async (

@@ -4,19 +4,32 @@
  * The signature interface is heard through its log, which knows the fault and costs nothing more. Everything else is
  * timed around the application. Requests that are refused for lack of room never reach either; they are told in bulk.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { HttpLog } from '../http/log.ts';
 import { pathOf } from '../http/path.ts';
-import { type Fetch, statusOf } from './fetch.ts';
 import { routeOf } from './labels.ts';
 import { prefix } from './registry.ts';
-import type { Troubles } from './troubles.ts';
+
+export interface Bindings {
+  readonly incoming?: IncomingMessage;
+  readonly outgoing?: ServerResponse;
+}
+
+/** What answers requests: the application, and whatever is put around it. */
+export type Fetch = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+
+/** The status that the caller has seen. The OpenID library writes to the socket itself; what comes back then only says so. */
+export const statusOf = (response: Response, bindings: Bindings | undefined): number =>
+  bindings?.outgoing !== undefined && response.headers.has('x-hono-already-sent')
+    ? bindings.outgoing.statusCode
+    : response.status;
 
 /** A synchronous caller waits for a person. */
 const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 export interface HttpMetrics {
-  readonly log: (inner: HttpLog) => HttpLog;
+  readonly observer: Pick<HttpLog, 'answered'>;
   readonly fetch: (inner: Fetch) => Fetch;
   /** Requests that were refused since the last call, and what there was no room for. */
   readonly refused: (count: number, shortage: string) => void;
@@ -24,7 +37,7 @@ export interface HttpMetrics {
 
 const servicePath = '/rest/service';
 
-export const createHttpMetrics = (registry: Registry, now: () => number, troubles: Troubles): HttpMetrics => {
+export const createHttpMetrics = (registry: Registry, now: () => number): HttpMetrics => {
   const requests = new Counter({
     name: `${prefix}http_requests_total`,
     help: 'Answered requests, by route pattern and status.',
@@ -55,15 +68,13 @@ export const createHttpMetrics = (registry: Registry, now: () => number, trouble
     seconds.observe({ route }, Math.max(durationMs, 0) / 1000);
   };
   return {
-    log: (inner) => ({
-      answered: (entry) => {
-        const route = routeOf(entry.path);
-        answered(route, entry.status, entry.durationMs);
-        if (entry.fault !== undefined) faults.inc({ route, fault: entry.fault });
-        inner.answered(entry);
+    observer: {
+      answered: ({ path, status, durationMs, fault }) => {
+        const route = routeOf(path);
+        answered(route, status, durationMs);
+        if (fault !== undefined) faults.inc({ route, fault });
       },
-      trouble: troubles.counting('http', inner.trouble),
-    }),
+    },
     fetch: (inner) => (request, bindings) => {
       const path = pathOf(request);
       if (path.startsWith(servicePath)) return inner(request, bindings);

@@ -8,13 +8,13 @@
 export type LabelOf = (value: string | undefined) => string;
 
 /** More application providers than this share one series. */
-const mostNamed = 200;
+const maxNamed = 200;
 
 const other = 'other';
 
 /** @param known In the order in which they are named, should there be too many of them. */
 export const createLabel = (known: readonly string[]): LabelOf => {
-  const named = new Set(known.slice(0, mostNamed));
+  const named = new Set(known.slice(0, maxNamed));
   return (value) => (value !== undefined && named.has(value) ? value : other);
 };
 

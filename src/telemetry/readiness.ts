@@ -46,12 +46,19 @@ export const clockCheck = (
   },
 });
 
-/** A process that has been told to stop finishes what it has and wants nothing new. */
-export const stoppingCheck = (stopping: () => boolean): HealthCheck => ({
-  name: 'running',
-  trouble: 'The process is stopping',
-  look: async () => (stopping() ? { ok: false, reason: 'The process is stopping' } : { ok: true }),
+/** @param trouble What is said unless it is so. */
+const unless = (name: string, trouble: string, isSo: () => boolean): HealthCheck => ({
+  name,
+  trouble,
+  look: async () => (isSo() ? { ok: true } : { ok: false, reason: trouble }),
 });
+
+/** A process that has been told to stop finishes what it has and wants nothing new. */
+export const stoppingCheck = (stopping: () => boolean): HealthCheck =>
+  unless('running', 'The process is stopping', () => !stopping());
+
+export const workersCheck = (running: () => boolean): HealthCheck =>
+  unless('workers', 'The workers take no jobs', running);
 
 /** For information only: a process out of rotation would hand its load to others, which are as full. */
 export const backlogCheck = (backlog: { size(): number }, limit: number): HealthCheck => ({
@@ -66,9 +73,3 @@ export const backlogCheck = (backlog: { size(): number }, limit: number): Health
 /** Keys that cannot be read cannot sign, whatever else works. */
 export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
   passes('keys', 'The keys of the OpenID provider cannot be read', load);
-
-export const workersCheck = (running: () => boolean): HealthCheck => ({
-  name: 'workers',
-  trouble: 'The workers take no jobs',
-  look: async () => (running() ? { ok: true } : { ok: false, reason: 'The workers take no jobs' }),
-});

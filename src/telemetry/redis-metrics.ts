@@ -2,10 +2,11 @@
  * Connections to Redis: up or not, how often they had to come back, and how long commands take.
  *
  * Commands are the hottest path there is, so one in {@link every} is timed and the others cost an increment. Commands
- * that were given up are counted where somebody heard of it (troubles.ts).
+ * that were given up are counted where somebody heard of it (event-metrics.ts).
  */
 import type { Command } from 'ioredis';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { RedisClock } from '../redis/clock.ts';
 import { prefix } from './registry.ts';
 
 /** A power of two. */
@@ -63,5 +64,23 @@ export const createRedisMetrics = (
       command.promise.then(answered, answered);
       return send(command, ...more);
     };
+  };
+};
+
+/** By how much the clock of the process differs from that of Redis. Absent until it has been measured. */
+export const createClockMetrics = (registry: Registry): ((clock: Pick<RedisClock, 'offsetMs'>) => void) => {
+  let watched: Pick<RedisClock, 'offsetMs'> | undefined;
+  const offset: Gauge = new Gauge({
+    name: `${prefix}clock_offset_seconds`,
+    help: 'By how much the clock of this process is ahead of that of Redis; negative when it is behind.',
+    registers: [registry],
+    collect: () => {
+      const offsetMs = watched?.offsetMs();
+      if (offsetMs === undefined) offset.remove();
+      else offset.set(Math.round(offsetMs) / 1000);
+    },
+  });
+  return (clock) => {
+    watched = clock;
   };
 };

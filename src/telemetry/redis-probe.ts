@@ -121,11 +121,11 @@ const tellsVersion = (redis: RedisClient) =>
   }, undefined);
 
 /** How many shards a sentence names. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 const namesOf = (failed: readonly number[]): string => {
-  const named = failed.slice(0, mostNamed).join(', ');
-  const more = failed.length > mostNamed ? ` and ${failed.length - mostNamed} more` : '';
+  const named = failed.slice(0, maxNamed).join(', ');
+  const more = failed.length > maxNamed ? ` and ${failed.length - maxNamed} more` : '';
   return `shard${failed.length === 1 ? '' : 's'} ${named}${more}`;
 };
 

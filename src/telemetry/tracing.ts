@@ -26,10 +26,9 @@ import type { Telemetry as QueueTelemetry } from 'bullmq';
 import type { About, StepLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
 import { pathOf } from '../http/path.ts';
-import type { PromptResult, ReceiptResult, SigningDevice } from '../sscd/device.ts';
 import type { Devices } from '../sscd/devices.ts';
-import { outcomeOf } from './device-metrics.ts';
-import { type Fetch, statusOf } from './fetch.ts';
+import { type AroundCall, aroundDevices, observed, outcomeOf } from './event-metrics.ts';
+import { type Fetch, statusOf } from './http-metrics.ts';
 import { routeOf } from './labels.ts';
 import { createQueueTracing } from './queue-tracing.ts';
 
@@ -107,55 +106,29 @@ const tracedFetch =
     );
   };
 
-const tracedDevice = (tracer: Tracer, device: SigningDevice): SigningDevice => {
-  const call = <R extends PromptResult | ReceiptResult>(
-    name: string,
-    msspTransId: string,
-    work: () => Promise<R>,
-  ): Promise<R> => {
-    const attributes = { 'paraph.device': device.kind, 'paraph.mssp_trans_id': msspTransId };
-    const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes });
-    return during(span, trace.setSpan(context.active(), span), work, (result) => {
+const tracedCalls =
+  (tracer: Tracer): AroundCall =>
+  (kind, purpose, transactionId, call) => {
+    const span = tracer.startSpan(purpose === 'signature' ? 'device prompt' : 'device receipt', {
+      kind: SpanKind.CLIENT,
+      attributes: { 'paraph.device': kind, 'paraph.mssp_trans_id': transactionId },
+    });
+    return during(span, trace.setSpan(context.active(), span), call, (result) => {
       span.setAttribute('paraph.outcome', outcomeOf(result));
       if (result.kind === 'answered' && 'answer' in result && result.answer.kind === 'fault')
         span.setAttribute('paraph.fault', result.answer.fault.code);
     });
   };
-  return {
-    kind: device.kind,
-    screen: device.screen,
-    upstream: device.upstream,
-    prompt: (prompt) => call('device prompt', prompt.transactionId, () => device.prompt(prompt)),
-    receipt: (prompt) => call('device receipt', prompt.transactionId, () => device.receipt(prompt)),
-  };
-};
 
-const tracedStepLog = (inner: StepLog): StepLog => {
-  const tellOf = (attempt: number | undefined, about: About | undefined, more = {}): void =>
-    tell({ attempt, ap_id: about?.caller.apId, ...more });
-  return {
-    asked: (id, attempt, about) => {
-      tellOf(attempt, about);
-      inner.asked(id, attempt, about);
-    },
-    signed: (id, attempt, about, record) => {
-      tellOf(attempt, about, { profile: record.outcome?.profile });
-      inner.signed(id, attempt, about, record);
-    },
-    failed: (id, attempt, code, about) => {
-      tellOf(attempt, about, { fault: code });
-      inner.failed(id, attempt, code, about);
-    },
-    unreachable: (id, attempt, failures, cause, about) => {
-      tellOf(attempt, about);
-      inner.unreachable(id, attempt, failures, cause, about);
-    },
-    receipted: (id, receipt, about) => {
-      tellOf(undefined, about);
-      inner.receipted(id, receipt, about);
-    },
-    trouble: inner.trouble,
-  };
+const tellOf = (attempt: number | undefined, about: About | undefined, more = {}): void =>
+  tell({ attempt, ap_id: about?.caller.apId, ...more });
+
+const stepObserver: Partial<StepLog> = {
+  asked: (_id, attempt, about) => tellOf(attempt, about),
+  signed: (_id, attempt, about, record) => tellOf(attempt, about, { profile: record.outcome?.profile }),
+  failed: (_id, attempt, code, about) => tellOf(attempt, about, { fault: code }),
+  unreachable: (_id, attempt, _failures, _cause, about) => tellOf(attempt, about),
+  receipted: (_id, _receipt, about) => tellOf(undefined, about),
 };
 
 /** @param name By which the spans say who made them: the tracer's. The resource's `service.name` is the SDK's. */
@@ -163,15 +136,12 @@ export const createTracing = (name: string, version: string): Tracing => {
   const tracer = trace.getTracer(name, version);
   return {
     fetch: (inner) => tracedFetch(tracer, inner),
-    httpLog: (inner) => ({
-      answered: (entry) => {
-        tell({ mssp_trans_id: entry.msspTransId, ap_id: entry.apId, fault: entry.fault });
-        inner.answered(entry);
-      },
-      trouble: inner.trouble,
-    }),
-    stepLog: tracedStepLog,
-    devices: (inner) => ({ deviceFor: (target) => tracedDevice(tracer, inner.deviceFor(target)) }),
+    httpLog: (inner) =>
+      observed(inner, {
+        answered: ({ msspTransId, apId, fault }) => tell({ mssp_trans_id: msspTransId, ap_id: apId, fault }),
+      }),
+    stepLog: (inner) => observed(inner, stepObserver),
+    devices: (inner) => aroundDevices(inner, tracedCalls(tracer)),
     queue: createQueueTracing(tracer),
   };
 };

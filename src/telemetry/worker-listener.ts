@@ -7,7 +7,7 @@ import { listen, type RunningServer } from '../http/server.ts';
 
 /** Nobody who asks here has much to say. */
 const timeoutMs = 5000;
-const mostConnections = 64;
+const maxConnections = 64;
 
 /**
  * @param routes `/metrics`.
@@ -34,7 +34,7 @@ export const startWorkerListener = async (options: {
     requestTimeoutMs: timeoutMs,
     headersTimeoutMs: timeoutMs,
     keepAliveMs: 65_000,
-    maxConnections: mostConnections,
+    maxConnections,
     tls: undefined,
   });
 };

@@ -8,7 +8,7 @@ import { readCallbacks } from '../../src/callbacks/rows.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { callbackQueueName, type Shard } from '../../src/transactions/shards.ts';
+import { callbackQueueName } from '../../src/transactions/shards.ts';
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -386,7 +386,7 @@ describe('a roll-out', () => {
     );
     await soon(async () => expect(await job?.getState()).toBe('failed'));
     await earlier.close();
-    const [row] = await readCallbacks(client, shards[0] as Shard, [opts.jobId]);
+    const [row] = await readCallbacks(client, shards, [opts.jobId]);
     expect(row).toMatchObject({ state: 'dead', tries: 1, problem: 'HTTP 410' });
     await job?.remove();
   });

@@ -7,7 +7,7 @@ import type { RegisteredProvider } from '../../src/registry/application-provider
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
-import { type SignOptions, signRequest } from '../support/requests.ts';
+import type { SignOptions } from '../support/requests.ts';
 
 export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
@@ -158,10 +158,7 @@ export const startCallbackStage = async (
         },
       };
     },
-    submit: async (options) => {
-      const answer = await product.post('/rest/service/sign', signRequest({ mode: 'asynch', ...options }));
-      return answer.body.MSS_SignatureResp.MSSP_TransID;
-    },
+    submit: product.submit,
     rerun: async (id) => {
       await (await shardOfId(id).signatures.queue.getJob(id))?.retry('failed');
     },

@@ -2,13 +2,12 @@
  * A process that is killed in the middle of a login, again and again: the person goes on with the same cookies at the next
  * one and does not notice.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { killProcesses, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser, formIn, isWaiting } from './browser-client.ts';
 import {
@@ -30,46 +29,20 @@ const publicUrl = 'https://sign.example.com';
 const thinker = '41790000001';
 let folder = '';
 let configurationPath = '';
-let running: ChildProcess | undefined;
 let url = '';
 
 const start = async (): Promise<void> => {
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
-    env: {
-      ...process.env,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_CONFIG: configurationPath,
-      PARAPH_DATA: folder,
-      PARAPH_MASTER_KEY: masterKey,
-      PARAPH_LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running = child;
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-  await vi.waitFor(
-    () => {
-      const found = /ready at (http\S+)/.exec(output)?.[1];
-      if (found === undefined) throw new Error(`not ready: ${output}`);
-      url = found;
-    },
-    { timeout: 30_000, interval: 20 },
-  );
-};
-
-const kill = async (): Promise<void> => {
-  const child = running;
-  running = undefined;
-  if (child === undefined || child.exitCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
+  ({ url } = await startProcess({
+    REDIS_URL: redis.url,
+    PARAPH_CONFIG: configurationPath,
+    PARAPH_DATA: folder,
+    PARAPH_MASTER_KEY: masterKey,
+    PARAPH_LOG_LEVEL: 'warn',
+  }));
 };
 
 const restart = async (): Promise<void> => {
-  await kill();
+  await killProcesses();
   await start();
 };
 
@@ -98,7 +71,7 @@ beforeEach(async () => {
 }, 40_000);
 
 afterEach(async () => {
-  await kill();
+  await killProcesses();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -192,7 +165,7 @@ describe('a process that is killed with -9', () => {
       headers: { accept: 'text/event-stream' },
     });
     const stream = await events;
-    await kill();
+    await killProcesses();
     // The stream breaks off, as it does for a browser, which then asks for it again.
     await expect(stream.text()).rejects.toThrow();
     await start();

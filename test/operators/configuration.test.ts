@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
 import { defaultReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
-import type { OperatorSettings } from '../../src/operators/settings.ts';
 import { decoyPassword } from '../../src/registry/passwords.ts';
 
 const passwordHash = decoyPassword(undefined);
@@ -41,16 +40,15 @@ describe('operations', () => {
   });
 
   it('is what the room asks for', () => {
-    const { replay, ...settings } = value({
+    const { replay, users } = value({
       users: [
         { name: 'vera', role: 'viewer', passwordHash },
         { name: 'olga', role: 'operator', oidcSubject: 'sub-1' },
       ],
       replay: { policy: { 401: 'admin', 105: 'operator' }, automatic: [{ apId: 'http://ap.example' }] },
     });
-    const fits: OperatorSettings = settings;
     const rules: readonly AutomaticRule[] = replay.automatic;
-    expect(fits.users.map(({ name, role }) => [name, role])).toEqual([
+    expect(users.map(({ name, role }) => [name, role])).toEqual([
       ['vera', 'viewer'],
       ['olga', 'operator'],
     ]);

@@ -2,35 +2,30 @@
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
-import { createCallbacks } from '../../src/callbacks/callbacks.ts';
-import { createHistory, type History } from '../../src/history/history.ts';
+import type { Configuration } from '../../src/configuration/schema.ts';
+import type { History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
-import { type Audit, createAudit } from '../../src/operators/audit.ts';
+import type { Audit } from '../../src/operators/audit.ts';
 import { type AutomaticRule, createAutomaticReplays } from '../../src/operators/automatic-replays.ts';
 import { startBulkWorker } from '../../src/operators/bulk-worker.ts';
-import { type CallbackReplays, createCallbackReplays } from '../../src/operators/callback-replays.ts';
-import { type ReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
-import { createReplays, type Replays } from '../../src/operators/replays.ts';
+import type { CallbackReplays } from '../../src/operators/callback-replays.ts';
+import type { Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
+import { type OperatorsRooms, openOperatorsRooms } from '../../src/product/operators-rooms.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
-import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
-import { shardFor } from '../../src/transactions/answers.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
-import {
-  closeQueues,
-  closeShards,
-  openBulkQueue,
-  openShards,
-  type Shard,
-} from '../../src/transactions/shards.ts';
+import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 /** Their phones never answer by themselves: the tests answer for them. */
 const firstPerson = 41_760_000_000;
+
+/** As the configuration changes it. */
+type Policy = Configuration['operations']['replay']['policy'];
 
 /** All that replays in one process. */
 export interface ReplayRunner {
@@ -70,7 +65,7 @@ export interface ReplayStage {
     now?: () => number;
     leaseMs?: number;
   }): ReplayRunner;
-  replaysWith(policy: ReplayPolicy): Replays;
+  replaysWith(policy: Policy): Replays;
   close(): Promise<void>;
 }
 
@@ -97,42 +92,35 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const shards = openShards({ redis: blocking, prefix, shards: count, onError });
-  const bulkQueue = openBulkQueue({ redis: blocking, prefix, onError });
   const common = { redis: blocking, prefix, shards: count, retention, now: Date.now, onError };
-  const history = createHistory(common);
   const indexer = createIndexer({ ...common, pollMs: 10 });
   indexer.start();
-  const audit = createAudit({ redis: blocking, prefix, log: { audit: () => undefined } });
+  const opened: OperatorsRooms[] = [];
+  const roomsWith = (policy: Policy): OperatorsRooms => {
+    const { operations } = product.configuration;
+    const rooms = openOperatorsRooms({
+      ...product.core,
+      configuration: {
+        ...product.configuration,
+        operations: { ...operations, replay: { ...operations.replay, policy } },
+      },
+      redis: blocking,
+      shards,
+      log: { audit: () => undefined },
+      onError,
+    });
+    opened.push(rooms);
+    return rooms;
+  };
+  const { history, audit, replays, callbacks } = roomsWith({});
+  const bulkQueue = replays.queue;
   const limiter = createRateLimiter({ redis: blocking, prefix });
   const runners: ReplayRunner[] = [];
   const stopRunners = async (): Promise<void> => {
     for (const runner of runners.splice(0)) await runner.close();
   };
 
-  const replaysWith = (policy: ReplayPolicy): Replays =>
-    createReplays({
-      history,
-      shards,
-      cancel: async (id) => {
-        const at = shardFor(shards, id)?.signatures;
-        return at === undefined ? 'unknown' : cancelTransaction(id, { at, protocol, now: Date.now });
-      },
-      audit,
-      queue: bulkQueue,
-      redis: blocking,
-      prefix,
-      now: Date.now,
-      limiter,
-      policy,
-    });
-
-  const submit: ReplayStage['submit'] = async (msisdn, options = {}) => {
-    const answer = await product.post(
-      '/rest/service/sign',
-      signRequest({ msisdn, mode: 'asynch', ...options }),
-    );
-    return answer.body.MSS_SignatureResp.MSSP_TransID;
-  };
+  const submit: ReplayStage['submit'] = (msisdn, options) => product.submit({ msisdn, ...options });
   const answer: ReplayStage['answer'] = async (id, attempt, code) => {
     await soon(async () => {
       const result = await product.api.transactions.answer(id, attempt, {
@@ -141,10 +129,6 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       });
       if (result !== 'accepted') throw new Error(result);
     });
-  };
-  const status: ReplayStage['status'] = async (id) => {
-    const { body } = await product.post('/rest/service/status', statusRequest(id));
-    return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value.slice(1);
   };
   const somebody = (): string => `+${nextPerson++}`;
   const fail = async (id: string, code: FaultCode): Promise<string> => {
@@ -163,12 +147,8 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     history,
     indexer,
     audit,
-    replays: replaysWith(replayPolicy()),
-    callbacks: createCallbackReplays({
-      callbacks: createCallbacks({ redis: blocking, shards }),
-      audit,
-      now: Date.now,
-    }),
+    replays,
+    callbacks,
     errors,
     somebody,
     submit,
@@ -193,8 +173,8 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
         if (result !== 'accepted') throw new Error(result);
       });
     },
-    status,
-    replaysWith,
+    status: async (id) => (await product.statusOf(id)).replace('_', ''),
+    replaysWith: (policy) => roomsWith(policy).replays,
     failed: async (code, msisdn = somebody(), apId = 'http://test.example') =>
       fail(await submit(msisdn, { apId }), code),
     failedLogin: async (code) => {
@@ -204,11 +184,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
       const { msspTransId } = await product.api.transactions.submit(request.value.wire);
       return fail(msspTransId, code);
     },
-    asked: () =>
-      product.logged
-        .map((line) => JSON.parse(line))
-        .filter(({ msg }) => msg === 'device asked')
-        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    asked: product.asked,
     stopRunners,
     runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
       const options = { redis: blocking, prefix, shards, audit, limiter, now, onError };
@@ -226,10 +202,9 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     },
     close: async () => {
       await stopRunners();
-      history.close();
+      for (const rooms of opened) await rooms.close();
       await indexer.close();
       await closeShards(shards);
-      await closeQueues([bulkQueue]);
       await product.stop();
     },
   };

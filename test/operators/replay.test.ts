@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReplayOnce } from '../../src/engine/redis/replay-once.ts';
-import { defaultReplayPolicy, refusalOf, replayPolicy } from '../../src/operators/replay-policy.ts';
+import { defaultReplayPolicy, refusalOf } from '../../src/operators/replay-policy.ts';
 import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
@@ -103,9 +103,9 @@ describe('a replay', () => {
   it('is refused to whom the policy refuses it', async () => {
     const id = await stage.failed(208);
     expect(await stage.replays.replay(id, viewer)).toEqual({ refused: 'role' });
-    const narrow = stage.replaysWith(replayPolicy({ 208: 'admin' }));
+    const narrow = stage.replaysWith({ 208: 'admin' });
     expect(await narrow.replay(id, operator)).toEqual({ refused: 'role' });
-    const never = stage.replaysWith(replayPolicy({ 208: 'never' }));
+    const never = stage.replaysWith({ 208: 'never' });
     expect(await never.replay(id, admin, 'please')).toEqual({ refused: 'never' });
     expect(await stage.status(id)).toBe('208');
   });

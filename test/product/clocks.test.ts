@@ -2,16 +2,13 @@
  * Processes whose clocks are wrong by five minutes. What is promised about time holds by the clock of Redis, which in this
  * test is the true one.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Json } from '../support/product.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
 
 const redis = testRedis();
 const prefix = redis.prefix.slice(-32);
@@ -20,31 +17,23 @@ const robot = '+41700092501';
 const timeoutSeconds = 6;
 
 let folder = '';
-const running = new Set<ChildProcess>();
+let clocks = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'paraph-clocks-'));
 });
 
 afterEach(async () => {
-  await Promise.all(
-    [...running].map(async (child) => {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    }),
-  );
-  running.clear();
+  await killProcesses();
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Part {
-  readonly url: string;
-  lines(): readonly Json[];
+interface Part extends ProductProcess {
   setClock(offsetMs: number): void;
 }
 
 const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number): Promise<Part> => {
-  const clock = join(folder, `${part}${running.size}.clock`);
+  const clock = join(folder, `${part}${++clocks}.clock`);
   const setClock = (ms: number): void => writeFileSync(clock, String(ms));
   setClock(clockMs);
   const config = join(folder, 'paraph.json');
@@ -62,60 +51,25 @@ const start = async (part: 'api' | 'worker', masterKey: string, clockMs: number)
     }),
   );
   const preload = resolve(import.meta.dirname, '../faults/product-clock.mjs');
-  const child = spawn(process.execPath, ['--import', preload, 'dist/src/cli/paraph.js', part], {
-    env: {
-      ...process.env,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_DATA: folder,
-      PARAPH_CONFIG: config,
-      PARAPH_MASTER_KEY: masterKey,
-      FAULTS_CLOCK_FILE: clock,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  let output = '';
-  const lines = (): readonly Json[] =>
-    output
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
-  const ready = new Promise<Json>((resolveReady, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        output += chunk;
-        const found = lines().find(({ msg }) => msg === 'ready');
-        if (found !== undefined) resolveReady(found);
-      });
-    }
-    child.once('close', () => reject(new Error(output)));
-  });
-  const { url = '' } = await ready;
-  return { url, lines, setClock };
+  const environment = {
+    REDIS_URL: redis.url,
+    PARAPH_DATA: folder,
+    PARAPH_CONFIG: config,
+    PARAPH_MASTER_KEY: masterKey,
+    FAULTS_CLOCK_FILE: clock,
+  };
+  return { ...(await startProcess(environment, part, { node: ['--import', preload] })), setClock };
 };
 
-const post = async (url: string, path: string, body: object): Promise<Json> =>
-  (
-    await fetch(`${url}/rest/service/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  ).json();
-
 /** Status or fault of a transaction, and how long after its submission it was seen to end. */
-const endOf = async (url: string, msisdn: string): Promise<{ end: string; afterMs: number; id: string }> => {
+const endOf = async (api: Part, msisdn: string): Promise<{ end: string; afterMs: number; id: string }> => {
   const since = performance.now();
-  const accepted = await post(url, 'sign', signRequest({ msisdn, mode: 'asynch', timeoutSeconds }));
-  const id = accepted.MSS_SignatureResp.MSSP_TransID;
+  const id = await api.submit({ msisdn, timeoutSeconds });
   const end = await vi.waitFor(
     async () => {
-      const answer = await post(url, 'status', statusRequest(id));
-      const code = answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault.Code.SubCode.Value;
+      const code = await api.statusOf(id);
       expect(code).not.toBe('504');
-      return String(code);
+      return code;
     },
     { timeout: 40_000, interval: 100 },
   );
@@ -139,9 +93,9 @@ describe.each([
       ...workersMs.map((ms) => start('worker', masterKey, ms)),
     ]);
     const asking = (count: number, first: number) =>
-      Promise.all(Array.from({ length: count }, (_, index) => endOf(api.url, `+${first + index}`)));
+      Promise.all(Array.from({ length: count }, (_, index) => endOf(api, `+${first + index}`)));
     const [robots, signers, silent] = await Promise.all([
-      Promise.all(Array.from({ length: 20 }, () => endOf(api.url, robot))),
+      Promise.all(Array.from({ length: 20 }, () => endOf(api, robot))),
       asking(10, 41_790_000_000),
       asking(10, 41_780_000_000),
     ]);

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startProduct } from '../../src/product/product.ts';
+import { startProduct } from '../../src/product/launch.ts';
 import { createSignatureQueue, SignatureFailedError, type SignatureQueue } from '../../src/queue/index.ts';
 import { connectForBlocking, whenReady } from '../../src/redis/connect.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
@@ -18,7 +18,7 @@ import { askForLogin, hintFor, returned, robot } from '../oauth/interaction/stag
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { nodeOfShard, type RedisCluster, spreadPrefix, startRedisCluster } from '../support/redis-cluster.ts';
-import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { receiptRequest, signRequest } from '../support/requests.ts';
 
 const shards = 3;
 const apId = 'http://shop.example';
@@ -75,20 +75,18 @@ afterAll(async () => {
 const sign = (options: Parameters<typeof signRequest>[0] = {}) =>
   product.post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 10, ...options }));
 
-const status = async (id: string): Promise<string> =>
-  (await product.post('/rest/service/status', statusRequest(id, apId))).body.MSS_StatusResp?.Status
-    .StatusMessage;
+const isSigned = async (id: string): Promise<void> => expect(await product.statusOf(id, apId)).toBe('500');
 
 /** Has something signed in every shard, however long its workers need to come back. @returns One id of each. */
 const signInEveryShard = async (): Promise<readonly string[]> => {
   const ids = new Map<number | undefined, string>();
   await soon(async () => {
-    const { body } = await sign({ mode: 'asynch', timeoutSeconds: 120 });
-    const id: string = body.MSS_SignatureResp.MSSP_TransID;
+    const id = await product.submit({ apId, timeoutSeconds: 120 });
+    expect(id).toBeDefined();
     ids.set(shardOf(id, shards), id);
     expect(ids.size).toBe(shards);
   }, 40_000);
-  for (const id of ids.values()) await soon(async () => expect(await status(id)).toBe('SIGNATURE'), 60_000);
+  for (const id of ids.values()) await soon(() => isSigned(id), 60_000);
   return [...ids.values()];
 };
 
@@ -110,7 +108,7 @@ describe('over HTTP', () => {
 
   it('signs in every shard, and tells statuses, receipts and callbacks', async () => {
     for (const id of await signInEveryShard()) {
-      expect(await status(id)).toBe('SIGNATURE');
+      await isSigned(id);
       const receipt = await product.post('/rest/service/receipt', receiptRequest(id, { apId }));
       expect(receipt.status).toBe(200);
       await soon(() => expect(receiver.of(id)).not.toEqual([]));
@@ -119,7 +117,7 @@ describe('over HTTP', () => {
 
   it('signs synchronously', async () => {
     const { body } = await sign();
-    expect(await status(body.MSS_SignatureResp.MSSP_TransID)).toBe('SIGNATURE');
+    await isSigned(body.MSS_SignatureResp.MSSP_TransID);
   });
 
   it('logs somebody in', async () => {
@@ -298,7 +296,7 @@ describe('when a master dies', () => {
       expect((await soon(() => cluster.masterOf(range))).port).not.toBe(dead.port);
       await signInEveryShard();
       await soon(async () => expect(await readiness()).toEqual({ status: 200, reasons: [] }));
-      expect(await status(known)).toBe('SIGNATURE');
+      await isSigned(known);
     } finally {
       await dead.start();
     }

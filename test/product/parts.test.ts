@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { createCustodyStore } from '../../src/product/custody-store.ts';
-import { startProduct } from '../../src/product/product.ts';
+import { startProduct } from '../../src/product/launch.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
 import { startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

@@ -1,60 +1,31 @@
 /**
  * The product as its operator meets it: a process that starts, is killed in the middle of everything, and starts again.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 let data = '';
-const running = new Set<ChildProcess>();
 
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'paraph-process-'));
 });
 
 afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL');
+  await killProcesses();
   await vi.waitFor(async () => expect(await redisPid()).toBeUndefined(), { timeout: 10_000 });
   rmSync(data, { recursive: true, force: true });
 });
 
-interface Started {
-  readonly child: ChildProcess;
-  readonly url: string;
-}
-
-const start = async (environment: Record<string, string> = {}): Promise<Started> => {
-  const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
-    env: { ...inherited, PORT: '0', PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const ready = new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', () => {
-      const found = /ready at (http:\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('close', () => reject(new Error(output)));
-  });
-  const url = await ready;
-  return { child, url };
-};
+const start = (environment: Readonly<Record<string, string>> = {}): Promise<ProductProcess> =>
+  startProcess({ PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment });
 
 /** The process id of the private Redis, as it says itself. */
 const redisPid = async (): Promise<number | undefined> => {
@@ -74,26 +45,6 @@ const redisPid = async (): Promise<number | undefined> => {
   }
 };
 
-const post = async (url: string, path: string, body: object) => {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return JSON.parse(await response.text());
-};
-
-const submit = async (url: string, options: Parameters<typeof signRequest>[0]): Promise<string> =>
-  (await post(url, '/rest/service/sign', signRequest({ ...options, mode: 'asynch' }))).MSS_SignatureResp
-    .MSSP_TransID;
-
-const hasEnded = async (url: string, id: string): Promise<boolean> => {
-  const answer = await post(url, '/rest/service/status', statusRequest(id));
-  return (
-    answer.Fault?.Reason === 'EXPIRED_TRANSACTION' || answer.MSS_StatusResp?.Status.StatusCode.Value === '500'
-  );
-};
-
 describe('the embedded product', () => {
   it.each([
     ['the process', false],
@@ -104,24 +55,19 @@ describe('the embedded product', () => {
       const first = await start();
       const silent = Array.from({ length: 10 }, () =>
         // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
-        submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 3 }),
+        first.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
       );
-      const robots = Array.from({ length: 40 }, () => submit(first.url, {}));
+      const robots = Array.from({ length: 40 }, () => first.submit({}));
       const ids = await Promise.all([...silent, ...robots]);
       const pid = await redisPid();
-      first.child.kill('SIGKILL');
+      const killed = first.stop('SIGKILL');
       if (withRedis && pid !== undefined) process.kill(pid, 'SIGKILL');
-      await once(first.child, 'exit');
+      await killed;
 
       const second = await start();
       await vi.waitFor(
         async () => {
-          const answers = await Promise.all(
-            ids.map((id) => post(second.url, '/rest/service/status', statusRequest(id))),
-          );
-          const values = answers.map(
-            (answer) => answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault.Code.SubCode.Value,
-          );
+          const values = await Promise.all(ids.map(second.statusOf));
           expect(values.every((value) => ['500', '_208', '_406'].includes(value))).toBe(true);
           expect(values.filter((value) => value === '500')).toHaveLength(40);
           expect(values.filter((value) => value !== '500')).toHaveLength(10);
@@ -136,52 +82,46 @@ describe('the embedded product', () => {
   it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, in a directory that is named relative to where it is started, as by default', async () => {
     const relativePath = relative(process.cwd(), data);
     const first = await start({ PARAPH_DATA: relativePath });
-    const id = await submit(first.url, { msisdn: '+41700092507', timeoutSeconds: 5 });
-    const waiting = post(first.url, '/rest/service/sign', signRequest({ msisdn: '+41700092506' }));
+    const id = await first.submit({ msisdn: '+41700092507', timeoutSeconds: 5 });
+    const waiting = first.post('sign', signRequest({ msisdn: '+41700092506' }));
     expect((await waiting).MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
-    first.child.kill('SIGINT');
-    const [code] = await once(first.child, 'exit');
-    expect(code).toBe(0);
+    expect(await first.stop('SIGINT')).toBe(0);
     expect(await redisPid()).toBeUndefined();
 
     const second = await start({ PARAPH_DATA: relativePath });
-    await vi.waitFor(async () => expect(await hasEnded(second.url, id)).toBe(true), {
+    await vi.waitFor(async () => expect(['500', '_208']).toContain(await second.statusOf(id)), {
       timeout: 15_000,
       interval: 100,
     });
   }, 180_000);
 
   const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
-  const stop = async ({ child }: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-    child.kill(signal);
-    await once(child, 'exit');
-  };
 
   it('keeps its keys: a signature of the first start verifies under the root of the second, and of one whose Redis is restored from a snapshot', async () => {
-    const rootOf = async (url: string) => {
-      const answer = await post(url, '/rest/service/sign', signRequest());
-      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(url) : '';
+    const rootOf = async (started: ProductProcess) => {
+      const answer = await started.post('sign', signRequest());
+      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(started.url) : '';
     };
     const first = await start();
-    const root = await rootOf(first.url);
-    await stop(first);
+    const root = await rootOf(first);
+    await first.stop();
     const second = await start();
-    expect(await rootOf(second.url)).toBe(root);
+    expect(await rootOf(second)).toBe(root);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
 
     const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
     expect(await client.call('SAVE')).toBe('OK');
     client.disconnect();
-    await stop(second);
+    await second.stop();
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
     const third = await start();
-    expect(await rootOf(third.url)).toBe(root);
+    expect(await rootOf(third)).toBe(root);
   }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
     const first = await start();
     const root = await rootAt(first.url);
-    await stop(first);
+    await first.stop();
     rmSync(join(data, 'redis'), { recursive: true });
     const refusal = await start().catch((error: unknown) => String(error));
     expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
@@ -190,7 +130,7 @@ describe('the embedded product', () => {
 
     const second = await start({ PARAPH_NEW_AUTHORITY: '1' });
     expect(await rootAt(second.url)).not.toBe(root);
-    await stop(second);
+    await second.stop();
     await start();
   }, 240_000);
 
@@ -202,7 +142,7 @@ describe('the embedded product', () => {
   it('starts with a key that it had made when it was stopped before anything else', async () => {
     await masterKeyFrom({ filePath: join(data, 'master.key') });
     const first = await start();
-    await stop(first);
+    await first.stop();
     rmSync(join(data, 'redis'), { recursive: true });
     await expect(start()).rejects.toThrow('has been used before');
   }, 240_000);
@@ -234,9 +174,7 @@ describe('a service with a Redis of its own', () => {
     return { REDIS_URL: redis.url, PARAPH_MASTER_KEY: masterKey, PARAPH_CONFIG: path };
   };
   const startAndStop = async (environment: Record<string, string>): Promise<void> => {
-    const { child } = await start(environment);
-    child.kill('SIGTERM');
-    await once(child, 'exit');
+    await (await start(environment)).stop();
   };
 
   it('makes no new authority for a key that was used before, where it has a directory to note that in', async () => {

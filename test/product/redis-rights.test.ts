@@ -8,15 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createSignatureQueue } from '../../src/queue/index.ts';
-import { startReceiver } from '../callbacks/stage.ts';
 import { piped, run } from '../cli/terminal.ts';
-import { createVisitor, manyPrompts } from '../demo/visitor.ts';
-import { type CibaClient, createCibaClient } from '../oauth/backchannel/ciba-client.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
-import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
+import { driveEverything } from './whole-workload.ts';
 
 const document = readFileSync(new URL('../../docs/operations/redis.md', import.meta.url), 'utf8');
 const rights = /^user paraph on (.*)$/m.exec(document)?.[1]?.replace('>password', '>secret') ?? '';
@@ -46,22 +43,22 @@ afterAll(async () => {
 });
 
 describe('with the rights of the recipe', () => {
+  it('a service does all that it does', async () => {
+    const { boss, server, url } = await startServer();
+    await driveEverything(server, url);
+    expect(await refusedBy(boss)).toEqual([]);
+  }, 120_000);
+
   let boss: Redis;
   let url = '';
   let product: TestProduct;
-  let receiver: Awaited<ReturnType<typeof startReceiver>>;
-  let till: CibaClient;
   let env: Record<string, string> = {};
 
-  const sign = async (options: Parameters<typeof signRequest>[0]): Promise<string> =>
-    (await product.post('/rest/service/sign', signRequest({ apId, mode: 'asynch', ...options }))).body
-      .MSS_SignatureResp.MSSP_TransID;
-  const status = async (id: string): Promise<string> => {
-    const { body } = await product.post('/rest/service/status', statusRequest(id, apId));
-    return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value;
-  };
   const ended = (id: string, as: string) =>
-    vi.waitFor(async () => expect(await status(id)).toBe(as), { timeout: 20_000, interval: 50 });
+    vi.waitFor(async () => expect(await product.statusOf(id, apId)).toBe(as), {
+      timeout: 20_000,
+      interval: 50,
+    });
   const paraph = async (...args: string[]) => {
     const ran = await run(args, { env, stdin: piped('correct horse battery\n') });
     expect(ran, args.join(' ')).toMatchObject({ exitCode: 0 });
@@ -71,8 +68,6 @@ describe('with the rights of the recipe', () => {
   beforeAll(async () => {
     const started = await startServer();
     ({ boss, url } = started);
-    receiver = await startReceiver();
-    till = await createCibaClient('till');
     const masterKey = randomBytes(32);
     const configuration = {
       sandbox: true,
@@ -80,12 +75,7 @@ describe('with the rights of the recipe', () => {
       subscribers: [
         { msisdn: silent.slice(1), sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
       ],
-      applicationProviders: [{ id: apId, callback: { url: `${receiver.url}/` } }],
-      operations: { callbackHosts: ['127.0.0.1'], metricsOpen: true },
-      oidc: {
-        limits: manyPrompts,
-        tenants: [{ id: 'default', name: 'Paraph', clients: [till.entry] }],
-      },
+      operations: { metricsOpen: true },
     };
     writeFileSync(join(folder, 'paraph.json'), JSON.stringify(configuration));
     env = {
@@ -103,35 +93,7 @@ describe('with the rights of the recipe', () => {
     });
   }, 60_000);
 
-  afterAll(async () => {
-    await product.stop();
-    await receiver.close();
-  });
-
-  it('a signature is made, asked for, acknowledged, expired, replayed and told to its application', async () => {
-    const { body } = await product.post('/rest/service/sign', signRequest({ apId }));
-    expect(body.MSS_SignatureResp.Status.StatusCode.Value).toBe('500');
-    const id = body.MSS_SignatureResp.MSSP_TransID;
-    const receipt = await product.post('/rest/service/receipt', receiptRequest(id, { apId }));
-    expect(receipt.body).toHaveProperty('MSS_ReceiptResp');
-    const never = await sign({ msisdn: silent, timeoutSeconds: 2 });
-    await ended(never, '_208');
-    expect(await product.replay(never)).toBe('replayed');
-    await ended(never, '504');
-    await ended(never, '_208');
-    await vi.waitFor(() => expect(receiver.of(id).length).toBeGreaterThan(0), { timeout: 10_000 });
-    expect(await refusedBy(boss)).toEqual([]);
-  }, 60_000);
-
-  it('people log in, with a browser and without one', async () => {
-    const visitor = createVisitor(product.url);
-    expect((await visitor.login()).html).toContain('+41700092501');
-    const asked = await till.ask(product, { login_hint: '+41700092501' });
-    expect(asked.body).toHaveProperty('auth_req_id');
-    const { body } = await till.outcome(product, asked.body.auth_req_id);
-    expect(body).toHaveProperty('id_token');
-    expect(await refusedBy(boss)).toEqual([]);
-  }, 60_000);
+  afterAll(() => product.stop());
 
   it('the console, the queue board, readiness and metrics are served', async () => {
     await paraph('users', 'add', 'anna', '--role', 'admin');
@@ -161,22 +123,8 @@ describe('with the rights of the recipe', () => {
     expect(await refusedBy(boss)).toEqual([]);
   }, 60_000);
 
-  it('other services add jobs with paraph/queue', async () => {
-    const queue = createSignatureQueue({ redisUrl: url, apId, shards: 2 });
-    try {
-      const handle = await queue.enqueue({ msisdn: '+41700092501', text: 'Sign in to Example?' });
-      expect((await handle.result()).signature).toBeDefined();
-      const taken = await queue.enqueue({ msisdn: silent, text: 'Sign in to Example?' });
-      await taken.cancel();
-      expect(await queue.rootCertificates()).not.toEqual([]);
-    } finally {
-      await queue.close();
-    }
-    expect(await refusedBy(boss)).toEqual([]);
-  }, 60_000);
-
   it('the command line does its work', async () => {
-    const id = await sign({ msisdn: silent, timeoutSeconds: 2 });
+    const id = await product.submit({ apId, msisdn: silent, timeoutSeconds: 2 });
     await ended(id, '_208');
     await vi.waitFor(async () => expect((await paraph('ls', '--state', 'failed')).stdout).toContain(id), {
       timeout: 20_000,

@@ -5,9 +5,7 @@
  * new processes share a Redis, as they do while an operator replaces one after the other. People have been asked by
  * either release; they answer in between, and neither they nor the applications notice anything.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,9 +15,9 @@ import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
 
 const thisRelease = resolve(import.meta.dirname, '../..');
 const robot = '+41700092501';
@@ -39,7 +37,6 @@ let folder = '';
 let nextRelease = '';
 /** Brings the answers of the phones, and sees the queue. */
 let phones: TestProduct;
-const running = new Set<Part>();
 
 /** Replaces a text that is there exactly once: a patch that does not apply must not go unnoticed. */
 const patch = (path: string, before: string, after: string): void => {
@@ -63,66 +60,24 @@ const makeNextRelease = (): void => {
   );
 };
 
-interface Part {
-  readonly url: string;
+interface Part extends ProductProcess {
   /** MSSP_TransID of every prompt that it has put on a phone. */
   asked(): readonly string[];
-  /** Resolves with the exit code. */
-  stop(): Promise<number | null>;
 }
 
 const startPart = async (release: string, part: 'api' | 'worker'): Promise<Part> => {
-  const child: ChildProcess = spawn(process.execPath, ['dist/src/cli/paraph.js', part], {
-    cwd: release,
-    env: {
-      ...process.env,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_DATA: folder,
-      PARAPH_CONFIG: join(folder, 'paraph.json'),
-      PARAPH_MASTER_KEY: masterKey.toString('base64url'),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const lines = (): readonly Json[] =>
-    output
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
-  const ready = new Promise<Json>((resolveReady, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk) => {
-        output += chunk;
-        const found = lines().find(({ msg }) => msg === 'ready');
-        if (found !== undefined) resolveReady(found);
-      });
-    }
-    child.once('close', () => reject(new Error(output)));
-  });
-  const { url = '' } = await ready;
-  const started: Part = {
-    url,
-    asked: () => lines().flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
-    stop: async () => {
-      running.delete(started);
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-      return child.exitCode;
-    },
+  const environment = {
+    REDIS_URL: redis.url,
+    PARAPH_DATA: folder,
+    PARAPH_CONFIG: join(folder, 'paraph.json'),
+    PARAPH_MASTER_KEY: masterKey.toString('base64url'),
   };
-  running.add(started);
-  return started;
-};
-
-const post = async (api: Part, operation: 'sign' | 'status', body: object): Promise<Json> => {
-  const response = await fetch(`${api.url}/rest/service/${operation}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return response.json();
+  const started = await startProcess(environment, part, { cwd: release });
+  return {
+    ...started,
+    asked: () =>
+      started.lines().flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
+  };
 };
 
 interface Open {
@@ -130,21 +85,15 @@ interface Open {
   readonly msisdn: string;
 }
 
-const submit = async (api: Part, msisdn: string, timeoutSeconds = 120): Promise<Open> => {
-  const body = await post(api, 'sign', signRequest({ msisdn, mode: 'asynch', timeoutSeconds }));
-  return { id: body.MSS_SignatureResp.MSSP_TransID, msisdn };
-};
+const submit = async (api: Part, msisdn: string, timeoutSeconds = 120): Promise<Open> => ({
+  id: await api.submit({ msisdn, timeoutSeconds }),
+  msisdn,
+});
 const submitMany = (api: Part, count: number): Promise<readonly Open[]> =>
   Promise.all(Array.from({ length: count }, () => submit(api, String(++lastPerson))));
 
-/** `500`, `504`, `_401` … */
-const statusOf = async (api: Part, { id }: Open): Promise<string> => {
-  const { MSS_StatusResp, Fault } = await post(api, 'status', statusRequest(id));
-  return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
-};
-
 const areAll = async (api: Part, transactions: readonly Open[], status: string): Promise<void> => {
-  const found = await Promise.all(transactions.map((transaction) => statusOf(api, transaction)));
+  const found = await Promise.all(transactions.map(({ id }) => api.statusOf(id)));
   expect(new Set(found)).toEqual(new Set([status]));
 };
 const becomeAll = (api: Part, transactions: readonly Open[], status: string): Promise<void> =>
@@ -187,7 +136,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([...running].map((part) => part.stop()));
+  await killProcesses();
   await phones.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -2,7 +2,7 @@
  * A stop under load. Clients on keep-alive connections send one request after the other while the process is told to
  * end. Each request is answered in full or was never looked at: a client may send it again elsewhere without asking.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,8 +11,9 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { post } from '../http/socket.ts';
+import { killProcesses, startProcess } from '../support/process.ts';
 import type { Json } from '../support/product.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 const thinking = {
   msisdn: '41790000000',
@@ -27,7 +28,6 @@ const silent = {
 };
 
 let data = '';
-const running = new Set<ChildProcess>();
 
 const configure = (http: object): void => {
   const configuration = { sandbox: true, subscribers: [thinking, pondering, silent], http };
@@ -40,39 +40,17 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const child of running) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
+  await killProcesses();
   // The private Redis ends by itself, a moment later.
   rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
-const start = async (): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
-  const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
-    env: {
-      ...inherited,
-      PORT: '0',
-      PARAPH_DATA: data,
-      PARAPH_CONFIG: join(data, 'paraph.json'),
-      PARAPH_LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+const start = () =>
+  startProcess({
+    PARAPH_DATA: data,
+    PARAPH_CONFIG: join(data, 'paraph.json'),
+    PARAPH_LOG_LEVEL: 'error',
   });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', (chunk) => {
-      output += chunk;
-      const found = /ready at (http:\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('close', () => reject(new Error(output)));
-  });
-  return { child, url };
-};
 
 interface Sent {
   readonly apTransId: string;
@@ -160,16 +138,6 @@ const acceptedByQueue = async (): Promise<ReadonlySet<string>> => {
   return found;
 };
 
-const statusOf = async (url: string, msspTransId: string): Promise<string> => {
-  const response = await fetch(`${url}/rest/service/status`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(statusRequest(msspTransId)),
-  });
-  const { MSS_StatusResp, Fault } = (await response.json()) as Json;
-  return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
-};
-
 it('a stop under load loses nothing and cuts nobody off', async () => {
   const first = await start();
   const log: Sent[] = [];
@@ -209,7 +177,7 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
   expect(acknowledged.length).toBeGreaterThan(300);
   await vi.waitFor(
     async () => {
-      const statuses = await Promise.all(acknowledged.map((id) => statusOf(second.url, id)));
+      const statuses = await Promise.all(acknowledged.map(second.statusOf));
       expect(new Set(statuses)).toEqual(new Set(['500']));
     },
     { timeout: 15_000, interval: 200 },

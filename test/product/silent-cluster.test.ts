@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { nodeOfShard, type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
 
 const names = testRedis();
 const prefix = names.prefix.slice(-32);
@@ -28,20 +27,8 @@ afterAll(async () => {
   await cluster?.stop();
 }, 30_000);
 
-const accept = async (from: TestProduct): Promise<string | undefined> => {
-  const { body } = await from.post('/rest/service/sign', signRequest({ mode: 'asynch' }));
-  return body.MSS_SignatureResp?.MSSP_TransID;
-};
-
-const expectSigned = async (from: TestProduct, id: string, timeout: number): Promise<void> => {
-  await vi.waitFor(
-    async () => {
-      const { body } = await from.post('/rest/service/status', statusRequest(id));
-      expect(body.MSS_StatusResp?.Status.StatusMessage).toBe('SIGNATURE');
-    },
-    { timeout, interval: 50 },
-  );
-};
+const expectSigned = (from: TestProduct, id: string, timeout: number): Promise<void> =>
+  vi.waitFor(async () => expect(await from.statusOf(id)).toBe('500'), { timeout, interval: 50 });
 
 describe('a cluster whose master falls silent', () => {
   it('is used again when its replica has been promoted, and the log says why', async () => {
@@ -50,7 +37,7 @@ describe('a cluster whose master falls silent', () => {
       configuration: { queue: { prefix } },
     });
     try {
-      await expectSigned(product, (await accept(product)) ?? '', 10_000);
+      await expectSigned(product, await product.submit(), 10_000);
       cluster.nodes[struck]?.pause();
       const replica = cluster.nodes[masters + struck];
       await vi.waitFor(
@@ -59,9 +46,9 @@ describe('a cluster whose master falls silent', () => {
       );
       const id = await vi.waitFor(
         async () => {
-          const accepted = await accept(product);
+          const accepted = await product.submit();
           expect(accepted).toBeDefined();
-          return accepted ?? '';
+          return accepted;
         },
         { timeout: 30_000, interval: 50 },
       );

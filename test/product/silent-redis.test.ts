@@ -8,7 +8,7 @@ import { createSignatureQueue } from '../../src/queue/index.ts';
 import { type Lane, openLane } from '../faults/proxy.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { signRequest, statusRequest } from '../support/requests.ts';
+import { signRequest } from '../support/requests.ts';
 
 const redis = testRedis();
 const thinking = '41790000001';
@@ -47,31 +47,21 @@ afterEach(async () => {
   lane = undefined;
 }, 30_000);
 
-const accept = async (from: TestProduct, more: { msisdn?: string } = {}): Promise<string | undefined> => {
-  const { body } = await from.post('/rest/service/sign', signRequest({ mode: 'asynch', ...more }));
-  return body.MSS_SignatureResp?.MSSP_TransID;
-};
-
-const statusOf = async (from: TestProduct, id: string): Promise<string | undefined> => {
-  const { body } = await from.post('/rest/service/status', statusRequest(id));
-  return body.MSS_StatusResp?.Status.StatusMessage;
-};
-
 describe('connections to Redis that have gone silent', () => {
   it('are given up: requests are acknowledged and worked on again, and the log says why', async () => {
     const { lane, product } = await start();
-    const before = await accept(product);
-    await vi.waitFor(async () => expect(await statusOf(product, before ?? '')).toBe('SIGNATURE'), 10_000);
+    const before = await product.submit();
+    await vi.waitFor(async () => expect(await product.statusOf(before)).toBe('500'), 10_000);
     lane.deaden();
     const after = await vi.waitFor(
       async () => {
-        const id = await accept(product);
+        const id = await product.submit();
         expect(id).toBeDefined();
-        return id ?? '';
+        return id;
       },
       { timeout: 15_000, interval: 50 },
     );
-    await vi.waitFor(async () => expect(await statusOf(product, after)).toBe('SIGNATURE'), {
+    await vi.waitFor(async () => expect(await product.statusOf(after)).toBe('500'), {
       timeout: 40_000,
       interval: 50,
     });
@@ -83,11 +73,11 @@ describe('connections to Redis that have gone silent', () => {
 describe('a transaction that a worker has begun when its connections fall silent', () => {
   it('is signed, and not given up as unanswered', async () => {
     const { lane, product } = await start();
-    const id = (await accept(product, { msisdn: thinking })) ?? '';
+    const id = await product.submit({ msisdn: thinking });
     const job = `{${redis.prefix.slice(-32)}-0}:signatures:${id}`;
     await vi.waitFor(async () => expect(Number(await client.hget(job, 'ats'))).toBeGreaterThan(0), 10_000);
     lane.deaden();
-    await vi.waitFor(async () => expect(await statusOf(product, id)).toBe('SIGNATURE'), {
+    await vi.waitFor(async () => expect(await product.statusOf(id)).toBe('500'), {
       timeout: 20_000,
       interval: 50,
     });
@@ -109,7 +99,7 @@ describe('requests whose callers were told fault 900', () => {
     'do not run when %s',
     async (_, strike) => {
       const { lane, product } = await start();
-      expect(await accept(product)).toBeDefined();
+      expect(await product.submit()).toBeDefined();
       const before = await jobs();
       lane.hold();
       await refuseAll(product);
@@ -117,7 +107,7 @@ describe('requests whose callers were told fault 900', () => {
       lane.heal();
       const id = await vi.waitFor(
         async () => {
-          const id = await accept(product);
+          const id = await product.submit();
           expect(id).toBeDefined();
           return id;
         },

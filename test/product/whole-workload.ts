@@ -12,9 +12,9 @@ import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperabil
 import { admin, startStage, tokenOf } from '../operators/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
-import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
 
-export const prefix = 'storage';
+export const prefix = 'paraph';
 const shop = 'http://shop.example';
 const firstSilent = 41_791_000_000;
 const broken = '+41790000002';
@@ -35,15 +35,17 @@ const proofFor = async (address: string): Promise<string> => {
     .sign(privateKey);
 };
 
-/** Starts a product at the Redis, has it do all of this, and ends it. */
-export const driveEverything = async (server: RunningRedis): Promise<void> => {
+/** Starts a product at the Redis, has it do all of this, and ends it. @param url How the product gets there. */
+export const driveEverything = async (
+  server: RunningRedis,
+  url = `redis://127.0.0.1:${server.port}`,
+): Promise<void> => {
   const receiver = await startReceiver();
   receiver.answers((response) => response.writeHead(receiver.received.length === 1 ? 410 : 204).end());
   const kiosk = await createCibaClient('kiosk', {
     backchannel: { kind: 'ping', notificationEndpoint: `${receiver.url}/ping` },
   });
   const masterKey = randomBytes(32);
-  const url = `redis://127.0.0.1:${server.port}`;
   const product = await startTestProduct(
     {
       url,
@@ -86,7 +88,7 @@ export const driveEverything = async (server: RunningRedis): Promise<void> => {
     },
   );
   try {
-    await drive(product, server, masterKey, kiosk);
+    await drive(product, server, url, masterKey, kiosk);
   } finally {
     await product.stop();
     await receiver.close();
@@ -96,6 +98,7 @@ export const driveEverything = async (server: RunningRedis): Promise<void> => {
 const drive = async (
   product: TestProduct,
   server: RunningRedis,
+  redisUrl: string,
   masterKey: Uint8Array,
   kiosk: Awaited<ReturnType<typeof createCibaClient>>,
 ): Promise<void> => {
@@ -104,21 +107,12 @@ const drive = async (
   const queueKey = `{${prefix}-0}:signatures`;
   const post = async (operation: string, body: unknown): Promise<Json> =>
     (await product.post(`/rest/service/${operation}`, body)).body;
-  const sign = (options: Parameters<typeof signRequest>[0]) =>
-    post('sign', signRequest({ apId: shop, ...options }));
-  const submit = async (options: Parameters<typeof signRequest>[0]): Promise<string> =>
-    (await sign({ mode: 'asynch', ...options })).MSS_SignatureResp.MSSP_TransID;
-  const status = (id: string): Promise<Json> => post('status', statusRequest(id, shop));
-  const ended = (id: string) =>
-    soon(async () => {
-      const answer = await status(id);
-      const told = answer.MSS_StatusResp?.Status.StatusCode.Value ?? answer.Fault?.Code.SubCode.Value;
-      expect(told).not.toMatch(/504/);
-      return answer;
-    });
+  const sign = (options: SignOptions) => post('sign', signRequest({ apId: shop, ...options }));
+  const submit = (options: SignOptions) => product.submit({ apId: shop, ...options });
+  const ended = (id: string) => soon(async () => expect(await product.statusOf(id, shop)).not.toMatch(/504/));
 
   // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is asked.
-  const queue = createSignatureQueue({ redisUrl: `redis://127.0.0.1:${server.port}`, prefix, apId: shop });
+  const queue = createSignatureQueue({ redisUrl, prefix, apId: shop });
   const input = { msisdn: robot, text: 'Sign?', profile: 'Any-LoA4' } as Json;
   await queue.enqueue({ ...input, apTransId: 'later' }, { notBefore: new Date(Date.now() + 300) });
   await queue.enqueue({ ...input, apTransId: 'preferred' }, { priority: 5 });

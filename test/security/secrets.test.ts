@@ -6,7 +6,6 @@
  * place and in places where they do not belong. Then all it printed, all it answered, all its pages and everything in Redis
  * is searched, for each secret in every form in which one is carelessly written down.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, type JsonWebKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,6 +19,7 @@ import { hashPassword } from '../../src/registry/passwords.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { ended, send } from '../http/wire.ts';
 import { changed } from '../protocol/samples.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -45,9 +45,7 @@ const masterKey = randomBytes(32);
 const redis = testRedis();
 const prefix = redis.prefix.slice(-32);
 let folder: string;
-let child: ChildProcess;
-let printed = '';
-let url: string;
+let running: ProductProcess;
 let storedHash: string;
 let poison: Queue;
 const answered: string[] = [];
@@ -62,27 +60,13 @@ const start = async (): Promise<void> => {
     configurationPath,
     JSON.stringify({ sandbox: true, applicationProviders, queue: { prefix } }),
   );
-  child = spawn(process.execPath, ['dist/src/main.js'], {
-    env: {
-      ...process.env,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_CONFIG: configurationPath,
-      PARAPH_DATA: folder,
-      PARAPH_MASTER_KEY: masterKey.toString('base64url'),
-      PARAPH_LOG_LEVEL: 'trace',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  running = await startProcess({
+    REDIS_URL: redis.url,
+    PARAPH_CONFIG: configurationPath,
+    PARAPH_DATA: folder,
+    PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+    PARAPH_LOG_LEVEL: 'trace',
   });
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += chunk));
-  await vi.waitFor(
-    () => {
-      const found = /ready at (http\S+)/.exec(printed)?.[1];
-      if (found === undefined) throw new Error(`not ready: ${printed}`);
-      url = found;
-    },
-    { timeout: 30_000, interval: 20 },
-  );
 };
 
 /** The process, as the tests of HTTP see a product. */
@@ -92,7 +76,7 @@ const product = {
       const { pathname, search } = new URL(request.url);
       const { method, headers } = request;
       const body = method === 'GET' ? {} : { body: await request.arrayBuffer() };
-      const response = await fetch(`${url}${pathname}${search}`, { method, headers, ...body });
+      const response = await fetch(`${running.url}${pathname}${search}`, { method, headers, ...body });
       answered.push(await response.clone().text());
       return response;
     },
@@ -183,7 +167,7 @@ const misplaceEverywhere = async (secret: string): Promise<void> => {
     for (const method of ['GET', 'POST'])
       await product.api.fetch(new Request(`http://test${path}`, { method }));
   }
-  const socket = connect(Number(new URL(url).port), new URL(url).hostname);
+  const socket = connect(Number(new URL(running.url).port), new URL(running.url).hostname);
   socket.on('data', (chunk) => answered.push(chunk.toString()));
   socket.write(`${secret} /rest/service HTTP/1.1\r\n${secret}\r\n\r\n`);
   await once(socket, 'close');
@@ -195,7 +179,7 @@ const poisonQueue = async (secret: string): Promise<void> => {
   const jobId = newMsspTransId(0);
   await poison.add('sign', {}, { jobId, delay: 300 });
   await redis.client().hset(poison.toKey(jobId), 'data', secret);
-  await vi.waitFor(() => expect(printed).toContain('SyntaxError'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(running.output()).toContain('SyntaxError'), { timeout: 10_000 });
   await send(product, '/rest/service/status', statusRequest(jobId, open));
   await poison.remove(jobId).catch(() => undefined);
   await redis.client().del(poison.toKey(jobId));
@@ -246,8 +230,7 @@ beforeAll(async () => {
   await poisonQueue(passwords.poison);
   for (const page of pages) await product.api.fetch(new Request(`http://test${page}`));
   contents = await contentsOf(redis.client(), prefix);
-  child.kill('SIGTERM');
-  await once(child, 'close');
+  await running.stop();
 
   const records = await openRecords(contents);
   const keys = records.filter(({ payload }) => payload.d !== undefined);
@@ -280,7 +263,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await poison?.close();
-  if (child.exitCode === null) child.kill('SIGKILL');
+  await killProcesses();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -330,7 +313,10 @@ describe('the search', () => {
         part,
       ).toBe(true);
     }
-    const lines = printed.split('\n').filter((line) => line.includes('"msg":"answered"'));
+    const lines = running
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"answered"'));
     expect(lines.length).toBeGreaterThan(60);
     expect(lines.some((line) => line.includes('"msspTransId":"H'))).toBe(true);
   });
@@ -347,7 +333,7 @@ describe('a password, a hash of it or a private key', () => {
   });
 
   it('is in nothing that the process prints', () => {
-    expect(createSecretScan(secrets)(printed)).toEqual([]);
+    expect(createSecretScan(secrets)(running.output())).toEqual([]);
   });
 
   it('is in no answer and on no page', () => {
@@ -363,11 +349,14 @@ describe('the log', () => {
       bytes: Buffer.from(text),
       guessable: true,
     }));
-    expect(createSecretScan(bytesOf)(printed)).toEqual([]);
+    expect(createSecretScan(bytesOf)(running.output())).toEqual([]);
   });
 
   it('has no MSISDN', () => {
-    const lines = printed.split('\n').filter((line) => line.startsWith('{'));
+    const lines = running
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
     expect(lines.length).toBeGreaterThan(60);
     for (const number of numbers) expect(lines.filter((line) => line.includes(number))).toEqual([]);
   });
@@ -377,7 +366,7 @@ describe('the log', () => {
     expect(signatures).toHaveLength(2);
     const starts = signatures.map((signature) => signature.slice(100, 180));
     for (const secret of [...sessionTokens, ...userIds, redirect, ...starts])
-      expect(printed).not.toContain(secret);
+      expect(running.output()).not.toContain(secret);
   });
 });
 

@@ -15,6 +15,7 @@ import type { RedisClient } from '../../src/redis/connect.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
+import { type SignOptions, signRequest, statusRequest } from './requests.ts';
 
 /** Parsed JSON whose shape a test knows. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reaches into answers; a wrong path fails it.
@@ -30,6 +31,12 @@ export interface TestProduct {
   readonly url: string;
   /** POSTs to a path of the signature interface and reads the JSON of the answer. */
   post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
+  /** @returns The id of a request whose answer nobody waits for; undefined when it was refused. */
+  submit(options?: SignOptions): Promise<string>;
+  /** What an application hears of a transaction: a status code, or a fault such as `_401`. */
+  statusOf(msspTransId: string, apId?: string): Promise<string>;
+  /** Prompts that went out, as `<id> <attempt>`. */
+  asked(): readonly string[];
   /** Runs a failed transaction again, as an operator does. */
   replay(msspTransId: string): Promise<ReplayOnceResult>;
   /** Ends the workers; open transactions stay where they are. */
@@ -49,10 +56,11 @@ export interface TestProductOptions {
   readonly listen?: boolean;
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
+  readonly processMetrics?: boolean;
 }
 
 /** As the console and the command line do, without asking a policy. */
-export const replayAsOperator = async (
+const replayAsOperator = async (
   redis: RedisClient,
   shards: readonly Shard[],
   msspTransId: string,
@@ -78,6 +86,7 @@ export const startTestProduct = async (
     redisUrl,
     listen: listens = false,
     operations = false,
+    processMetrics = false,
   }: TestProductOptions = {},
 ): Promise<TestProduct> => {
   const configuration = configurationWith({
@@ -93,6 +102,7 @@ export const startTestProduct = async (
     now: Date.now,
     logger,
     onError: createStepLog(logger, Date.now).trouble,
+    processMetrics,
   });
   await core.ready();
   let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, { operations }) : undefined;
@@ -111,22 +121,36 @@ export const startTestProduct = async (
       })
     : undefined;
   address = server?.url ?? '';
+  const post: TestProduct['post'] = async (path, body) => {
+    const response = await api.fetch(
+      new Request(`http://test${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+    return { status: response.status, body: await response.json() };
+  };
   return {
     url: address,
     core,
     api,
     configuration,
     logged,
-    post: async (path, body) => {
-      const response = await api.fetch(
-        new Request(`http://test${path}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: typeof body === 'string' ? body : JSON.stringify(body),
-        }),
-      );
-      return { status: response.status, body: await response.json() };
+    post,
+    submit: async (options) => {
+      const { body } = await post('/rest/service/sign', signRequest({ mode: 'asynch', ...options }));
+      return body.MSS_SignatureResp?.MSSP_TransID;
     },
+    statusOf: async (msspTransId, apId) => {
+      const { body } = await post('/rest/service/status', statusRequest(msspTransId, apId));
+      return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value;
+    },
+    asked: () =>
+      logged
+        .map((line) => JSON.parse(line))
+        .filter(({ msg }) => msg === 'device asked')
+        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
     replay: async (msspTransId) => {
       const shards = openShards({ redis: core.commands, ...configuration.queue, onError: () => undefined });
       try {

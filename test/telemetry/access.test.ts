@@ -5,8 +5,7 @@ import { Hono } from 'hono';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunningServer } from '../../src/http/server.ts';
-import type { AccessSettings } from '../../src/telemetry/access.ts';
-import { createMetricsRoutes } from '../../src/telemetry/metrics.route.ts';
+import { type AccessSettings, createMetricsRoutes } from '../../src/telemetry/metrics.route.ts';
 import { startWorkerListener } from '../../src/telemetry/worker-listener.ts';
 
 const registry = new Registry();

@@ -1,5 +1,6 @@
 /** What /metrics tells of a product that works. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { productVersion } from '../../src/http/documentation/product-version.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { type Exposition, readExposition } from './exposition.ts';
@@ -112,7 +113,7 @@ describe('with workers', () => {
 
   it('says what runs, and that Redis is there', async () => {
     const seen = await scrape();
-    expect(seen.valueOf('paraph_build_info', { version: '1.2.3' })).toBe(1);
+    expect(seen.valueOf('paraph_build_info', { version: productVersion() ?? '' })).toBe(1);
     expect(seen.valueOf('paraph_redis_up', { connection: 'commands' })).toBe(1);
     expect(seen.valueOf('paraph_redis_up', { connection: 'blocking' })).toBe(1);
     expect(

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnsweredEntry } from '../../src/http/log.ts';
 import type { OauthEntry } from '../../src/oauth/log.ts';
 import type { PromptResult, SigningDevice } from '../../src/sscd/device.ts';
-import type { Fetch } from '../../src/telemetry/fetch.ts';
+import type { Fetch } from '../../src/telemetry/http-metrics.ts';
 import { createLabel, routeOf } from '../../src/telemetry/labels.ts';
 import type { Watched } from '../../src/telemetry/redis-metrics.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
@@ -77,6 +77,36 @@ describe('an upstream', () => {
     log.back(upstream);
     expect(await isDown()).toBe(0);
     expect(told).toEqual([`${upstream} down`, `${upstream} back`]);
+  });
+});
+
+describe('callbacks', () => {
+  it('are counted by how their tries went, from zero on, and told to the log', async () => {
+    const { telemetry, scrape } = open();
+    const told: unknown[][] = [];
+    const tell =
+      (what: string) =>
+      (...given: readonly unknown[]) =>
+        void told.push([what, ...given]);
+    const log = telemetry.callbackLog({
+      delivered: tell('delivered'),
+      undelivered: tell('undelivered'),
+      gaveUp: tell('gaveUp'),
+    });
+    const counted = async () => {
+      const seen = await scrape();
+      return ['delivered', 'undelivered', 'dead'].map((outcome) =>
+        seen.valueOf('paraph_callbacks_total', { outcome }),
+      );
+    };
+    expect(await counted()).toEqual([0, 0, 0]);
+    log.undelivered('a', 1, 'HTTP 500');
+    log.undelivered('a', 2, 'HTTP 500');
+    log.gaveUp('a', 3, 'HTTP 500');
+    log.delivered('b', 1, '204');
+    expect(await counted()).toEqual([1, 2, 1]);
+    expect(told.at(2)).toEqual(['gaveUp', 'a', 3, 'HTTP 500']);
+    expect(told.map(([what]) => what)).toEqual(['undelivered', 'undelivered', 'gaveUp', 'delivered']);
   });
 });
 

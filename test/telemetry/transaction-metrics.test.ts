@@ -1,12 +1,9 @@
 /** Transactions are counted where the queue confirms what has become of them, so that each end counts once. */
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
 import { fault, faultLine } from '../../src/protocol/fault.ts';
-import { createLabel } from '../../src/telemetry/labels.ts';
-import { createTransactionMetrics } from '../../src/telemetry/transaction-metrics.ts';
-import { createTroubles } from '../../src/telemetry/troubles.ts';
+import { createTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { SignatureJobData } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { tellOfTransactions } from '../../workers/ends.ts';
@@ -56,12 +53,14 @@ beforeAll(() => {
     { connection: redis.connection, prefix: shard().prefix },
   );
   worker.on('error', () => undefined);
-  const registry = new Registry();
-  const { transactionLog } = createTransactionMetrics(
-    registry,
-    createLabel([apId]),
-    createTroubles(registry),
-  );
+  const { registry, transactionLog } = createTelemetry({
+    version: '1',
+    apIds: [apId],
+    access: { open: true },
+    tracing: { enabled: false, serviceName: 'paraph' },
+    processMetrics: false,
+    now: Date.now,
+  });
   tellOfTransactions(worker, {
     transactionLog,
     protocol,

@@ -6,7 +6,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 
-export interface ToldApplications {
+export interface CallbackSubscribers {
   /** Says at once and from then on which this process knows. */
   start(): void;
   /** Those of this process, and of all others that run. Ask after the ends were read: what was known before them is in it. */
@@ -18,21 +18,15 @@ const sayEveryMs = 5000;
 /** Longer than a process, or Redis, is away for and comes back. */
 const knownForMs = 600_000;
 
-/** KEYS: the applications. ARGV: for how long they are known; those of this process. */
-const sayScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for i = 2, #ARGV do redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[i]) end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]))
-return 1`;
-
-export const createToldApplications = (options: {
+export const createCallbackSubscribers = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly apIds: ReadonlySet<string>;
+  /** The clock of Redis, which all processes share. */
+  readonly now: () => number;
   readonly onError: (error: Error) => void;
-}): ToldApplications => {
-  const { redis, prefix, apIds, onError } = options;
+}): CallbackSubscribers => {
+  const { redis, prefix, apIds, now, onError } = options;
   const key = `{${prefix}-callbacks}:applications`;
   let timer: NodeJS.Timeout | undefined;
   let isSaying = false;
@@ -42,7 +36,9 @@ export const createToldApplications = (options: {
     if (isSaying) return;
     isSaying = true;
     try {
-      await redis.eval(sayScript, 1, key, knownForMs, ...apIds);
+      const time = now();
+      await redis.zadd(key, ...[...apIds].flatMap((apId) => [time, apId]));
+      await redis.zremrangebyscore(key, '-inf', time - knownForMs);
     } catch (error) {
       onError(error instanceof Error ? error : new Error(String(error)));
     } finally {

@@ -1,0 +1,147 @@
+/**
+ * A login as the visitor has begun it: what was chosen on the first page, the pushed request that
+ * is made of it, and what the relying party remembers until the browser comes back.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { EncryptJWT, jwtDecrypt } from 'jose';
+import {
+  type AcrValue,
+  acrValues,
+  type LoginLanguage,
+  loginLanguages,
+  type OauthScope,
+  oauthScopes,
+} from '../registry/oauth-client.ts';
+
+export const demoClientIds = ['demo', 'demo-public', 'demo-201'] as const;
+export type DemoClientId = (typeof demoClientIds)[number];
+
+export interface Choices {
+  readonly clientId: DemoClientId;
+  /** As the visitor wrote it; empty when the login page should ask for it. */
+  readonly number: string;
+  readonly scopes: readonly OauthScope[];
+  readonly acrValue: AcrValue | undefined;
+  readonly language: LoginLanguage | undefined;
+  /** Go to the login page at once, without a look at the pushed request. */
+  readonly straight: boolean;
+}
+
+export const firstChoices: Choices = {
+  clientId: 'demo',
+  number: '+41700092501',
+  scopes: ['openid', 'profile', 'phone'],
+  acrValue: undefined,
+  language: undefined,
+  straight: false,
+};
+
+/** Longer ones are no numbers, and would not fit into the cookie. */
+const longestNumber = 40;
+
+const among = <T extends string>(known: readonly T[], text: string | null): T | undefined =>
+  known.find((value) => value === text);
+
+/**
+ * Reads the form. Whatever is not among the choices is as if it had not been chosen: the form
+ * cannot send it, and the provider would refuse it in its own words.
+ */
+export const readChoices = (form: URLSearchParams): Choices => {
+  const asked = form.getAll('scope');
+  const written = (form.get('other') ?? '').trim();
+  return {
+    clientId: among(demoClientIds, form.get('client')) ?? firstChoices.clientId,
+    number: (written || (form.get('number') ?? '').trim()).slice(0, longestNumber),
+    scopes: oauthScopes.filter((scope) => scope === 'openid' || asked.includes(scope)),
+    acrValue: among(acrValues, form.get('acr')),
+    language: among(loginLanguages, form.get('language')),
+    straight: form.has('straight'),
+  };
+};
+
+/**
+ * The values that prove that an answer belongs to this browser, and what was chosen, to show it
+ * again. They are in a cookie that only the relying party can read. A real application keeps them in
+ * its session; a cookie needs no store, and dies with its time.
+ */
+export interface LoginState {
+  readonly choices: Choices;
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  readonly requestUri: string;
+}
+
+export type Fields = Readonly<Record<string, string>>;
+
+type Secrets = Pick<LoginState, 'state' | 'nonce' | 'codeVerifier'>;
+
+export const newSecrets = (): Secrets => ({
+  state: randomBytes(16).toString('base64url'),
+  nonce: randomBytes(16).toString('base64url'),
+  codeVerifier: randomBytes(32).toString('base64url'),
+});
+
+/** One number, and no other: the login page asks for a confirmation only. */
+const hintFor = (number: string): string =>
+  JSON.stringify({ enableManualInput: false, hints: [{ msisdn: number, default: true }] });
+
+/**
+ * The pushed request, as a relying party makes it.
+ *
+ * Sources: RFC 9126 section 2.1, RFC 7636 section 4.3, OpenID Connect Core section 3.1.2.1.
+ */
+export const authorisationRequest = (
+  { clientId, number, scopes, acrValue, language }: Choices,
+  { state, nonce, codeVerifier }: Secrets,
+  redirectUri: string,
+): Fields => ({
+  client_id: clientId,
+  response_type: 'code',
+  redirect_uri: redirectUri,
+  scope: scopes.join(' '),
+  // Without it the provider gives no refresh token (OpenID Connect Core section 11).
+  ...(scopes.includes('offline_access') && { prompt: 'consent' }),
+  ...(acrValue !== undefined && { acr_values: acrValue }),
+  ...(language !== undefined && { ui_locales: language }),
+  ...(number !== '' && { login_hint: hintFor(number) }),
+  state,
+  nonce,
+  code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+  code_challenge_method: 'S256',
+});
+
+export interface LoginStates {
+  seal(login: LoginState): Promise<string>;
+  /** Undefined for one that is too old, or is none of ours. */
+  open(sealed: string): Promise<LoginState | undefined>;
+}
+
+/** As long as the provider gives a browser, and a little more. */
+export const loginStateSeconds = 1800;
+
+const audience = 'demo login';
+
+/** @param key 32 bytes. */
+export const createLoginStates = (key: Uint8Array, now: () => number): LoginStates => ({
+  seal: (login) =>
+    new EncryptJWT({ login })
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .setAudience(audience)
+      .setExpirationTime(Math.floor(now() / 1000) + loginStateSeconds)
+      .encrypt(key),
+  open: async (sealed) => {
+    try {
+      const { payload } = await jwtDecrypt<{ readonly login: LoginState }>(sealed, key, {
+        audience,
+        requiredClaims: ['exp'],
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+        currentDate: new Date(now()),
+      });
+      return payload.login;
+    } catch {
+      return undefined;
+    }
+  },
+});
