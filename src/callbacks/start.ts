@@ -5,7 +5,7 @@
 import type { Telemetry } from 'bullmq';
 import { type Backoff, type CallbackLog, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { RegisteredProvider } from '../registry/application-providers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { FindTransaction } from '../transactions/transactions.ts';
 import { createDeliver } from './deliver.ts';

@@ -4,10 +4,11 @@
  *
  * Names of buckets hold a hash: numbers and addresses of people do not belong into key names.
  */
-import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
+import type { OauthLimits } from '../registry/oauth-settings.ts';
 import {
   limitsFrom,
   type NamedLimit,
+  type RateLimit,
   type RateLimiter,
   type Source,
   takeAll,
@@ -64,7 +65,7 @@ export const createLimits = ({
     clients.set(name, known);
     return known;
   };
-  const take = (name: string, hash: string, allowance: Allowance): Promise<boolean> =>
+  const take = (name: string, hash: string, allowance: RateLimit): Promise<boolean> =>
     limiter.take(`oidc:${name}:${hash}`, allowance);
 
   /**

@@ -2,8 +2,7 @@ import type { KeyCustody } from '../pki/ports.ts';
 import type { Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
 import { createOtp } from './otp.ts';
-import { createRobot } from './robot.ts';
-import { createSimulatedPerson } from './simulated.ts';
+import { createSimulated } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
 
 export type DeviceTarget =
@@ -27,15 +26,7 @@ export const createDevices = ({
     'otp-flash': createOtp({ gateway, flash: true }),
   };
   return {
-    deviceFor: (target) => {
-      if (target.sscd === undefined) return otp[target.method];
-      const spec = target.sscd.device;
-      switch (spec.kind) {
-        case 'robot':
-          return createRobot({ custody, thinkSeconds: spec.thinkSeconds });
-        case 'simulated':
-          return createSimulatedPerson({ custody, sign: spec.sign, receipt: spec.receipt });
-      }
-    },
+    deviceFor: (target) =>
+      target.sscd === undefined ? otp[target.method] : createSimulated(custody, target.sscd.device),
   };
 };

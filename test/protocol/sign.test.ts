@@ -136,15 +136,12 @@ describe('MSISDN', () => {
 });
 
 describe('AP_TransID', () => {
-  it.each([
-    'POSTMAN.46009.542',
-    'MSS-1',
-    'ID-32ffc297-ac33-4be2-b3f4-42588502ea0f',
-    '_',
-    'x'.repeat(64),
-  ])('may be the NCName %s', (id) => {
-    expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
-  });
+  it.each(['POSTMAN.46009.542', 'MSS-1', 'ID-32ffc297-ac33-4be2-b3f4-42588502ea0f', '_', 'x'.repeat(64)])(
+    'may be the NCName %s',
+    (id) => {
+      expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
+    },
+  );
 
   it.each(['32ffc297-ac33-4be2-b3f4-42588502ea0f', 'a:b'])('may be %s, which is no NCName', (id) => {
     expect(accepted('AP_Info.AP_TransID', id)).toBe(true);

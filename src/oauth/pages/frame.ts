@@ -1,5 +1,6 @@
 /** What every page knows, whatever it says. */
-import type { LoginLanguage, OauthBranding } from '../../registry/oauth-client.ts';
+import type { LoginLanguage } from '../../registry/oauth-client.ts';
+import type { OauthBranding } from '../../registry/oauth-settings.ts';
 
 export interface PageFrame {
   readonly language: LoginLanguage;

@@ -208,7 +208,7 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.3',
     rule: 'An ID token is refused unless iss is the issuer, aud has the client, exp is to come and nonce is the one that was sent.',
     tests: [
-      'test/relying-party/bad-tokens.test.ts › a bad ID token (%s) > is refused with ${name}',
+      `test/relying-party/bad-tokens.test.ts › a bad ID token (%s) > is refused with \${name}`,
       'test/relying-party/bad-tokens.test.ts › a refusal > is shown here for every reason but the one that needs a provider which is away',
     ],
   },
