@@ -83,19 +83,17 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   const waiting = `waiting for ${msisdn}`;
   const until = context.now() + seconds * 1000 + graceMs;
   const submit = () =>
-    client.sign(
-      {
-        msisdn,
-        text,
-        profile,
-        timeoutSeconds: seconds,
-        language: flags.lang,
-        geofencing: flags.geofencing === true,
-        subscriberInfo: flags.subscriberInfo === true,
-        validate: flags.validate === true,
-      },
-      flags.asynch ? 'asynch' : 'synch',
-    );
+    client.sign({
+      msisdn,
+      text,
+      mode: flags.asynch ? 'asynch' : 'synch',
+      profile,
+      timeoutSeconds: seconds,
+      language: flags.lang,
+      geofencing: flags.geofencing === true,
+      subscriberInfo: flags.subscriberInfo === true,
+      validate: flags.validate === true,
+    });
   const submitted = await whileWaiting(context, waiting, seconds, submit);
   if (submitted.kind !== 'answered') {
     const goesOn = `Interrupted; the transaction goes on, and the phone may ask for up to ${seconds} s. Its end cannot be asked for: only --asynch tells the MSSP_TransID in time.`;

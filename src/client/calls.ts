@@ -158,8 +158,8 @@ export const createCalls = (options: CallsOptions) => {
 
   return {
     status,
-    sign: async (request: SignRequest, mode: MessagingMode): Promise<Reply<Submitted>> => {
-      const { timeoutSeconds = defaultTimeoutSeconds } = request;
+    sign: async (request: SignRequest & { readonly mode: MessagingMode }): Promise<Reply<Submitted>> => {
+      const { mode, timeoutSeconds = defaultTimeoutSeconds } = request;
       const withinMs = mode === 'synch' ? timeoutSeconds * 1000 + marginMs : promptMs;
       const body = writeSignRequest(caller(), mode, request);
       const reply = await call('sign', signatureAnswerSchema, withinMs, body);

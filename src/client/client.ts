@@ -147,7 +147,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
     sign: (request, callOptions = {}) =>
       under(callOptions, async (calls, answered) => {
         const { mode = 'asynch', timeoutSeconds = defaultTimeoutSeconds } = request;
-        const { msspTransId, profile, standing } = await answered(calls.sign(request, mode));
+        const { msspTransId, profile, standing } = await answered(calls.sign({ ...request, mode }));
         const until = now() + timeoutSeconds * 1000 + graceMs;
         const end =
           mode === 'synch' ? standing : await answered(calls.statusAtEnd(msspTransId, until), msspTransId);
@@ -156,7 +156,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
 
     submit: (request, callOptions = {}) =>
       under(callOptions, async (calls, answered) => {
-        const { msspTransId, profile } = await answered(calls.sign(request, 'asynch'));
+        const { msspTransId, profile } = await answered(calls.sign({ ...request, mode: 'asynch' }));
         return { msspTransId, profile: profile || undefined };
       }),
 

@@ -3,8 +3,7 @@ import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
 import { allowance, amount, refuseRepeats, section, whole } from '../registry/entry.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
-import { type AcrValue, acrValues } from '../registry/oauth-client.ts';
-import type { oidcSettings } from '../registry/oauth-settings.ts';
+import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
 import { storedPassword } from '../registry/passwords.ts';
 
 /**

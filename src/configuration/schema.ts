@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defaultProtocolRules } from '../protocol/rules.ts';
 import { applicationProviderList } from '../registry/application-providers.ts';
 import { amount, type DeepReadonly, positive, section, whole } from '../registry/entry.ts';
-import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-settings.ts';
+import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
 import { subscriberList } from '../registry/subscriber.ts';
 import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';

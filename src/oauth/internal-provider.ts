@@ -1,6 +1,6 @@
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
-import type { OauthTenant } from '../registry/oauth-settings.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
 import { decoyPassword } from '../registry/passwords.ts';
 
 /**

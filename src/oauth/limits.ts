@@ -4,11 +4,10 @@
  *
  * Names of buckets hold a hash: numbers and addresses of people do not belong into key names.
  */
-import type { OauthLimits } from '../registry/oauth-settings.ts';
+import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
 import {
   limitsFrom,
   type NamedLimit,
-  type RateLimit,
   type RateLimiter,
   type Source,
   takeAll,
@@ -65,7 +64,7 @@ export const createLimits = ({
     clients.set(name, known);
     return known;
   };
-  const take = (name: string, hash: string, allowance: RateLimit): Promise<boolean> =>
+  const take = (name: string, hash: string, allowance: Allowance): Promise<boolean> =>
     limiter.take(`oidc:${name}:${hash}`, allowance);
 
   /**

@@ -8,7 +8,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { RedisClient } from '../redis/connect.ts';
-import type { OauthSettings, OauthTenant } from '../registry/oauth-settings.ts';
+import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise } from './claims.ts';

@@ -3,8 +3,7 @@
  * brought; a reference on it leads to the log.
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { OauthClient } from '../registry/oauth-client.ts';
-import type { OauthTenant } from '../registry/oauth-settings.ts';
+import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
 import { codeOfRefusal } from './coded-errors.ts';
 import { pageHeaders, pageHeadersLeadingTo } from './page-headers.ts';
 import type { PageFrame } from './pages/frame.ts';

@@ -20,10 +20,10 @@ import {
   clientAuthentications,
   loginLanguages,
   type OauthClient,
+  type OauthSettings,
   oauthScopes,
   signingAlgorithms,
 } from '../registry/oauth-client.ts';
-import type { OauthSettings } from '../registry/oauth-settings.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-authentication.ts';

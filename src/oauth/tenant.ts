@@ -3,8 +3,7 @@
  * can reach through another.
  */
 import type { Provider } from 'oidc-provider';
-import type { OauthClient } from '../registry/oauth-client.ts';
-import type { OauthTenant } from '../registry/oauth-settings.ts';
+import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 export interface Tenant {

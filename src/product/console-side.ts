@@ -9,7 +9,7 @@ import type { Tenants } from '../oauth/tenant.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
-import type { OauthTenant } from '../registry/oauth-settings.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';

@@ -7,8 +7,7 @@
  * Its sector is its own and no host name. So nobody else's `sub` of a person is the one that an operator is known by, and it
  * stays the same when the service moves to another address.
  */
-import { type OauthClient, type PublicJwk, plainClient } from './oauth-client.ts';
-import type { OauthTenant } from './oauth-settings.ts';
+import { type OauthClient, type OauthTenant, type PublicJwk, plainClient } from './oauth-client.ts';
 
 export const consoleClientId = 'paraph-console';
 export const consoleSector = 'paraph-console';

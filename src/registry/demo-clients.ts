@@ -7,8 +7,7 @@
  *
  * The secret is public, so what protects them is that a sandbox has no users but made-up ones.
  */
-import { type OauthClient, oauthScopes, plainClient } from './oauth-client.ts';
-import type { OauthTenant } from './oauth-settings.ts';
+import { type OauthClient, type OauthTenant, oauthScopes, plainClient } from './oauth-client.ts';
 
 export const demoSecret = 'demo-secret';
 

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { RedisClient } from '../../redis/connect.ts';
-import type { OauthSettings } from '../../registry/oauth-settings.ts';
+import type { OauthSettings } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../../registry/subscriber.ts';
 import { errors } from '../library.ts';

@@ -9,7 +9,7 @@
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
-import type { OauthSettings } from '../../registry/oauth-settings.ts';
+import type { OauthSettings } from '../../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../../registry/subscriber.ts';
 import { acrValuesIn } from '../authentication-context.ts';
 import { errorOfFault } from '../interaction/fault-to-error.ts';

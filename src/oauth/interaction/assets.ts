@@ -7,7 +7,7 @@
  * forbids that.
  */
 import { hash } from 'node:crypto';
-import type { OauthBranding } from '../../registry/oauth-settings.ts';
+import type { OauthBranding } from '../../registry/oauth-client.ts';
 import { icon, script, stylesheet } from '../pages/assets.ts';
 
 interface Asset {

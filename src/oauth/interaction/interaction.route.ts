@@ -10,7 +10,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono, type Next } from 'hono';
-import type { OauthSettings } from '../../registry/oauth-settings.ts';
+import type { OauthSettings } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { headOfStream } from '../head-of-stream.ts';
 import type { Limits } from '../limits.ts';

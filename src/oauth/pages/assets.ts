@@ -1,6 +1,6 @@
 /** What the pages load. Their addresses carry a hash of the content, so that a browser may keep them for ever. */
 import { hash } from 'node:crypto';
-import type { OauthBranding } from '../../registry/oauth-settings.ts';
+import type { OauthBranding } from '../../registry/oauth-client.ts';
 import { inkOn, plainColour } from './colours.ts';
 import type { PageFrame } from './frame.ts';
 import { script } from './script.ts';

@@ -1,6 +1,5 @@
 /** What every page knows, whatever it says. */
-import type { LoginLanguage } from '../../registry/oauth-client.ts';
-import type { OauthBranding } from '../../registry/oauth-settings.ts';
+import type { LoginLanguage, OauthBranding } from '../../registry/oauth-client.ts';
 
 export interface PageFrame {
   readonly language: LoginLanguage;

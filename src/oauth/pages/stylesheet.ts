@@ -4,7 +4,7 @@
  * Sizes follow the reader's own letters, so that twice the size is the same page and not a broken one. Colours follow the
  * reader's scheme; where the tenant's colour could not be read, a darker or lighter one takes its place.
  */
-import type { OauthBranding } from '../../registry/oauth-settings.ts';
+import type { OauthBranding } from '../../registry/oauth-client.ts';
 import { contrast, inkOn, leastContrast, plainColour, pressed, readableOn } from './colours.ts';
 
 export const schemes = {

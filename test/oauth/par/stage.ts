@@ -9,8 +9,12 @@ import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
 import { createPar, type Par } from '../../../src/oauth/par/par.ts';
 import { createRefusals } from '../../../src/oauth/refusals.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
-import type { OauthClient, PublicJwk } from '../../../src/registry/oauth-client.ts';
-import type { OauthLimits, OauthSettings } from '../../../src/registry/oauth-settings.ts';
+import type {
+  OauthClient,
+  OauthLimits,
+  OauthSettings,
+  PublicJwk,
+} from '../../../src/registry/oauth-client.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../../../src/registry/password-verifier.ts';
 import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
