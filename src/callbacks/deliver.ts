@@ -5,7 +5,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { CallbackData } from '../../machines/callback.machine.ts';
 import type { Deliver } from '../../workers/callback.worker.ts';
-import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { RegisteredProvider } from '../registry/application-providers.ts';
 import type { Post } from './post.ts';
 import { callbackSecrets } from './secret.ts';
 

@@ -3,7 +3,7 @@
  * of its transactions, nothing is started and nothing is read.
  */
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
-import type { RegisteredProvider } from '../registry/application-provider.ts';
+import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { createDeliver } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
 import { createPost, type PostOptions } from './post.ts';

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../configuration/schema.ts';
 import { doneBy } from '../operators/audit.ts';
-import { callbackHostOf } from '../registry/application-provider.ts';
+import { callbackHostOf } from '../registry/application-providers.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { existingMasterKey } from './operations-master-key.ts';
 import { withOperations } from './operations-session.ts';

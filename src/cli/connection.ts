@@ -5,8 +5,8 @@
  * and stays in the shell's history.
  */
 import type { Command } from 'commander';
+import { type Calls, createCalls } from '../client/calls.ts';
 import type { Reply } from '../client/reply.ts';
-import { createSignatureClient, type SignatureClient } from '../client/signature-client.ts';
 import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
 
 export interface ConnectionFlags {
@@ -16,7 +16,7 @@ export interface ConnectionFlags {
 }
 
 export interface Connection {
-  readonly client: SignatureClient;
+  readonly client: Calls;
   /** Where the service is, without anything secret. */
   readonly url: string;
   /** The command that shows how a transaction ends, as the same caller at the same service. */
@@ -70,7 +70,7 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
   if (apPassword !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed)) {
     context.stderr.write('paraph: AP_PWD is sent without encryption, because the URL is not https.\n');
   }
-  const client = createSignatureClient({
+  const client = createCalls({
     url,
     apId: flags.apId ?? variable(context, 'PARAPH_AP_ID') ?? defaultApId,
     apPassword,

@@ -3,8 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { profileUriOf } from '../client/wire-requests.ts';
-import { profileNames } from '../protocol/requests.ts';
+import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
 import { type CliContext, type Report, UsageProblem } from './context.ts';
 import { outstandingReport } from './outstanding.ts';
@@ -37,12 +36,14 @@ const shortProfiles = {
 
 const isShort = (text: string): text is keyof typeof shortProfiles => Object.hasOwn(shortProfiles, text);
 
+const isUri = (text: string): text is `http://${string}` => /^https?:\/\/\S+$/.test(text);
+
 /** A short name, a name as the interface has it, or the whole URI in any dialect. */
-const parseProfile = (text: string): string => {
-  if (isShort(text)) return profileUriOf(shortProfiles[text]);
+const parseProfile = (text: string): ProfileName | `http://${string}` => {
+  if (isShort(text)) return shortProfiles[text];
   const name = profileNames.find((known) => known === text);
-  if (name !== undefined) return profileUriOf(name);
-  if (/^https?:\/\/\S+$/.test(text)) return text;
+  if (name !== undefined) return name;
+  if (isUri(text)) return text;
   throw new UsageProblem(`--profile must be one of ${Object.keys(shortProfiles).join(', ')}, or a URI.`);
 };
 

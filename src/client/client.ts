@@ -6,12 +6,14 @@
  * goes on, and its id finds it again.
  */
 import { X509Certificate } from 'node:crypto';
-import { bytesToSign, type ProfileName, profileNames } from '../protocol/requests.ts';
+import { writeDtbd } from '../protocol/approval.ts';
+import { bytesToSign } from '../protocol/requests.ts';
+import type { Dialect } from '../protocol/uris.ts';
+import { type DataToSign, defaultTimeoutSeconds } from '../protocol/write-request.ts';
+import { type Calls, createCalls, type ReceiptRequest, type SignRequest } from './calls.ts';
 import { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
 import { type Fetch, patientFetch } from './patient-fetch.ts';
 import type { ProfileAnswer, Reaction, Reply, ServiceAnswers, Standing } from './reply.ts';
-import { type SignatureClient as Calls, createSignatureClient } from './signature-client.ts';
-import { type Approval, approvalDtbd, type Dialect, profileUriOf } from './wire-requests.ts';
 
 export interface ClientOptions {
   /** Base of the service: `https://host/base`; the paths of the interface follow it. */
@@ -37,25 +39,6 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-export type DataToSign =
-  | { readonly text: string; readonly approval?: never }
-  | { readonly approval: Approval; readonly text?: never };
-
-export type SignRequest = DataToSign & {
-  /** E.164, with or without plus. */
-  readonly msisdn: string;
-  /** A name of the interface, or a URI in any dialect; `Any-LoA4` by default, for an approval `Device-LoA4`. */
-  readonly profile?: ProfileName | `http://${string}` | undefined;
-  /** How long the person has; 60 by default. */
-  readonly timeoutSeconds?: number | undefined;
-  /** Of the phone's screens: `en`, `de`, … */
-  readonly language?: string | undefined;
-  readonly geofencing?: boolean;
-  readonly subscriberInfo?: boolean;
-  /** Have the service verify the signature, too. */
-  readonly validate?: boolean;
-};
-
 export interface Accepted {
   readonly msspTransId: string;
   /** URI of the method that was chosen, where the service says so. */
@@ -70,13 +53,6 @@ export interface Signed {
   /** The service says that it has verified the signature itself. */
   readonly validated: boolean;
   readonly services: ServiceAnswers;
-}
-
-export interface ReceiptRequest {
-  readonly msspTransId: string;
-  readonly msisdn: string;
-  readonly text: string;
-  readonly language?: string | undefined;
 }
 
 export interface SignatureClient {
@@ -108,7 +84,6 @@ export interface SignatureClient {
   rootCertificates(options?: CallOptions): Promise<readonly Uint8Array[]>;
 }
 
-const defaultTimeoutSeconds = 60;
 /** What a service may take to end a transaction after its deadline. */
 const graceMs = 15_000;
 /** No request may take longer (TimeOut), as far as this client knows. */
@@ -116,15 +91,12 @@ const longestMs = 3_600_000;
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-const isProfileName = (text: string): text is ProfileName =>
-  (profileNames as readonly string[]).includes(text);
-
 /** The bytes that a signature of this data is over: what `verifySignature` wants as the expected data. */
 export const signedBytes = (data: DataToSign): Uint8Array =>
   bytesToSign(
     data.approval === undefined
       ? { kind: 'text', text: data.text }
-      : { kind: 'transaction-approval', text: data.approval.title, dtbd: approvalDtbd(data.approval) },
+      : { kind: 'transaction-approval', text: data.approval.title, dtbd: writeDtbd(data.approval) },
   );
 
 const signedOf = (msspTransId: string, standing: Standing): Signed => {
@@ -155,7 +127,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
       ...(signal === undefined ? [] : [signal]),
       ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
     ]);
-    const calls = createSignatureClient({ url, apId, apPassword, dialect, fetch, now, signal: gone });
+    const calls = createCalls({ url, apId, apPassword, dialect, fetch, now, signal: gone });
     return work(calls, async (pending, msspTransId) => {
       const reply = await pending;
       switch (reply.kind) {
@@ -171,25 +143,12 @@ export const createClient = (options: ClientOptions): SignatureClient => {
     });
   };
 
-  const wireOf = (request: SignRequest, mode: 'synch' | 'asynch') => {
-    const { approval, text, timeoutSeconds = defaultTimeoutSeconds } = request;
-    const profile = request.profile ?? (approval === undefined ? 'Any-LoA4' : 'Device-LoA4');
-    return {
-      ...request,
-      mode,
-      text: text ?? '',
-      approval,
-      timeoutSeconds,
-      profile: isProfileName(profile) ? profileUriOf(profile, dialect) : profile,
-    };
-  };
-
   return {
-    sign: ({ mode = 'asynch', ...request }, callOptions = {}) =>
+    sign: (request, callOptions = {}) =>
       under(callOptions, async (calls, answered) => {
-        const wire = wireOf(request as SignRequest, mode);
-        const { msspTransId, profile, standing } = await answered(calls.sign(wire));
-        const until = now() + wire.timeoutSeconds * 1000 + graceMs;
+        const { mode = 'asynch', timeoutSeconds = defaultTimeoutSeconds } = request;
+        const { msspTransId, profile, standing } = await answered(calls.sign({ ...request, mode }));
+        const until = now() + timeoutSeconds * 1000 + graceMs;
         const end =
           mode === 'synch' ? standing : await answered(calls.statusAtEnd(msspTransId, until), msspTransId);
         return { ...signedOf(msspTransId, end), profile: profile || undefined };
@@ -197,7 +156,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
 
     submit: (request, callOptions = {}) =>
       under(callOptions, async (calls, answered) => {
-        const { msspTransId, profile } = await answered(calls.sign(wireOf(request, 'asynch')));
+        const { msspTransId, profile } = await answered(calls.sign({ ...request, mode: 'asynch' }));
         return { msspTransId, profile: profile || undefined };
       }),
 

@@ -3,16 +3,17 @@
  * what comes back.
  */
 export { type Verification, verifySignature } from '../pki/verify.ts';
+export type { Approval } from '../protocol/approval.ts';
+export type { Dialect } from '../protocol/uris.ts';
+export type { DataToSign } from '../protocol/write-request.ts';
+export type { ReceiptRequest, SignRequest } from './calls.ts';
 export {
   type Accepted,
   type CallOptions,
   type ClientOptions,
   createClient,
-  type DataToSign,
-  type ReceiptRequest,
   type SignatureClient,
   type Signed,
-  type SignRequest,
   signedBytes,
 } from './client.ts';
 export { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
@@ -25,4 +26,3 @@ export type {
   SscdAnswer,
   Standing,
 } from './reply.ts';
-export type { Approval, Dialect } from './wire-requests.ts';

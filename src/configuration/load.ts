@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Configuration, configurationSchema } from './schema.ts';
 
 /**
@@ -14,11 +14,7 @@ export type LoadedConfiguration =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** `subscribers[0].sim.state`; the root itself is `configuration`. */
-const writePath = (path: readonly PropertyKey[]): string =>
-  path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '') || 'configuration';
+const writePath = (path: PropertyKey[]): string => z.core.toDotPath(path) || 'configuration';
 
 const problemsOf = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'unrecognized_keys'

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import type { RegisteredProvider } from '../registry/application-provider.ts';
-import type { OauthSettings } from '../registry/oauth-client.ts';
-import type { SubscriberTemplate } from '../registry/subscribers.ts';
-import { applicationProviderList } from './application-provider-entry.ts';
-import { oidcSettings, promptProblem, promptSecondsOf } from './oidc-entry.ts';
-import { operationsSettings } from './operations-entry.ts';
-import { openidProblems, openidTenantOf } from './operations-openid.ts';
-import { subscriberList } from './subscriber-entry.ts';
-import { isSecureAddress, readOrigin } from './web-address.ts';
+import { defaultProtocolRules } from '../protocol/rules.ts';
+import { applicationProviderList } from '../registry/application-providers.ts';
+import { amount, type DeepReadonly, positive, section, whole } from '../registry/entry.ts';
+import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
+import { subscriberList } from '../registry/subscriber.ts';
+import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
+import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 
 /**
  * The configuration file.
@@ -15,17 +13,17 @@ import { isSecureAddress, readOrigin } from './web-address.ts';
  * Every object is strict: a misspelt key would otherwise leave a default in force that somebody believes to have
  * changed. Every key says what it means, and docs/configuration.md is printed from these words.
  *
- * What comes out is in the registry's terms (templates, providers), so that nobody but this room knows the file's shape.
+ * What comes out is in the registry's terms (templates, providers).
  */
 const protocol = z
   .strictObject({
     authorities: z
       .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case' }))
       .min(1)
-      .default(['mid.vendor.ch', 'mss.vendor.fi', 'mid.swisscom.ch', 'mss.ficom.fi'])
+      .default([...defaultProtocolRules.authorities])
       .describe('Host parts that profile and service URIs may have. Answers repeat the one that was used.'),
-    minTimeoutSeconds: z.int().min(1).max(3600).default(1).describe('Least TimeOut of a request.'),
-    maxTimeoutSeconds: z.int().min(1).max(3600).default(300).describe('Greatest TimeOut of a request.'),
+    minTimeoutSeconds: whole(1, 3600, 1).describe('Least TimeOut of a request.'),
+    maxTimeoutSeconds: whole(1, 3600, 300).describe('Greatest TimeOut of a request.'),
   })
   .refine(({ minTimeoutSeconds, maxTimeoutSeconds }) => minTimeoutSeconds <= maxTimeoutSeconds, {
     path: ['maxTimeoutSeconds'],
@@ -33,122 +31,56 @@ const protocol = z
   })
   .prefault({});
 
-const days = (count: number) => z.number().positive().max(3650).default(count);
+const retention = section({
+  signedDays: positive(3650, 7).describe('How long the status of a signed transaction can be asked for.'),
+  failedDays: positive(3650, 30).describe('How long that of a failed one can be asked for, and replayed.'),
+});
 
-const retention = z
-  .strictObject({
-    signedDays: days(7).describe('How long the status of a signed transaction can be asked for.'),
-    failedDays: days(30).describe('How long that of a failed one can be asked for, and replayed.'),
-  })
-  .prefault({});
+const workers = section({
+  concurrency: whole(1, 10_000, 16).describe(
+    'Turns at a time in one process; who waits for a person holds none.',
+  ),
+  lockSeconds: amount(1, 300, 2).describe('How long a step belongs to its worker without a sign of life.'),
+  stalledCheckSeconds: amount(0.5, 300, 1).describe('How often steps of dead workers are looked for.'),
+});
 
-const workers = z
-  .strictObject({
-    concurrency: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .default(16)
-      .describe('Turns at a time in one process; who waits for a person holds none.'),
-    lockSeconds: z
-      .number()
-      .min(1)
-      .max(300)
-      .default(2)
-      .describe('How long a step belongs to its worker without a sign of life.'),
-    stalledCheckSeconds: z
-      .number()
-      .min(0.5)
-      .max(300)
-      .default(1)
-      .describe('How often steps of dead workers are looked for.'),
-  })
-  .prefault({});
+const queue = section({
+  shards: whole(1, 62 * 62, 1).describe(
+    'Over how many queues transactions are spread. The same for all processes; drain before changing.',
+  ),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,32}$/, { error: 'must be 1 to 32 letters, digits, _ or -' })
+    .default('paraph')
+    .describe('First part of every key in Redis.'),
+  maxWaiting: whole(1, 10_000_000, 10_000).describe(
+    'How many transactions of one application may wait for a worker, for each shard. Beyond it its new signature requests are refused; beyond a hundred times as many in all those of all applications are.',
+  ),
+});
 
-const queue = z
-  .strictObject({
-    shards: z
-      .int()
-      .min(1)
-      .max(62 * 62)
-      .default(1)
-      .describe(
-        'Over how many queues transactions are spread. The same for all processes; drain before changing.',
-      ),
-    prefix: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,32}$/, { error: 'must be 1 to 32 letters, digits, _ or -' })
-      .default('paraph')
-      .describe('First part of every key in Redis.'),
-    maxWaiting: z
-      .int()
-      .min(1)
-      .max(10_000_000)
-      .default(10_000)
-      .describe(
-        'How many transactions of one application may wait for a worker, for each shard. Beyond it its new signature requests are refused; beyond a hundred times as many in all those of all applications are.',
-      ),
-  })
-  .prefault({});
-
-const http = z
-  .strictObject({
-    maxBodyBytes: z.int().min(1024).max(10_485_760).default(65_536).describe('Greatest body of a request.'),
-    requestTimeoutSeconds: z
-      .number()
-      .positive()
-      .max(300)
-      .default(10)
-      .describe('Time to send a whole request.'),
-    headersTimeoutSeconds: z.number().positive().max(300).default(5).describe('Time to send its headers.'),
-    keepAliveSeconds: z
-      .number()
-      .positive()
-      .max(3600)
-      .default(5)
-      .describe(
-        'How long a connection stays open between two requests. Behind a proxy: longer than the proxy keeps its own.',
-      ),
-    lameDuckSeconds: z
-      .number()
-      .min(0)
-      .max(600)
-      .default(0)
-      .describe(
-        'How long the process goes on serving new requests when it is asked to stop, while `/readyz` says 503. Behind a balancer: longer than it takes to notice.',
-      ),
-    drainSeconds: z
-      .number()
-      .min(0)
-      .max(600)
-      .default(4)
-      .describe(
-        'How long requests in hand may still be answered after that. Whoever still waits for a person then gets fault 900; the transaction goes on.',
-      ),
-    maxConnections: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(20_000)
-      .describe('Connections to one process. Beyond it idle ones are closed and new ones refused.'),
-    maxInHand: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(2000)
-      .describe(
-        'Signature requests that one process has in hand, without those that wait for a person. Beyond it new ones are refused; other requests are refused beyond twice as many of all kinds. One application has three quarters of it at most.',
-      ),
-    maxWaitingCallers: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(10_000)
-      .describe(
-        'Requests of one process that wait for a person. Beyond it new signature requests are refused. One application has three quarters of it at most.',
-      ),
-  })
-  .prefault({});
+const http = section({
+  maxBodyBytes: whole(1024, 10_485_760, 65_536).describe('Greatest body of a request.'),
+  requestTimeoutSeconds: positive(300, 10).describe('Time to send a whole request.'),
+  headersTimeoutSeconds: positive(300, 5).describe('Time to send its headers.'),
+  keepAliveSeconds: positive(3600, 5).describe(
+    'How long a connection stays open between two requests. Behind a proxy: longer than the proxy keeps its own.',
+  ),
+  lameDuckSeconds: amount(0, 600, 0).describe(
+    'How long the process goes on serving new requests when it is asked to stop, while `/readyz` says 503. Behind a balancer: longer than it takes to notice.',
+  ),
+  drainSeconds: amount(0, 600, 4).describe(
+    'How long requests in hand may still be answered after that. Whoever still waits for a person then gets fault 900; the transaction goes on.',
+  ),
+  maxConnections: whole(1, 1_000_000, 20_000).describe(
+    'Connections to one process. Beyond it idle ones are closed and new ones refused.',
+  ),
+  maxInHand: whole(1, 1_000_000, 2000).describe(
+    'Signature requests that one process has in hand, without those that wait for a person. Beyond it new ones are refused; other requests are refused beyond twice as many of all kinds. One application has three quarters of it at most.',
+  ),
+  maxWaitingCallers: whole(1, 1_000_000, 10_000).describe(
+    'Requests of one process that wait for a person. Beyond it new signature requests are refused. One application has three quarters of it at most.',
+  ),
+});
 
 const tls = z.strictObject({
   certFile: z.string().min(1).describe('Certificate chain, PEM.'),
@@ -179,16 +111,9 @@ const trustedProxy = z.strictObject({
     ),
 });
 
-const receipt = z
-  .strictObject({
-    timeoutSeconds: z
-      .int()
-      .min(1)
-      .max(300)
-      .default(60)
-      .describe('How long a receipt stays on the phone before it lapses.'),
-  })
-  .prefault({});
+const receipt = section({
+  timeoutSeconds: whole(1, 300, 60).describe('How long a receipt stays on the phone before it lapses.'),
+});
 
 /** `fetch` refuses a URL with credentials, so no message would ever leave; and this file is no place for a password. */
 const hasNoCredentials = (url: string): boolean => {
@@ -198,23 +123,21 @@ const hasNoCredentials = (url: string): boolean => {
   return username === '' && password === '';
 };
 
-const otp = z
-  .strictObject({
-    gateway: z
-      .discriminatedUnion('kind', [
-        z.strictObject({ kind: z.literal('outbox') }),
-        z.strictObject({
-          kind: z.literal('webhook'),
-          url: z
-            .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-            .refine(hasNoCredentials, { error: 'must not hold a user name or password' })
-            .describe('Where messages are posted to.'),
-        }),
-      ])
-      .prefault({ kind: 'outbox' })
-      .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
-  })
-  .prefault({});
+const otp = section({
+  gateway: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('outbox') }),
+      z.strictObject({
+        kind: z.literal('webhook'),
+        url: z
+          .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+          .refine(hasNoCredentials, { error: 'must not hold a user name or password' })
+          .describe('Where messages are posted to.'),
+      }),
+    ])
+    .prefault({ kind: 'outbox' })
+    .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
+});
 
 const publicUrl = z
   .string()
@@ -262,20 +185,18 @@ const configurationObject = z.strictObject({
 export const configurationSchema = configurationObject
   .superRefine((values, context) => {
     const { sandbox, publicUrl: url, protocol: bounds, oidc, applicationProviders } = values;
-    for (const problem of openidProblems(values)) context.addIssue({ code: 'custom', ...problem });
+    const refuse = (path: PropertyKey[], message: string): void =>
+      context.addIssue({ code: 'custom', path, message });
+    checkOpenid(values, refuse);
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
-      const message = 'must be https, unless it is this machine or a sandbox';
-      context.addIssue({ code: 'custom', path: ['publicUrl'], message });
+      refuse(['publicUrl'], 'must be https, unless it is this machine or a sandbox');
     }
     for (const [index, { callback }] of applicationProviders.entries()) {
       if (sandbox || callback === undefined || callback.url.startsWith('https:')) continue;
-      const path = ['applicationProviders', index, 'callback', 'url'];
-      context.addIssue({ code: 'custom', path, message: 'must be https, unless this is a sandbox' });
+      refuse(['applicationProviders', index, 'callback', 'url'], 'must be https, unless this is a sandbox');
     }
     const problem = promptProblem(oidc, bounds);
-    if (problem === undefined) return;
-    const [key, message] = problem;
-    context.addIssue({ code: 'custom', path: ['oidc', key], message });
+    if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);
   })
   .transform((values) => ({
     ...values,
@@ -291,20 +212,5 @@ export const configurationSchema = configurationObject
     },
   }));
 
-type Values = z.output<typeof configurationSchema>;
-
 /** A checked configuration: every key is there, defaults filled in. */
-export type Configuration = DeepReadonly<Omit<Values, 'applicationProviders' | 'subscribers' | 'oidc'>> & {
-  readonly applicationProviders: readonly RegisteredProvider[];
-  readonly subscribers: readonly SubscriberTemplate[];
-  readonly oidc: OauthSettings & {
-    /** In a sandbox: the clients of demo-clients.ts are added to the first tenant. */
-    readonly demoClients: boolean;
-  };
-};
-
-type DeepReadonly<T> = T extends readonly (infer Element)[]
-  ? readonly DeepReadonly<Element>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T;
+export type Configuration = DeepReadonly<z.output<typeof configurationSchema>>;

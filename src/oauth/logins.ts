@@ -10,6 +10,7 @@ import { verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { bytesToSign } from '../protocol/requests.ts';
+import { writeSignRequest } from '../protocol/write-request.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
 import type { AcrValue, LoginLanguage, OauthClient } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
@@ -130,33 +131,20 @@ export const createLogins = (options: LoginsOptions): Logins => {
 
   const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {
     const { tenant, msisdn, language, acrValues, scopes, reference, begunAt, code } = request;
-    const profile = code === undefined ? profileFor(acrValues) : 'MID/v1/OtpProfileText';
-    return {
-      MSS_SignatureReq: {
-        AP_Info: {
-          AP_ID: loginApId(tenant.id),
-          AP_TransID: reference,
-          Instant: new Date(begunAt).toISOString(),
-        },
-        MSSP_Info: { MSSP_ID: { URI: `http://${authority}/` } },
-        MajorVersion: '1',
-        MinorVersion: '2',
-        MobileUser: { MSISDN: `+${msisdn}` },
-        MessagingMode: 'asynch',
-        SignatureProfile: `http://${authority}/${profile}`,
-        TimeOut: String(timeoutSeconds),
-        DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: text },
-        AdditionalServices: [
-          {
-            Description: `http://${authority}/TS102204/v1.0.0#userLang`,
-            UserLang: { Value: language },
-          },
-          ...(code === undefined && scopes.has('mid_location')
-            ? [{ Description: `http://${authority}/as#geofencing` }]
-            : []),
-        ],
-      },
+    const caller = {
+      dialect: { authority },
+      apId: loginApId(tenant.id),
+      apTransId: reference,
+      instant: new Date(begunAt),
     };
+    return writeSignRequest(caller, 'asynch', {
+      msisdn: `+${msisdn}`,
+      text,
+      profile: code === undefined ? profileFor(acrValues) : 'MID/v1/OtpProfileText',
+      timeoutSeconds,
+      language,
+      geofencing: code === undefined && scopes.has('mid_location'),
+    });
   };
 
   const evidenceOf = async (

@@ -7,7 +7,7 @@ import { createSubjects } from '../console-login/subjects.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
-import { callbackHostOf, type RegisteredProvider } from '../registry/application-provider.ts';
+import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';

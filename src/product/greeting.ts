@@ -1,21 +1,16 @@
+import { writeSignRequest } from '../protocol/write-request.ts';
 import type { Launched } from './launch.ts';
 
 /** A synchronous signature by the robot, as one line to paste. */
 const curlLine = (url: string): string => {
-  const body = JSON.stringify({
-    MSS_SignatureReq: {
-      MajorVersion: '1',
-      MinorVersion: '2',
-      AP_Info: { AP_ID: 'http://example.com', AP_TransID: 'FIRST-1', Instant: new Date().toISOString() },
-      MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
-      MobileUser: { MSISDN: '+41700092501' },
-      MessagingMode: 'synch',
-      SignatureProfile: 'http://mid.vendor.ch/Any-LoA4',
-      TimeOut: '60',
-      DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Sign in to Example?' },
-      AdditionalServices: [],
-    },
-  });
+  const caller = {
+    dialect: { authority: 'mid.vendor.ch' },
+    apId: 'http://example.com',
+    apTransId: 'FIRST-1',
+    instant: new Date(),
+  };
+  const request = { msisdn: '+41700092501', text: 'Sign in to Example?' };
+  const body = JSON.stringify(writeSignRequest(caller, 'synch', request));
   return `curl -s ${url}/rest/service/sign -H 'Content-Type: application/json' -d '${body}'`;
 };
 

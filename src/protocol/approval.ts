@@ -11,12 +11,20 @@ import type { Objection } from './objections.ts';
 
 export const approvalMimeType = 'application/vnd.mobileid.txn-approval';
 
-interface Approval {
-  /** Shown above the rows; not signed. */
+/** Rows that an App shows under a title; the rows are signed, the title is not. */
+export interface Approval {
   readonly title: string;
-  /** The array of pairs as compact JSON, members in the order in which they came. */
-  readonly dtbd: string;
+  readonly rows: readonly { readonly key: string; readonly value: string }[];
 }
+
+const pairsOf = ({ rows }: Approval) => rows.map(({ key, value }) => ({ key, value }));
+
+/** What is signed of an approval. */
+export const writeDtbd = (approval: Approval): string => JSON.stringify(pairsOf(approval));
+
+/** The Data of an approval. */
+export const writeApproval = (approval: Approval): string =>
+  JSON.stringify({ format_version: 1, type: approval.title, dtbd: pairsOf(approval) });
 
 const greatestTitleBytes = 100;
 const greatestPairs = 20;
@@ -43,10 +51,14 @@ const objectionToSize = ({ type, dtbd }: z.infer<typeof approvalSchema>): Object
     : undefined;
 };
 
-/** Reads the Data of an approval: fault 101 for what is no approval, 103 for one that is too large. */
+/**
+ * Reads the Data of an approval: fault 101 for what is no approval, 103 for one that is too large.
+ *
+ * @returns `dtbd` is the array of pairs as compact JSON, members in the order in which they came.
+ */
 export const readApproval = (
   data: string,
-): { readonly approval: Approval } | { readonly objection: Objection } => {
+): { readonly title: string; readonly dtbd: string } | { readonly objection: Objection } => {
   const read = readJsonObject(data);
   if ('problem' in read) return { objection: { code: 101, words: read.problem } };
   const { success, data: content } = approvalSchema.safeParse(read.object);
@@ -59,5 +71,5 @@ export const readApproval = (
   if (objection !== undefined) return { objection };
   // The schema writes members in its own order, so what is signed comes from what was read.
   const { dtbd } = read.object as { readonly dtbd: unknown };
-  return { approval: { title: content.type, dtbd: JSON.stringify(dtbd) } };
+  return { title: content.type, dtbd: JSON.stringify(dtbd) };
 };

@@ -12,7 +12,7 @@
  *
  * Source: interface section 7; TS 102 204 on status codes.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Checked, type FaultCode, refuse } from './fault.ts';
 
 /** What a check has against a value. */
@@ -47,12 +47,6 @@ const codeOffTheList: Readonly<Partial<Record<string, FaultCode>>> = {
 
 type Path = readonly PropertyKey[];
 
-const pathText = (path: Path): string =>
-  path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`),
-    '',
-  );
-
 const valueAt = (body: unknown, path: Path): unknown =>
   path.reduce<unknown>(
     (value, step) =>
@@ -76,7 +70,7 @@ const wordsOf = (issue: z.core.$ZodIssue): string =>
   issue.message === '' && issue.code === 'invalid_type' ? `must be of type ${issue.expected}` : issue.message;
 
 const refusal = (issue: z.core.$ZodIssue, body: unknown): Checked<never> => {
-  const path = pathText(issue.path);
+  const path = z.core.toDotPath(issue.path);
   const value = valueAt(body, issue.path);
   if (isAbsent(value)) return refuse(102, path);
   const words = wordsOf(issue);

@@ -6,6 +6,7 @@
  *
  * Which of several mistakes is reported is told in objections.ts.
  */
+import type { z } from 'zod';
 import { type Checked, ok, refuse } from './fault.ts';
 import { problemOfJson } from './json.ts';
 import { check } from './objections.ts';
@@ -18,8 +19,7 @@ import {
   signatureRequestSchema,
   statusRequestSchema,
 } from './schemas.ts';
-import { callerOf, msisdnOf } from './shared-members.ts';
-import { createSignRequestReader, type MssSignatureReq } from './sign-request.ts';
+import { callerOf, createSignRequestReader, type MssSignatureReq, msisdnOf } from './sign-request.ts';
 
 /** The one member of a request's body, by operation. */
 export const wrappers = {
@@ -32,22 +32,11 @@ export type Operation = keyof typeof wrappers;
 
 const operations = Object.keys(wrappers) as Operation[];
 
-export interface Protocol {
-  /** Which operation a body asks for. Fault 101 unless it has exactly one of the four wrappers. */
-  operationOf(body: unknown): Checked<Operation>;
-  /** `wire` is what gets stored: normalised, without AP_PWD, members in a fixed order. */
-  parseSign(body: unknown): Checked<{ readonly request: SignatureRequest; readonly wire: MssSignatureReq }>;
-  /**
-   * Reads a stored sign request back: the content of MSS_SignatureReq, without the wrapper. Other services write such
-   * data by hand, so it is trusted no more than a body.
-   */
-  parseStoredSign(data: unknown): Checked<SignatureRequest>;
-  parseStatus(body: unknown): Checked<StatusRequest>;
-  parseReceipt(body: unknown): Checked<ReceiptRequest>;
-  parseProfile(body: unknown): Checked<ProfileRequest>;
-}
-
-/** Unknown members beside the wrapper are ignored, as everywhere. */
+/**
+ * Which operation a body asks for. Unknown members beside the wrapper are ignored, as everywhere.
+ *
+ * @returns Fault 101 unless it has exactly one of the four wrappers.
+ */
 const operationOf = (body: unknown): Checked<Operation> => {
   const found =
     typeof body === 'object' && body !== null
@@ -59,25 +48,26 @@ const operationOf = (body: unknown): Checked<Operation> => {
     : refuse(101, `Body must have exactly one of ${Object.values(wrappers).join(', ')}`);
 };
 
-const isFor = (operation: Operation, body: unknown): boolean => {
+const checkFor = <Schema extends z.ZodType>(
+  operation: Operation,
+  schema: Schema,
+  body: unknown,
+): Checked<z.output<Schema>> => {
   const found = operationOf(body);
-  return found.ok && found.value === operation;
+  return found.ok && found.value === operation
+    ? check(schema, body)
+    : refuse(101, `Body must have ${wrappers[operation]} and no other request`);
 };
 
-const wrongOperation = (operation: Operation): Checked<never> =>
-  refuse(101, `Body must have ${wrappers[operation]} and no other request`);
-
 const parseStatus = (body: unknown): Checked<StatusRequest> => {
-  if (!isFor('status', body)) return wrongOperation('status');
-  const checked = check(statusRequestSchema, body);
+  const checked = checkFor('status', statusRequestSchema, body);
   if (!checked.ok) return checked;
   const { MSS_StatusReq: status } = checked.value;
   return ok({ caller: callerOf(status), msspTransId: status.MSSP_TransID });
 };
 
 const parseReceipt = (body: unknown): Checked<ReceiptRequest> => {
-  if (!isFor('receipt', body)) return wrongOperation('receipt');
-  const checked = check(receiptRequestSchema, body);
+  const checked = checkFor('receipt', receiptRequestSchema, body);
   if (!checked.ok) return checked;
   const { MSS_ReceiptReq: receipt } = checked.value;
   const extension = receipt.Status?.StatusDetail?.ReceiptRequestExtension;
@@ -91,8 +81,7 @@ const parseReceipt = (body: unknown): Checked<ReceiptRequest> => {
 };
 
 const parseProfile = (body: unknown): Checked<ProfileRequest> => {
-  if (!isFor('profile', body)) return wrongOperation('profile');
-  const checked = check(profileRequestSchema, body);
+  const checked = checkFor('profile', profileRequestSchema, body);
   if (!checked.ok) return checked;
   const { MSS_ProfileReq: profile } = checked.value;
   return ok({
@@ -107,7 +96,7 @@ const parseProfile = (body: unknown): Checked<ProfileRequest> => {
  *
  * @param rules See {@link ProtocolRules}; {@link defaultProtocolRules} are those of the interface.
  */
-export const createProtocol = (rules: ProtocolRules): Protocol => {
+export const createProtocol = (rules: ProtocolRules) => {
   const signSchema = signatureRequestSchema(rules);
   const signReader = createSignRequestReader(rules);
 
@@ -117,15 +106,21 @@ export const createProtocol = (rules: ProtocolRules): Protocol => {
     parseReceipt,
     parseProfile,
 
-    parseSign: (body) => {
-      if (!isFor('sign', body)) return wrongOperation('sign');
-      const checked = check(signSchema, body);
+    /** `wire` is what gets stored: normalised, without AP_PWD, members in a fixed order. */
+    parseSign: (
+      body: unknown,
+    ): Checked<{ readonly request: SignatureRequest; readonly wire: MssSignatureReq }> => {
+      const checked = checkFor('sign', signSchema, body);
       if (!checked.ok) return checked;
       const { MSS_SignatureReq: sign } = checked.value;
       return ok({ request: signReader.request(sign), wire: signReader.stored(sign) });
     },
 
-    parseStoredSign: (data) => {
+    /**
+     * Reads a stored sign request back: the content of MSS_SignatureReq, without the wrapper. Other services write such
+     * data by hand, so it is trusted no more than a body.
+     */
+    parseStoredSign: (data: unknown): Checked<SignatureRequest> => {
       const problem = problemOfJson(data);
       if (problem !== undefined) return refuse(101, `${wrappers.sign} ${problem}`);
       const checked = check(signSchema, { [wrappers.sign]: data });
@@ -136,3 +131,5 @@ export const createProtocol = (rules: ProtocolRules): Protocol => {
     },
   };
 };
+
+export type Protocol = ReturnType<typeof createProtocol>;

@@ -6,40 +6,37 @@
  * written in one fixed order, so that equal requests are equal texts and have equal hashes.
  */
 import { readApproval } from './approval.ts';
-import type { AdditionalServices, DataToBeSigned, GeofencingPolicy, SignatureRequest } from './requests.ts';
+import type {
+  AdditionalServices,
+  Caller,
+  DataToBeSigned,
+  GeofencingPolicy,
+  Msisdn,
+  SignatureRequest,
+} from './requests.ts';
 import type { ProtocolRules } from './rules.ts';
 import type { CheckedSignatureReq } from './schemas/sign.ts';
-import { callerOf, msisdnOf } from './shared-members.ts';
 import { profilesByUri, servicesByUri } from './uris.ts';
 
 type CheckedService = CheckedSignatureReq['AdditionalServices'][number];
 type CheckedPolicy = NonNullable<CheckedService['GeoFencingRequest']>;
 
-interface StoredService {
-  readonly Description: string;
-  readonly UserLang?: { readonly Value: string };
-  readonly App2App?: { readonly RedirectUri: string };
-  readonly GeoFencingRequest?: CheckedPolicy;
-}
+/** An empty password is none: clients that fill every member send it so. */
+export const callerOf = ({
+  AP_Info,
+  MSSP_Info,
+}: Pick<CheckedSignatureReq, 'AP_Info' | 'MSSP_Info'>): Caller => ({
+  apId: AP_Info.AP_ID,
+  apPassword: AP_Info.AP_PWD || undefined,
+  apTransId: AP_Info.AP_TransID,
+  instant: AP_Info.Instant,
+  msspUri: MSSP_Info.MSSP_ID.URI,
+});
 
-/** The stored form of a sign request: plain JSON. */
-export interface MssSignatureReq {
-  readonly MajorVersion: CheckedSignatureReq['MajorVersion'];
-  readonly MinorVersion: CheckedSignatureReq['MinorVersion'];
-  readonly AP_Info: { readonly AP_ID: string; readonly AP_TransID: string; readonly Instant: string };
-  readonly MSSP_Info: { readonly MSSP_ID: { readonly URI: string } };
-  readonly MobileUser: { readonly MSISDN: string };
-  readonly MessagingMode: CheckedSignatureReq['MessagingMode'];
-  readonly SignatureProfile: string;
-  readonly TimeOut: string;
-  readonly DataToBeSigned: Readonly<CheckedSignatureReq['DataToBeSigned']>;
-  readonly AdditionalServices: readonly StoredService[];
-}
-
-interface SignRequestReader {
-  stored(checked: CheckedSignatureReq): MssSignatureReq;
-  request(checked: CheckedSignatureReq): SignatureRequest;
-}
+export const msisdnOf = ({ MSISDN }: { readonly MSISDN: string }): Msisdn => ({
+  written: MSISDN,
+  number: MSISDN.startsWith('+') ? MSISDN.slice(1) : MSISDN,
+});
 
 /** A null bound is none, and the text of a fixed order of members is what a schema gives back. */
 const withoutNulls = (policy: CheckedPolicy): CheckedPolicy =>
@@ -62,20 +59,15 @@ const dataOf = ({ MimeType, Data }: CheckedSignatureReq['DataToBeSigned']): Data
   if (MimeType === 'text/plain') return { kind: 'text', text: Data };
   const read = readApproval(Data);
   if ('objection' in read) throw new Error('An approval that was checked can no longer be read');
-  return { kind: 'transaction-approval', text: read.approval.title, dtbd: read.approval.dtbd };
+  return { kind: 'transaction-approval', text: read.title, dtbd: read.dtbd };
 };
 
 /** Reads requests that the sign schema of the same rules has accepted. */
-export const createSignRequestReader = ({ authorities }: ProtocolRules): SignRequestReader => {
+export const createSignRequestReader = ({ authorities }: ProtocolRules) => {
   const profiles = profilesByUri(authorities);
   const services = servicesByUri(authorities);
 
-  const storedService = ({
-    Description,
-    UserLang,
-    App2App,
-    GeoFencingRequest,
-  }: CheckedService): StoredService => {
+  const storedService = ({ Description, UserLang, App2App, GeoFencingRequest }: CheckedService) => {
     const name = services.get(Description);
     if (name === 'userLang' && UserLang) return { Description, UserLang };
     if (name === 'app2app' && App2App) return { Description, App2App };
@@ -105,7 +97,7 @@ export const createSignRequestReader = ({ authorities }: ProtocolRules): SignReq
   };
 
   return {
-    stored: (checked) => ({
+    stored: (checked: CheckedSignatureReq) => ({
       MajorVersion: checked.MajorVersion,
       MinorVersion: checked.MinorVersion,
       AP_Info: {
@@ -122,7 +114,7 @@ export const createSignRequestReader = ({ authorities }: ProtocolRules): SignReq
       AdditionalServices: checked.AdditionalServices.map(storedService),
     }),
 
-    request: (checked) => {
+    request: (checked: CheckedSignatureReq): SignatureRequest => {
       const profile = profiles.get(checked.SignatureProfile);
       if (profile === undefined) throw new Error('A profile that was checked is not known');
       return {
@@ -137,3 +129,6 @@ export const createSignRequestReader = ({ authorities }: ProtocolRules): SignReq
     },
   };
 };
+
+/** The stored form of a sign request: plain JSON. */
+export type MssSignatureReq = Readonly<ReturnType<ReturnType<typeof createSignRequestReader>['stored']>>;

@@ -8,6 +8,14 @@
  */
 import { type ProfileUri, profileNames, type ServiceName } from './requests.ts';
 
+/** How a service spells its URIs: host parts that are names, not addresses. */
+export interface Dialect {
+  /** Of profiles and most services: `mid.vendor.ch`. */
+  readonly authority: string;
+  /** Of the service that sets the language of the screens, where it is another: `mss.vendor.fi`. */
+  readonly languageAuthority?: string | undefined;
+}
+
 /** `validate` is ETSI's own service (TS 102 204), so its authority is no dialect. */
 const validateUri = 'http://uri.etsi.org/TS102204/v1.1.2#validate';
 
@@ -23,6 +31,15 @@ const serviceNames = Object.keys(servicePaths) as (keyof typeof servicePaths)[];
 /** The URI of a profile, in the dialect that it carries. */
 export const profileUriText = ({ authority, name }: ProfileUri): string => `http://${authority}/${name}`;
 
+/** The URI of a service, in one dialect. */
+export const serviceUriText = (
+  name: ServiceName,
+  { authority, languageAuthority = authority }: Dialect,
+): string => {
+  if (name === 'validate') return validateUri;
+  return `http://${name === 'userLang' ? languageAuthority : authority}/${servicePaths[name]}`;
+};
+
 /** Every accepted profile URI with its meaning, authority by authority. */
 export const profilesByUri = (authorities: readonly string[]): ReadonlyMap<string, ProfileUri> =>
   new Map(
@@ -35,7 +52,7 @@ export const profilesByUri = (authorities: readonly string[]): ReadonlyMap<strin
 export const servicesByUri = (authorities: readonly string[]): ReadonlyMap<string, ServiceName> =>
   new Map<string, ServiceName>([
     ...authorities.flatMap((authority) =>
-      serviceNames.map((name) => [`http://${authority}/${servicePaths[name]}`, name] as const),
+      serviceNames.map((name) => [serviceUriText(name, { authority }), name] as const),
     ),
     [validateUri, 'validate'],
   ]);

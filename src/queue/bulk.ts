@@ -10,7 +10,7 @@ import { giveUpIfGone, type Shard } from '../transactions/shards.ts';
 import type { RequestObjection } from './errors.ts';
 import type { SignatureHandle } from './handle.ts';
 import { type EnqueueOptions, type Placement, placeRequest } from './placement.ts';
-import type { InputReader, SignatureInput } from './request.ts';
+import type { ReadInput, SignatureInput } from './request.ts';
 
 /**
  * accepted     It is durable, under this id.
@@ -32,14 +32,14 @@ interface Placed extends Placement {
 }
 
 export const createBulk = (deps: {
-  readonly reader: InputReader;
+  readonly readInput: ReadInput;
   readonly shardAt: (index: number) => Shard;
   readonly shardCount: number;
   readonly handleOf: (id: string, shard: Shard) => SignatureHandle;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { reader, shardAt, shardCount, handleOf, now, onError } = deps;
+  const { readInput, shardAt, shardCount, handleOf, now, onError } = deps;
 
   const outcomeOf = (shard: Shard, { jobId }: Placed, id: string | undefined): EnqueueOutcome => {
     if (id === undefined) return { kind: 'unconfirmed', id: jobId, handle: handleOf(jobId, shard) };
@@ -68,8 +68,12 @@ export const createBulk = (deps: {
   };
 
   /** Whether it has joined a job that is gone. When that cannot be asked, it has been added as far as anybody knows. */
-  const joinedNone = async (shard: Shard, placed: Placed, outcome: EnqueueOutcome): Promise<boolean> => {
-    if (outcome.kind !== 'joined') return false;
+  const joinedNone = async (
+    shard: Shard,
+    placed: Placed,
+    outcome: EnqueueOutcome | undefined,
+  ): Promise<boolean> => {
+    if (outcome?.kind !== 'joined') return false;
     try {
       return await giveUpIfGone(shard.signatures, outcome.id, placed.deduplicationId);
     } catch (error) {
@@ -81,32 +85,26 @@ export const createBulk = (deps: {
   const add = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
     const outcomes = await addOnce(shard, chunk);
     const isToAdd = await Promise.all(
-      chunk.map((placed, index) => {
-        const outcome = outcomes[index];
-        return outcome !== undefined && joinedNone(shard, placed, outcome);
-      }),
+      chunk.map((placed, index) => joinedNone(shard, placed, outcomes[index])),
     );
-    if (!isToAdd.includes(true)) return outcomes;
-    const added = await addOnce(
-      shard,
-      chunk.filter((_, index) => isToAdd[index]),
-    );
-    const rest = added[Symbol.iterator]();
-    return outcomes.map((outcome, index) => (isToAdd[index] ? (rest.next().value ?? outcome) : outcome));
+    const left = chunk.filter((_, index) => isToAdd[index]);
+    if (left.length === 0) return outcomes;
+    const added = (await addOnce(shard, left)).values();
+    return outcomes.map((outcome, index) => (isToAdd[index] ? (added.next().value ?? outcome) : outcome));
   };
 
   return async (
     requests: readonly SignatureInput[],
     options: EnqueueOptions,
   ): Promise<readonly EnqueueOutcome[]> => {
-    const outcomes = new Map<number, EnqueueOutcome>();
+    const outcomes: EnqueueOutcome[] = [];
     for (let start = 0; start < requests.length; start += chunkSize) {
       const byShard = new Map<number, Placed[]>();
       for (const [offset, request] of requests.slice(start, start + chunkSize).entries()) {
         const index = start + offset;
-        const read = reader.read(request);
+        const read = readInput(request);
         if (!read.ok) {
-          outcomes.set(index, { kind: 'refused', objection: read.objection });
+          outcomes[index] = { kind: 'refused', objection: read.objection };
           continue;
         }
         const placement = placeRequest(read.wire, options, shardCount, now());
@@ -118,15 +116,11 @@ export const createBulk = (deps: {
           const added = await add(shardAt(index), chunk);
           for (const [position, outcome] of added.entries()) {
             const placed = chunk[position];
-            if (placed !== undefined) outcomes.set(placed.index, outcome);
+            if (placed !== undefined) outcomes[placed.index] = outcome;
           }
         }),
       );
     }
-    return requests.map((_, index) => {
-      const outcome = outcomes.get(index);
-      if (outcome === undefined) throw new Error('A request has no outcome');
-      return outcome;
-    });
+    return outcomes;
   };
 };

@@ -9,7 +9,7 @@ import { createInstanceStore } from '../engine/redis/instance-store.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import { createSendOrder, type OrdersOptions } from '../transactions/answers.ts';
 import type { QueueAt } from '../transactions/shards.ts';
-import { readStanding } from './standing.ts';
+import { readJobState } from './standing.ts';
 
 /**
  * cancelled  Nobody will be asked, or the prompt is taken back. It ends as fault 401.
@@ -31,10 +31,10 @@ const faultOf = (by: string): Fault => fault(401, `The ${by} cancelled the reque
 export const cancelTransaction = async (id: string, cancellation: Cancellation): Promise<CancelResult> => {
   const { at, by = 'application', now } = cancellation;
   const { queue, redis } = at;
-  const standing = await readStanding(redis, queue.toKey(id));
-  if (standing === undefined) return 'unknown';
-  if (standing.ending !== undefined) return 'too-late';
-  const { attempt } = standing;
+  const state = await readJobState(redis, queue.toKey(id));
+  if (state === undefined) return 'unknown';
+  if (state.ending !== undefined) return 'too-late';
+  const { attempt } = state;
   const send = createSendOrder(at, cancellation);
   const order = { type: 'CANCEL', attempt, fault: faultOf(by) } as const;
   const sent = await send(id, `cancel/${attempt}/${by}`, order);

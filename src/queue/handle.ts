@@ -13,7 +13,7 @@ import type { QueueAt } from '../transactions/shards.ts';
 import type { SignedView, TransactionState } from '../transactions/view.ts';
 import { type CancelResult, cancelTransaction } from './cancellation.ts';
 import { NoResultError, SignatureFailedError } from './errors.ts';
-import { readStanding, type SignatureStatus, statusOf } from './standing.ts';
+import { readJobState, type SignatureStatus, statusOf } from './standing.ts';
 
 /** What came back. `signature` is undefined for a one-time password: the text was delivered, nothing was signed. */
 export interface SignatureResult extends SignedView {
@@ -70,7 +70,7 @@ export const createHandle = (
   options: HandleOptions,
 ): SignatureHandle => {
   const { redis, protocol, readEnd, now, isClosed, onClose } = options;
-  const standing = () => readStanding(redis, at.queue.toKey(id));
+  const standing = () => readJobState(redis, at.queue.toKey(id));
 
   /** @param over Ends the wait. Who aborts it does not hear what this comes to. */
   const stateAtEnd = async (over: AbortSignal): Promise<TransactionState> => {

@@ -4,6 +4,8 @@
  * docs/queue-contract.md says what lies in the queues; this is the same, typed.
  */
 export type { DeviceAnswer } from '../../machines/outcome.ts';
+export type { Approval as ApprovalInput } from '../protocol/approval.ts';
+export type { GeofencingInput } from '../protocol/write-request.ts';
 export type { AnswerResult } from '../transactions/answers.ts';
 export type { EnqueueOutcome } from './bulk.ts';
 export type { CancelResult } from './cancellation.ts';
@@ -17,7 +19,7 @@ export {
 } from './errors.ts';
 export type { SignatureHandle, SignatureResult, WaitOptions } from './handle.ts';
 export type { EnqueueOptions } from './placement.ts';
-export type { ApprovalInput, GeofencingInput, SignatureInput } from './request.ts';
+export type { SignatureInput } from './request.ts';
 export {
   createSignatureQueue,
   type EnqueuedSignature,

@@ -27,13 +27,6 @@ export interface EnqueueOptions {
   readonly deduplicate?: 'open' | 'ap-trans-id';
 }
 
-export interface Placement {
-  readonly shard: number;
-  readonly jobId: string;
-  readonly deduplicationId: string;
-  readonly jobOptions: JobsOptions;
-}
-
 /** BullMQ keeps priorities in 21 bits. */
 const lastPriority = 2_097_151;
 const yearMs = 366 * 86_400_000;
@@ -61,7 +54,7 @@ export const placeRequest = (
   { priority = 0, notBefore, deduplicate = 'open' }: EnqueueOptions,
   shards: number,
   now: number,
-): Placement => {
+) => {
   const { AP_ID, AP_TransID } = wire.AP_Info;
   const same =
     deduplicate === 'open'
@@ -80,6 +73,8 @@ export const placeRequest = (
       deduplication: { id: same.id },
       ...(delayMs > 0 && { delay: delayMs }),
       ...(priority > 0 && { priority }),
-    },
+    } satisfies JobsOptions,
   };
 };
+
+export type Placement = Readonly<ReturnType<typeof placeRequest>>;

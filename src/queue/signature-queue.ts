@@ -17,7 +17,7 @@ import { type ConnectionOptions, openConnections } from './connections.ts';
 import { InvalidRequestError } from './errors.ts';
 import { createHandle, type SignatureHandle } from './handle.ts';
 import { type EnqueueOptions, objectionToOptions, placeRequest } from './placement.ts';
-import { createInputReader, type SignatureInput } from './request.ts';
+import { createReadInput, type SignatureInput } from './request.ts';
 import { statusOf } from './standing.ts';
 
 export type SignatureQueueOptions = ConnectionOptions & {
@@ -95,7 +95,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const { now = connections.now } = options;
   const shards = openShards({ redis: commands, prefix, shards: shardCount, onError });
   const protocol = createProtocol(rules);
-  const reader = createInputReader({ protocol, authority, apId: options.apId, now });
+  const readInput = createReadInput({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
   const readEnd = createReadEnd({ custody: certificates, seals: undefined, now, onError });
   const subscriptions = new Map<number, Endings>();
@@ -138,12 +138,12 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
     if (wrong !== undefined) throw new InvalidRequestError(wrong);
   };
 
-  const bulk = createBulk({ reader, shardAt, shardCount, handleOf, now, onError });
+  const bulk = createBulk({ readInput, shardAt, shardCount, handleOf, now, onError });
 
   return {
     enqueue: async (request, enqueueOptions = {}) => {
       checkOptions(enqueueOptions);
-      const read = reader.read(request);
+      const read = readInput(request);
       if (!read.ok) throw new InvalidRequestError(read.objection);
       await connections.connected();
       const placed = placeRequest(read.wire, enqueueOptions, shardCount, now());

@@ -25,7 +25,7 @@ export type SignatureStatus =
   | 'unknown';
 
 /** A job's hash, as far as it matters here. Field names are BullMQ's. */
-export interface Standing {
+export interface JobState {
   readonly request: unknown;
   readonly ending: Ending | undefined;
   /** Milliseconds since the epoch; undefined while it is open. */
@@ -75,7 +75,7 @@ const mostCancels = 10;
 const told = z.object({ attempt: z.number().int().min(1), state: z.string() });
 
 /** @returns Undefined for a job that there is not. */
-export const readStanding = async (redis: RedisClient, key: string): Promise<Standing | undefined> => {
+export const readJobState = async (redis: RedisClient, key: string): Promise<JobState | undefined> => {
   const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace, atm] =
     await redis.hmget(key, ...fields);
   if (text == null) return undefined;
@@ -108,14 +108,14 @@ export const readStanding = async (redis: RedisClient, key: string): Promise<Sta
 
 const receiptedSchema = z.object({ state: z.literal('receipted') });
 
-export const statusOf = (standing: Standing | undefined): SignatureStatus => {
-  if (standing === undefined) return 'unknown';
-  const { ending } = standing;
-  if (ending?.kind === 'failed' || standing.withdrawn) return 'failed';
+export const statusOf = (state: JobState | undefined): SignatureStatus => {
+  if (state === undefined) return 'unknown';
+  const { ending } = state;
+  if (ending?.kind === 'failed' || state.withdrawn) return 'failed';
   if (ending?.kind === 'completed') {
     if (!endRecordSchema.safeParse(ending.returnValue).success) return 'failed';
     return receiptedSchema.safeParse(ending.returnValue).success ? 'receipted' : 'signed';
   }
-  if (standing.isPending) return 'pending';
-  return standing.waitsForItsTime ? 'scheduled' : 'submitted';
+  if (state.isPending) return 'pending';
+  return state.waitsForItsTime ? 'scheduled' : 'submitted';
 };

@@ -1,13 +1,16 @@
+import { z } from 'zod';
 import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
 import {
-  type ApplicationProvider,
-  checkSignatureRequest,
-  type RegisteredProvider,
-} from './application-provider.ts';
+  type DataToBeSigned,
+  profileNames,
+  type ServiceName,
+  type SignatureRequest,
+} from '../protocol/requests.ts';
+import { type DeepReadonly, refuseRepeats, whole } from './entry.ts';
 import type { PasswordVerifier } from './password-verifier.ts';
-import { decoyPassword } from './passwords.ts';
+import { decoyPassword, storedPassword } from './passwords.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { isSecureAddress } from './web-address.ts';
 
 /**
  * Who may call: application providers, known by AP_ID, and by a password or client certificate where they were
@@ -16,13 +19,133 @@ import type { RateLimiter } from './rate-limiter.ts';
  * Every refusal of an identity is one and the same fault 104, and costs about the same time: an AP_ID that is unknown
  * is refused only after a scrypt against a decoy. Otherwise the time would tell which names are registered and thereby
  * which ones are worth guessing at. The price, work done for anybody, is bounded: all unknown names share one lane of
- * the verifier's turnstile. Whoever waits for that work holds no place that others need.
+ * the verifier's semaphore. Whoever waits for that work holds no place that others need.
  *
  * The rate is counted after the identity is proven, so that nobody can use up another's allowance by calling in its name.
  *
- * Source: interface sections 2.1 and 5.1.
+ * What one may ask for is checked for its prefix, too, which protects the user: a person who sees "Bank Ltd: …" on the phone
+ * may trust that no other application can write it there. It is therefore looked for in what is signed. Of a transaction
+ * approval that is the array of pairs, not the title, so the value of the first pair must begin with it.
+ *
+ * Source: interface sections 2.1, 2.2 and 5.1.
  */
-export { type ApplicationProvider, checkSignatureRequest, type RegisteredProvider };
+const serviceNames = [
+  'userLang',
+  'geofencing',
+  'app2app',
+  'subscriberInfo',
+  'validate',
+] as const satisfies readonly ServiceName[];
+
+const fingerprint = z
+  .string()
+  .regex(/^(?:[0-9a-f]{64}|(?:[0-9a-f]{2}:){31}[0-9a-f]{2})$/i, {
+    error: 'must be a SHA-256 fingerprint: 64 hex digits, with or without colons',
+  })
+  .transform((written) => written.replaceAll(':', '').toLowerCase());
+
+/** Its secret is derived from the master key, so this file holds none. */
+const callback = z.strictObject({
+  url: z
+    .string()
+    .max(2048)
+    .refine(isSecureAddress, {
+      error: 'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
+    })
+    .describe('Where the ends of its transactions are posted to.'),
+  secretVersion: whole(1, 1_000_000, 1).describe(
+    'Raise it to change the secret. What is posted is signed with the secret before, too.',
+  ),
+});
+
+/**
+ * What is left out is not restricted; what is an empty list allows nothing. An empty list of fingerprints would lock the
+ * application out altogether and can only be a mistake, so it is refused.
+ */
+const entry = z.strictObject({
+  id: z.string().min(1).max(256).describe('AP_ID that its requests carry.'),
+  passwordHash: storedPassword
+    .optional()
+    .describe('Stored form of its AP_PWD. Without it AP_PWD is ignored.'),
+  dtbsPrefix: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('What every text to sign must begin with (in an approval: the value of the first pair).'),
+  profiles: z
+    .array(z.enum(profileNames))
+    .optional()
+    .describe('Signature profiles it may ask for. Without it: all.'),
+  services: z
+    .array(z.enum(serviceNames))
+    .optional()
+    .describe('Additional services it has subscribed to. Without it: all.'),
+  rateLimit: z
+    .strictObject({
+      requests: z.int().min(1).max(1_000_000).describe('How many requests it may make at once.'),
+      perSeconds: z.int().min(1).max(86_400).describe('Seconds in which that allowance refills, evenly.'),
+    })
+    .optional()
+    .describe('Without it the rate is not limited.'),
+  clientCertificateFingerprints: z
+    .array(fingerprint)
+    .min(1)
+    .optional()
+    .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
+  callback: callback
+    .optional()
+    .describe(
+      'Tells it how its transactions end; see [operations/callbacks.md](operations/callbacks.md). Without it: nothing is told.',
+    ),
+});
+
+/** The list `applicationProviders`; an AP_ID may stand in it once. */
+export const applicationProviderList = z
+  .array(entry)
+  .superRefine(refuseRepeats(['id'], (key, first) => `is the same as applicationProviders[${first}].${key}`));
+
+/** As it stands in the configuration file. */
+export type RegisteredProvider = DeepReadonly<z.output<typeof entry>>;
+/** What it may ask for, once it has proven its identity. */
+export type ApplicationProvider = Pick<RegisteredProvider, 'id' | 'dtbsPrefix' | 'profiles' | 'services'>;
+
+/** Where callbacks go, as people may see it: the rest of the address may hold a secret. */
+export const callbackHostOf = ({ callback }: Pick<RegisteredProvider, 'callback'>): string | undefined =>
+  callback && new URL(callback.url).host;
+
+const pairs = z.tuple([z.object({ value: z.string() })], z.unknown());
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The first thing that the user reads and signs; undefined when there is no such thing. */
+const openingText = (data: DataToBeSigned): string | undefined =>
+  data.kind === 'text' ? data.text : pairs.safeParse(parseJson(data.dtbd)).data?.[0].value;
+
+/**
+ * @returns Fault 109 for a profile, 104 for a service that the provider has not subscribed to, 107 `DTBD matching failed`
+ *   for data without its prefix, in this order: what is forbidden comes before what is badly put.
+ */
+export const checkSignatureRequest = (
+  provider: ApplicationProvider,
+  request: Pick<SignatureRequest, 'profile' | 'services' | 'data'>,
+): Checked<void> => {
+  if (provider.profiles?.includes(request.profile.name) === false) return refuse(109);
+  const unsubscribed = serviceNames.some(
+    (name) => request.services[name] !== undefined && provider.services?.includes(name) === false,
+  );
+  if (unsubscribed) return refuse(104);
+  const { dtbsPrefix } = provider;
+  if (dtbsPrefix !== undefined && openingText(request.data)?.startsWith(dtbsPrefix) !== true) {
+    return refuse(107, 'DTBD matching failed');
+  }
+  return ok(undefined);
+};
 
 export interface Credentials {
   readonly apId: string;
@@ -89,8 +212,7 @@ export const createApplicationProviders = ({
   const decoy = decoyPassword(anyHash);
 
   /** A name nobody registered: in a sandbox somebody who may ask for everything. */
-  const unregistered = (id: string): Checked<ApplicationProvider> =>
-    sandbox ? ok({ id, dtbsPrefix: undefined, profiles: undefined, services: undefined }) : refuse(104);
+  const unregistered = (id: string): Checked<ApplicationProvider> => (sandbox ? ok({ id }) : refuse(104));
 
   const prove = async (
     provider: RegisteredProvider | undefined,

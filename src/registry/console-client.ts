@@ -7,7 +7,7 @@
  * Its sector is its own and no host name. So nobody else's `sub` of a person is the one that an operator is known by, and it
  * stays the same when the service moves to another address.
  */
-import type { OauthClient, OauthTenant, PublicJwk } from './oauth-client.ts';
+import { type OauthClient, type OauthTenant, type PublicJwk, plainClient } from './oauth-client.ts';
 
 export const consoleClientId = 'paraph-console';
 export const consoleSector = 'paraph-console';
@@ -25,29 +25,18 @@ export const consoleClient = ({
   readonly publicKey: PublicJwk;
   readonly sandbox: boolean;
 }): OauthClient => ({
+  ...plainClient,
   id: consoleClientId,
   name: 'Paraph console',
   authentication: 'private_key_jwt',
-  secretHash: undefined,
   keys: [publicKey],
   redirectUris: [`${publicUrl}${consoleCallbackPath}`],
-  postLogoutRedirectUris: [],
   scopes: ['openid'],
-  refreshTokens: false,
-  idTokenAlgorithm: 'RS256',
-  responseAlgorithm: 'RS256',
   // Nobody but the console begins a login in its name.
   parRequired: true,
   parSuccessStatus: 201,
-  strictParameters: true,
   loginHintAllowed: sandbox,
-  dtbdAllowed: false,
-  textMessageLogin: false,
   numberMatching: true,
-  loginText: {},
-  signedRequestRequired: false,
-  dpopRequired: false,
-  backchannel: undefined,
   sector: consoleSector,
 });
 

@@ -7,7 +7,7 @@
  *
  * The secret is public, so what protects them is that a sandbox has no users but made-up ones.
  */
-import { type OauthClient, type OauthTenant, oauthScopes } from './oauth-client.ts';
+import { type OauthClient, type OauthTenant, oauthScopes, plainClient } from './oauth-client.ts';
 
 export const demoSecret = 'demo-secret';
 
@@ -22,26 +22,16 @@ const client = (
   publicUrl: string,
   own: Pick<OauthClient, 'id' | 'name'> & Partial<OauthClient>,
 ): OauthClient => ({
-  authentication: 'client_secret_basic',
+  ...plainClient,
   secretHash: demoSecretHash,
-  keys: [],
   redirectUris: [`${publicUrl}${demoCallbackPath}`],
   postLogoutRedirectUris: [`${publicUrl}/demo`],
   scopes: oauthScopes,
   refreshTokens: true,
-  idTokenAlgorithm: 'RS256',
-  responseAlgorithm: 'RS256',
-  parRequired: false,
-  parSuccessStatus: 200,
-  strictParameters: true,
   loginHintAllowed: true,
   dtbdAllowed: true,
   textMessageLogin: true,
   numberMatching: true,
-  loginText: {},
-  signedRequestRequired: false,
-  dpopRequired: false,
-  backchannel: undefined,
   sector: new URL(publicUrl).hostname,
   ...own,
 });

@@ -47,12 +47,7 @@ const isAbove = (value: number, bound: number | undefined): boolean => bound !==
 
 /** A policy of empty lists and no bounds asks for nothing. */
 const asksForSomething = (policy: GeofencingPolicy): boolean =>
-  policy.countryWhitelist.length > 0 ||
-  policy.countryBlacklist.length > 0 ||
-  policy.minDeviceConfidence !== undefined ||
-  policy.minLocationConfidence !== undefined ||
-  policy.maxTimestampMinutes !== undefined ||
-  policy.maxAccuracyMeters !== undefined;
+  Object.values(policy).some((bound) => (Array.isArray(bound) ? bound.length > 0 : bound !== undefined));
 
 /**
  * Whether a request with this policy must end in fault 450.

@@ -11,10 +11,8 @@ export interface NumberRange {
   readonly last: string;
 }
 
-export interface Overlap {
-  /** Indexes into the list that was given, the lower one first. */
-  readonly indexes: readonly [number, number];
-}
+/** Indexes into a list of ranges, the lower one first. */
+type Overlap = readonly [number, number];
 
 /**
  * Pairs of ranges that share a number. Not every such pair, but at least one for every range that overlaps another one
@@ -28,7 +26,7 @@ export const findOverlaps = (ranges: readonly NumberRange[]): readonly Overlap[]
   let reach = { last: -1, index: -1 };
   for (const { first, last, index } of sorted) {
     if (first <= reach.last) {
-      overlaps.push({ indexes: [Math.min(index, reach.index), Math.max(index, reach.index)] });
+      overlaps.push([Math.min(index, reach.index), Math.max(index, reach.index)]);
     }
     if (last > reach.last) reach = { last, index };
   }

@@ -1,11 +1,21 @@
 /**
- * Who may send people here to log in: OpenID tenants and their clients, as the configuration describes them.
+ * `oidc` in the configuration: who may send people here to log in, and how it proves who it is.
  *
- * A tenant is an issuer of its own, with own keys, clients and looks. The first one is served at `/oidc`, every other at
- * `/oidc/t/<id>`.
+ * A tenant is an issuer of its own: keys, clients, looks. The first one is served at `/oidc`, every other at `/oidc/t/<id>`.
+ * Everything that opens a door to a client is closed by default: no refresh tokens, no naming of the user's number, no text
+ * of its own.
  *
  * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect CIBA.
  */
+import { z } from 'zod';
+import type { ProtocolRules } from '../protocol/rules.ts';
+import { allowance, type DeepReadonly, positive, refuseRepeats, section, whole } from './entry.ts';
+import { languagesTooLong, loginText, tooLong } from './login-text.ts';
+import { logoSvg } from './logo-svg.ts';
+import { storedPassword } from './passwords.ts';
+import { publicJwks } from './public-jwk.ts';
+import { isAppAddress, isSecureAddress } from './web-address.ts';
+
 export const oauthScopes = [
   'openid',
   'offline_access',
@@ -36,121 +46,369 @@ export const clientAuthentications = [
   'private_key_jwt',
   'none',
 ] as const;
-export type ClientAuthentication = (typeof clientAuthentications)[number];
 
 /** Of our signatures over ID tokens and JARM answers, and of clients' over request objects and assertions. */
 export const signingAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
-export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
-/** A public key of a client, as RFC 7517 writes it. */
-export type PublicJwk = Readonly<Record<string, unknown>> & { readonly kty: string };
+/**
+ * Characters that form-encoding leaves alone: with HTTP Basic the id is encoded, and clients that forget to would be told
+ * apart from those that do not.
+ */
+const clientId = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/, { error: 'must be 1 to 128 letters, digits, dots, _ or -' });
 
-/** The text that the phone shows, by language. `#CLIENT#`, `#SESSION#` and `#NUMBER#` are filled in. */
-export type LoginText = { readonly [Language in LoginLanguage]?: string | undefined };
+/** One line that people read. */
+const shownName = z
+  .string()
+  .max(64)
+  .regex(/^[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?$/u, {
+    error: 'must be one line of text, without spaces at its ends',
+  });
 
-export interface OauthClient {
-  readonly id: string;
-  /** What people are told who asks. */
-  readonly name: string;
-  readonly authentication: ClientAuthentication;
-  /** Stored form (scrypt), for the two methods with a secret. */
-  readonly secretHash: string | undefined;
-  /** For private_key_jwt and signed request objects. */
-  readonly keys: readonly PublicJwk[];
-  readonly redirectUris: readonly string[];
-  readonly postLogoutRedirectUris: readonly string[];
-  /** What it may ask for; always has `openid`. */
-  readonly scopes: readonly OauthScope[];
-  readonly refreshTokens: boolean;
-  readonly idTokenAlgorithm: SigningAlgorithm;
-  /** Of JWT-secured authorisation answers (JARM). */
-  readonly responseAlgorithm: SigningAlgorithm;
-  /** It cannot come to the authorisation endpoint without a pushed request. */
-  readonly parRequired: boolean;
-  /** The interface says 200, RFC 9126 says 201; generic libraries accept 201 only. */
-  readonly parSuccessStatus: 200 | 201;
-  /** Unknown scopes and acr_values are refused; otherwise they are left out. */
-  readonly strictParameters: boolean;
-  /** It may name the user's number, test numbers among them. */
-  readonly loginHintAllowed: boolean;
-  /** It may bring the text that the phone shows (`dtbd`). */
-  readonly dtbdAllowed: boolean;
-  /** Who has nothing that can sign may log in with a password by text message, where `mid_al2_any` is asked for. */
-  readonly textMessageLogin: boolean;
-  /** The page and the phone show a number that the user compares. */
-  readonly numberMatching: boolean;
-  readonly loginText: LoginText;
-  readonly signedRequestRequired: boolean;
-  readonly dpopRequired: boolean;
-  /** Backchannel logins (CIBA); only with private_key_jwt. */
-  readonly backchannel:
-    | { readonly delivery: 'poll' }
-    | { readonly delivery: 'ping'; readonly notificationEndpoint: string }
-    | undefined;
-  /** Host name within which the user's `sub` is the same; by default that of the redirect addresses. */
-  readonly sector: string;
-}
+// What follows takes addresses apart, which makes no sense of anything else.
+const redirectUri = z
+  .string()
+  .max(2000, { abort: true })
+  .refine((uri) => isSecureAddress(uri) || isAppAddress(uri), {
+    error:
+      'must be an absolute https address without fragment, an http one to this machine, or one of an app whose scheme has a dot',
+    abort: true,
+  });
 
-export interface OauthBranding {
-  /** `#rrggbb` of buttons and links. */
-  readonly color: string;
-  /** The text of an SVG file that stands above the page's title. */
-  readonly logoSvg: string | undefined;
-}
+const backchannel = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('poll') }),
+    z.strictObject({
+      kind: z.literal('ping'),
+      notificationEndpoint: z
+        .string()
+        .max(2000)
+        .refine(isSecureAddress, {
+          error: 'must be an https address, or an http one to this machine',
+          abort: true,
+        })
+        .describe('Where it is told that a login has ended.'),
+    }),
+  ])
+  .transform((given) =>
+    given.kind === 'poll'
+      ? ({ delivery: 'poll' } as const)
+      : ({ delivery: 'ping', notificationEndpoint: given.notificationEndpoint } as const),
+  );
 
-export interface OauthTenant {
-  readonly id: string;
-  /** What people are told where they are. */
-  readonly name: string;
-  readonly branding: OauthBranding;
-  readonly loginText: LoginText;
-  readonly clients: readonly OauthClient[];
-}
+const clientObject = z.strictObject({
+  id: clientId.describe('`client_id`. Users do not see it.'),
+  name: shownName.describe('What people are told who asks, on the page and on the phone.'),
+  authentication: z
+    .enum(clientAuthentications)
+    .default('client_secret_basic')
+    .describe('How it proves who it is. `none` is a public client, such as an app: it must use PKCE.'),
+  secretHash: storedPassword
+    .optional()
+    .describe(
+      'Stored form of its secret, for the two methods with a secret. `paraph clients add` makes one, `paraph hash-password`, too.',
+    ),
+  keys: publicJwks
+    .prefault([])
+    .describe(
+      'Its public keys (JWK: RSA from 2048 bits on, P-256, Ed25519), for `private_key_jwt` and signed requests.',
+    ),
+  redirectUris: z
+    .array(redirectUri)
+    .max(50)
+    .default([])
+    .describe(
+      'Where people may be sent back to, letter by letter. Without any it cannot log people in by browser.',
+    ),
+  postLogoutRedirectUris: z
+    .array(redirectUri)
+    .max(50)
+    .default([])
+    .describe('Where people may be sent to after a logout.'),
+  scopes: z
+    .array(z.enum(oauthScopes))
+    .default(['openid', 'profile'])
+    .describe('What it may ask for; `openid` always, `offline_access` by `refreshTokens`.'),
+  refreshTokens: z
+    .boolean()
+    .default(false)
+    .describe('It may stay logged in without the user: adds the scope `offline_access`.'),
+  idTokenAlgorithm: z.enum(signingAlgorithms).default('RS256').describe('Signs its ID tokens.'),
+  responseAlgorithm: z
+    .enum(signingAlgorithms)
+    .default('RS256')
+    .describe('Signs authorisation answers that it wants as a JWT (JARM).'),
+  parRequired: z.boolean().default(false).describe('It must push its requests (RFC 9126).'),
+  parSuccessStatus: z
+    .union([z.literal(200), z.literal(201)])
+    .default(200)
+    .describe('Status of the answer to a pushed request. Generic libraries accept 201 only.'),
+  strictParameters: z
+    .boolean()
+    .default(true)
+    .describe('Unknown scopes and `acr_values` are refused; otherwise they are left out.'),
+  loginHintAllowed: z
+    .boolean()
+    .default(false)
+    .describe("It may name the user's number, test numbers of the sandbox among them."),
+  dtbdAllowed: z.boolean().default(false).describe('It may bring the text that the phone shows.'),
+  textMessageLogin: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Who has nothing that can sign may log in with a password by text message, where the client asks for `mid_al2_any`.',
+    ),
+  numberMatching: z.boolean().default(false).describe('Page and phone show a number that the user compares.'),
+  loginText: loginText.describe("In place of the tenant's."),
+  signedRequestRequired: z.boolean().default(false).describe('It must sign its requests (RFC 9101).'),
+  dpopRequired: z.boolean().default(false).describe('Its tokens are bound to a key (RFC 9449).'),
+  backchannel: backchannel
+    .optional()
+    .describe(
+      'It may start logins without a browser (CIBA), and asks whether they have ended, or is pinged; only with `private_key_jwt`.',
+    ),
+  sector: z
+    .string()
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/, {
+      error: 'must be a host name in lower case',
+    })
+    .optional()
+    .describe(
+      "Clients of one sector see the same `sub` for a user. By default the host of the redirect addresses, or the client's id where there is none.",
+    ),
+});
 
-/** What one caller may do before it has to wait. */
-export interface Allowance {
-  readonly requests: number;
-  readonly perSeconds: number;
-}
+type Entry = z.output<typeof clientObject>;
 
-export interface OauthLimits {
-  /** Pushed requests and backchannel requests of one client. */
-  readonly pushedPerClient: Allowance;
-  /** Pushed requests of public clients from one address. */
-  readonly pushedPerAddress: Allowance;
-  /** Prompts on one phone, whoever asks. */
-  readonly promptsPerNumber: Allowance;
-  /** The same over a long time: who only waits between two prompts is stopped by this. Test numbers have none. */
-  readonly promptsPerNumberLong: Allowance;
-  /** One-time passwords that are typed for one number, right or wrong. */
-  readonly guessesPerNumber: Allowance;
-  readonly promptsPerClient: Allowance;
-  readonly promptsPerAddress: Allowance;
-  /** Logins that browsers at one address begin. */
-  readonly loginsPerAddress: Allowance;
-  /** Failed authentications of clients, and codes and tokens of public ones that do not exist, from one address. */
-  readonly refusedTokensPerAddress: Allowance;
-}
+/** Hosts of the addresses on the web: an app's have none that means anything. */
+const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
+  ...new Set(redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname)),
+];
 
-export interface OauthSettings {
-  readonly requestUriSeconds: number;
-  readonly codeSeconds: number;
-  readonly accessTokenSeconds: number;
-  readonly idTokenSeconds: number;
-  readonly refreshTokenSeconds: number;
-  /** How long the browser has to come to an end, from the first page on. */
-  readonly interactionSeconds: number;
-  /** How long the phone shows the prompt. */
-  readonly promptSeconds: number;
-  /** How long a login counts for further clients without asking the phone again; 0 asks each time. */
-  readonly singleSignOnSeconds: number;
-  readonly keys: {
-    /** From the publication of a new key to its first signature. */
-    readonly publishSeconds: number;
-    /** From then until the old key is withdrawn. */
-    readonly keepSeconds: number;
-  };
-  readonly limits: OauthLimits;
-  /** The first is the default. */
-  readonly tenants: readonly OauthTenant[];
-}
+const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? entry.id;
+
+/** RFC 8252 section 7: an app listens on this machine without TLS, and claims https addresses that are its own. */
+const fitsNativeApp = (uri: string): boolean => {
+  const { protocol, hostname } = new URL(uri);
+  const isThisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+  return isAppAddress(uri) || (protocol === 'http:') === isThisMachine;
+};
+
+/** Key and what is wrong with it, for everything that concerns more than one key. */
+const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])[] => {
+  const { authentication, secretHash, keys, redirectUris, postLogoutRedirectUris, scopes } = entry;
+  const isPublic = authentication === 'none';
+  const hasSecret = authentication === 'client_secret_basic' || authentication === 'client_secret_post';
+  const usesKeys = authentication === 'private_key_jwt' || entry.signedRequestRequired;
+  const checks: readonly (readonly [boolean, keyof Entry, string])[] = [
+    [hasSecret && secretHash === undefined, 'secretHash', `must be there for ${authentication}`],
+    [!hasSecret && secretHash !== undefined, 'secretHash', `must not be there for ${authentication}`],
+    [
+      usesKeys && keys.length === 0,
+      'keys',
+      'must not be empty for private_key_jwt and signedRequestRequired',
+    ],
+    [isPublic && redirectUris.length === 0, 'redirectUris', 'must not be empty for a public client'],
+    [
+      !isPublic && [...redirectUris, ...postLogoutRedirectUris].some((uri) => !isSecureAddress(uri)),
+      redirectUris.every(isSecureAddress) ? 'postLogoutRedirectUris' : 'redirectUris',
+      'may be those of an app only when authentication is none: an app cannot keep a secret',
+    ],
+    [
+      postLogoutRedirectUris.some(isAppAddress) && !redirectUris.some(isAppAddress),
+      'postLogoutRedirectUris',
+      'may be those of an app only when redirectUris have one, too',
+    ],
+    [
+      redirectUris.some(isAppAddress) && ![...redirectUris, ...postLogoutRedirectUris].every(fitsNativeApp),
+      'redirectUris',
+      'beside the address of an app: http only to localhost, 127.0.0.1 or [::1], and https to none of these',
+    ],
+    [!scopes.includes('openid'), 'scopes', 'must contain openid'],
+    [
+      scopes.includes('offline_access') && !entry.refreshTokens,
+      'scopes',
+      'may contain offline_access only when refreshTokens is true',
+    ],
+    [
+      entry.backchannel !== undefined && authentication !== 'private_key_jwt',
+      'backchannel',
+      'may be there only for private_key_jwt',
+    ],
+    [
+      entry.sector === undefined && hostsOf(entry).length > 1,
+      'sector',
+      'must be there when redirectUris have several hosts',
+    ],
+    [!URL.canParse(`https://${sectorOf(entry)}/`), 'sector', 'must be there when id is no host name'],
+  ];
+  return checks.flatMap(([wrong, key, message]) => (wrong ? [[key, message] as const] : []));
+};
+
+/** Set, in the order of the list above, so that two files that mean the same give the same. */
+const scopesOf = ({ scopes, refreshTokens }: Entry): OauthScope[] =>
+  oauthScopes.filter((name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens));
+
+const clientEntry = clientObject
+  .superRefine((entry, context) => {
+    for (const [key, message] of contradictions(entry)) {
+      context.addIssue({ code: 'custom', path: [key], message });
+    }
+    for (const language of languagesTooLong(entry.loginText, entry.name)) {
+      context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
+    }
+  })
+  .transform((entry) => ({ ...entry, scopes: scopesOf(entry), sector: sectorOf(entry) }));
+
+export type OauthClient = DeepReadonly<z.output<typeof clientEntry>>;
+export type PublicJwk = OauthClient['keys'][number];
+export type LoginText = OauthClient['loginText'];
+
+/** A client of which nothing is said but who it is. */
+export const plainClient = clientObject.omit({ id: true, name: true, sector: true }).parse({});
+
+const daySeconds = 86_400;
+
+const limits = section({
+  pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
+  pushedPerAddress: allowance(1200, 60).describe('Pushed requests of public clients from one address.'),
+  promptsPerNumber: allowance(6, 60).describe('Prompts on one phone, whoever asks for them.'),
+  promptsPerNumberLong: allowance(40, 86_400).describe(
+    'The same over a long time. Test numbers are not limited by it.',
+  ),
+  guessesPerNumber: allowance(15, 86_400).describe('One-time passwords that are typed for one number.'),
+  promptsPerClient: allowance(600, 60).describe('Prompts that one client causes.'),
+  promptsPerAddress: allowance(30, 60).describe('Prompts that are asked for from one address.'),
+  loginsPerAddress: allowance(120, 60).describe('Logins that browsers at one address begin.'),
+  refusedTokensPerAddress: allowance(60, 60).describe(
+    'Failed authentications of clients from one address, and codes and tokens of public ones that do not exist.',
+  ),
+});
+
+const branding = section({
+  color: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a colour of the form #rrggbb' })
+    .default('#1f5fbf')
+    .describe('Of buttons and links.'),
+  logoSvg: logoSvg
+    .optional()
+    .describe(
+      'Text of an SVG file that stands above the title: 32 KiB at most, without scripts and references.',
+    ),
+});
+
+const refuseRepeatedIds = refuseRepeats(['id'], () => 'must not occur twice in the list');
+
+const tenantEntry = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 lower-case letters, digits or -' })
+      .describe('Names its keys and, but for the first tenant, its issuer. Never to be changed.'),
+    name: shownName.describe('What people are told where they are.'),
+    branding: branding.describe('How its pages look.'),
+    loginText: loginText.describe(
+      'What the phone shows, by language. `#CLIENT#` is who asks, `#SESSION#` (required) the code that the page shows, too, `#NUMBER#` the number to match.',
+    ),
+    clients: z
+      .array(clientEntry)
+      .superRefine(refuseRepeatedIds)
+      .prefault([])
+      .describe('Applications that may send people here.'),
+  })
+  .superRefine((tenant, context) => {
+    const names = ['', ...tenant.clients.map(({ name }) => name)];
+    const languages = names.flatMap((name) => languagesTooLong(tenant.loginText, name));
+    for (const language of new Set(languages)) {
+      context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
+    }
+  });
+
+export type OauthTenant = DeepReadonly<z.output<typeof tenantEntry>>;
+export type OauthBranding = OauthTenant['branding'];
+
+const keys = section({
+  publishSeconds: whole(0, 30 * daySeconds, 3600).describe(
+    'From the publication of a new key to its first signature: as long as others may cache the key set.',
+  ),
+  keepSeconds: whole(1, 365 * daySeconds, daySeconds).describe(
+    'From then until the old key is withdrawn. Not less than `idTokenSeconds`.',
+  ),
+});
+
+const oidcObject = z.strictObject({
+  requestUriSeconds: whole(1, 600, 60).describe('How long a pushed request can be begun.'),
+  codeSeconds: whole(1, 600, 60).describe('How long a code can be redeemed.'),
+  accessTokenSeconds: whole(1, daySeconds, 3600).describe('How long an access token is valid.'),
+  idTokenSeconds: whole(1, daySeconds, 3600).describe('How long an ID token is valid.'),
+  refreshTokenDays: positive(3650, 14).describe('How long a client with refresh tokens stays logged in.'),
+  interactionSeconds: whole(1, 3600, 900).describe(
+    'How long the browser has to come to an end, from the first page on. Not less than `promptSeconds`.',
+  ),
+  promptSeconds: z
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe(
+      'How long the phone shows the prompt. Within the bounds of `protocol`; without it 80, or what is nearest to it there.',
+    ),
+  singleSignOnSeconds: whole(0, 30 * daySeconds, 0).describe(
+    'How long a login counts for further clients without asking the phone again; 0 asks each time.',
+  ),
+  keys: keys.describe('Rotation of the keys that sign.'),
+  limits: limits.describe('What one caller may do before it has to wait.'),
+  tenants: z
+    .array(tenantEntry)
+    .min(1)
+    .superRefine(refuseRepeatedIds)
+    .prefault([{ id: 'default', name: 'Paraph' }])
+    .describe('Issuers. The first is the default.'),
+});
+
+export const oidcSettings = oidcObject
+  .superRefine((settings, context) => {
+    if (settings.keys.keepSeconds < settings.idTokenSeconds) {
+      const message = 'must not be less than idTokenSeconds';
+      context.addIssue({ code: 'custom', path: ['keys', 'keepSeconds'], message });
+    }
+  })
+  .transform(({ refreshTokenDays, ...rest }) => ({
+    ...rest,
+    refreshTokenSeconds: Math.max(1, Math.round(refreshTokenDays * daySeconds)),
+  }))
+  .prefault({});
+
+/** Still without the prompt's time, which depends on what the protocol allows. */
+type Settings = DeepReadonly<z.output<typeof oidcSettings>>;
+export type OauthSettings = Omit<Settings, 'promptSeconds'> & { readonly promptSeconds: number };
+export type OauthLimits = OauthSettings['limits'];
+export type Allowance = OauthLimits['promptsPerNumber'];
+
+type Bounds = Omit<ProtocolRules, 'authorities'>;
+
+const usualPromptSeconds = 80;
+
+/** The time of the prompt; what was not given adapts itself, so that a narrow protocol needs no `oidc` beside it. */
+export const promptSecondsOf = (
+  settings: Settings,
+  { minTimeoutSeconds, maxTimeoutSeconds }: Bounds,
+): number =>
+  settings.promptSeconds ??
+  Math.max(minTimeoutSeconds, Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds));
+
+/** Key within `oidc` and what is wrong with it, where the prompt's time fits something else badly. */
+export const promptProblem = (settings: Settings, bounds: Bounds): readonly [string, string] | undefined => {
+  const { minTimeoutSeconds, maxTimeoutSeconds } = bounds;
+  // Bounds in the wrong order are told where they stand.
+  if (minTimeoutSeconds > maxTimeoutSeconds) return undefined;
+  const promptSeconds = promptSecondsOf(settings, bounds);
+  if (promptSeconds < minTimeoutSeconds || promptSeconds > maxTimeoutSeconds) {
+    return ['promptSeconds', 'must be within protocol.minTimeoutSeconds and protocol.maxTimeoutSeconds'];
+  }
+  return settings.interactionSeconds < promptSeconds
+    ? ['interactionSeconds', 'must not be less than promptSeconds']
+    : undefined;
+};

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { createFairSemaphore } from './fair-semaphore.ts';
 import { isPlausiblePassword, verifyPassword } from './passwords.ts';
-import { createTurnstile } from './turnstile.ts';
 
 /**
  * Verifies passwords without paying scrypt on every request, and without letting wrong ones take the machine.
@@ -16,7 +16,7 @@ import { createTurnstile } from './turnstile.ts';
  * a password can fill or empty the memory.
  *
  * Wrong passwords cost one scrypt each, at most a few at a time (libuv has four threads, which signing needs too) and
- * in lanes: see turnstile.ts. That holds for a process only when it has one verifier. The same pair asked for twice at once
+ * in lanes: see fair-semaphore.ts. That holds for a process only when it has one verifier. The same pair asked for twice at once
  * is computed once.
  *
  * Whatever needs no computation is said at once, so that a caller knows whether it will have to wait.
@@ -59,7 +59,7 @@ export const createPasswordVerifier = ({
   readonly maxWaiting?: number;
 } = {}): PasswordVerifier => {
   const processKey = randomBytes(32);
-  const turnstile = createTurnstile({ maxConcurrent, maxWaitingPerLane, maxWaiting });
+  const semaphore = createFairSemaphore({ maxConcurrent, maxWaitingPerLane, maxWaiting });
   /** Least recently used first. */
   const remembered = new Set<string>();
   const underway = new Map<string, Promise<PasswordVerdict>>();
@@ -96,7 +96,7 @@ export const createPasswordVerifier = ({
       }
       const joined = underway.get(pair);
       if (joined !== undefined) return joined;
-      const turn = turnstile.run(lane, origin, () => verifyPassword(stored, password));
+      const turn = semaphore.run(lane, origin, () => verifyPassword(stored, password));
       if (turn === undefined) return 'busy';
       const computation = verdictOf(turn, pair);
       underway.set(pair, computation);

@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { z } from 'zod';
 
 /**
  * Stored forms of application passwords: scrypt in a PHC-like string `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, salt and
@@ -69,6 +70,11 @@ export const parseStoredPassword = (stored: string): StoredPassword | undefined 
   if (!withinBounds(cost)) return undefined;
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 };
+
+/** A stored password in the configuration file. */
+export const storedPassword = z.string().refine((hash) => parseStoredPassword(hash) !== undefined, {
+  error: 'must be a stored password of the form $scrypt$ln=…,r=…,p=…$salt$hash',
+});
 
 /**
  * A stored form for a new password, with a fresh salt.

@@ -22,9 +22,6 @@ export type Method =
       readonly answerProfile: ProfileName;
     };
 
-type OneTimePasswordProfile = 'MID/v1/OtpProfileText' | 'MID/v1/OtpProfileFlash';
-type DeviceProfile = Exclude<ProfileName, OneTimePasswordProfile>;
-
 interface Devices {
   readonly sim: Sscd | undefined;
   readonly app: Sscd | undefined;
@@ -51,22 +48,21 @@ const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | unde
 const locatableSim = ({ sim, simLocation }: Devices): Sscd | undefined =>
   simLocation !== undefined && 'country' in simLocation ? sim : undefined;
 
-const sscdFor = (profile: DeviceProfile, devices: Devices): Sscd | undefined => {
-  switch (profile) {
-    case 'Any-LoA4':
-    case 'MID/v1/AuthProfile1':
-      return devices.sim ?? devices.app;
-    case 'STK-LoA4':
-      return devices.sim;
-    case 'Device-LoA4':
-      return devices.app;
-    case 'MID/v1/AuthProfile1.ECC':
-      return simWithKey(devices, 'EC');
-    case 'MID/v1/AuthProfile1.RSA':
-      return simWithKey(devices, 'RSA');
-    case 'Any-Geofencing-LoA4':
-      return locatableSim(devices) ?? devices.app;
-  }
+const preferSim = ({ sim, app }: Devices): Sscd | undefined => sim ?? app;
+
+/** How each profile is served: by a text message, or by an SSCD if there is a fitting one. */
+const served: Readonly<
+  Record<ProfileName, 'otp-text' | 'otp-flash' | ((devices: Devices) => Sscd | undefined)>
+> = {
+  'Any-LoA4': preferSim,
+  'MID/v1/AuthProfile1': preferSim,
+  'STK-LoA4': ({ sim }) => sim,
+  'Device-LoA4': ({ app }) => app,
+  'MID/v1/AuthProfile1.ECC': (devices) => simWithKey(devices, 'EC'),
+  'MID/v1/AuthProfile1.RSA': (devices) => simWithKey(devices, 'RSA'),
+  'Any-Geofencing-LoA4': (devices) => locatableSim(devices) ?? devices.app,
+  'MID/v1/OtpProfileText': 'otp-text',
+  'MID/v1/OtpProfileFlash': 'otp-flash',
 };
 
 /**
@@ -78,16 +74,12 @@ const sscdFor = (profile: DeviceProfile, devices: Devices): Sscd | undefined => 
  *   SSCD; 109 when no SSCD serves the profile.
  */
 export const chooseMethod = (subscriber: Subscriber | undefined, profile: ProfileName): Checked<Method> => {
-  if (profile === 'MID/v1/OtpProfileText') {
-    return ok({ method: 'otp-text', sscd: undefined, answerProfile: profile });
-  }
-  if (profile === 'MID/v1/OtpProfileFlash') {
-    return ok({ method: 'otp-flash', sscd: undefined, answerProfile: profile });
-  }
+  const by = served[profile];
+  if (typeof by === 'string') return ok({ method: by, sscd: undefined, answerProfile: profile });
   if (subscriber === undefined) return refuse(105);
   const devices = devicesOf(subscriber);
   if (devices.sim === undefined && devices.app === undefined) return refuse(105);
-  const sscd = sscdFor(profile, devices);
+  const sscd = by(devices);
   if (sscd === undefined) return refuse(109);
   return ok({ method: sscd.kind, sscd, answerProfile: sscd.kind === 'sim' ? 'STK-LoA4' : 'Device-LoA4' });
 };

@@ -1,86 +1,171 @@
-import type { KeyAlgorithm } from '../protocol/requests.ts';
+import { z } from 'zod';
+import { isFaultCode } from '../protocol/fault.ts';
+import { amount, type DeepReadonly, section } from './entry.ts';
+import { findOverlaps } from './number-ranges.ts';
 
 /**
  * A subscriber: one mobile number, the devices that can sign for it, and what the operator knows about it.
  *
- * An SSCD (signature-creation device) is a SIM or an App. `device` says which implementation of the signing-device
- * port asks it. The states here are facts about the subscription; what becomes of one request is the workflow's.
+ * An element of `subscribers` in the configuration is a number, or a range of numbers that are all alike. The defaults
+ * describe a healthy robot, so `{ "msisdn": "…", "sim": {} }` is somebody who signs. A subscriber without a SIM and without
+ * Apps is possible too: a number that is known and cannot sign.
  *
  * Source: interface section 2.4.
  */
-export type SscdKind = 'sim' | 'app';
+const number = z
+  .string()
+  .regex(/^\+?[1-9]\d{6,14}$/, {
+    // What follows compares numbers, which makes no sense of anything else.
+    error: 'must be an E.164 number: 7 to 15 digits, with or without a plus',
+    abort: true,
+  })
+  .transform((written) => written.replace('+', ''));
 
-export interface Sscd {
-  readonly kind: SscdKind;
+const faultCode = z.int().refine(isFaultCode, { error: 'must be a code of the fault table' });
+
+const simulatedSign = z.union([z.enum(['signs', 'never-answers']), z.strictObject({ fault: faultCode })], {
+  error: 'must be "signs", "never-answers" or {"fault": code}',
+});
+
+const device = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('robot'),
+    thinkSeconds: amount(0, 300, 0).describe(
+      'How long it takes to sign. It serves any number of requests at a time.',
+    ),
+  }),
+  z.strictObject({
+    kind: z.literal('simulated'),
+    sign: simulatedSign
+      .default('signs')
+      .describe('What the person does with a signature request: sign, nothing, or end it with a fault.'),
+    receipt: z
+      .enum(['accepts', 'cancels', 'ignores', 'never-answers'])
+      .default('accepts')
+      .describe('What the person does with a receipt.'),
+  }),
+]);
+
+/** A signature-creation device. Its states are facts about the subscription; what becomes of one request is the workflow's. */
+const sscd = z
+  .strictObject({
+    state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
+    suspended: z.boolean().default(false).describe('Whether the operator has suspended it (fault 403).'),
+    pin: section({
+      blocked: z.boolean().default(false).describe('Whether the PIN is blocked (fault 402).'),
+    }).describe('The PIN of the device.'),
+    certificate: section({
+      algorithm: z.enum(['EC', 'RSA']).default('EC').describe('Of the key: EC is P-256, RSA has 2048 bits.'),
+      state: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE').describe('Of the certificate.'),
+      expired: z.boolean().default(false).describe('Whether its three years are over (fault 422).'),
+    }).describe('The key of the device and its certificate.'),
+    device: device
+      .prefault({ kind: 'robot' })
+      .describe('What answers in place of the hardware: a robot, or one simulated person with one screen.'),
+  })
+  .transform(({ pin, certificate, ...rest }) => ({
+    ...rest,
+    pinBlocked: pin.blocked,
+    algorithm: certificate.algorithm,
+    certificateState: certificate.state,
+    certificateExpired: certificate.expired,
+  }));
+
+export type Sscd = DeepReadonly<z.output<typeof sscd>> & {
+  readonly kind: 'sim' | 'app';
   /** Unique within the subscriber, stable for the life of its key: `sim`, `app-0`, `app-1` … */
   readonly id: string;
-  readonly state: 'ACTIVE' | 'INACTIVE' | 'REGISTERED';
-  readonly suspended: boolean;
-  readonly pinBlocked: boolean;
-  readonly algorithm: KeyAlgorithm;
-  readonly certificateState: 'ACTIVE' | 'INACTIVE';
-  readonly certificateExpired: boolean;
-  readonly device: DeviceSpec;
-}
+};
+const named = (kind: Sscd['kind'], id: string, rest: z.output<typeof sscd>): Sscd => ({ ...rest, kind, id });
 
-export type DeviceSpec =
-  | { readonly kind: 'robot'; readonly thinkSeconds: number }
-  | { readonly kind: 'simulated'; readonly sign: SimulatedSign; readonly receipt: SimulatedReceipt };
+/** Which implementation of the signing-device port asks it. */
+export type DeviceSpec = Sscd['device'];
+export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
 
-/** A fault code is answered at once; `never-answers` lets the transaction expire. */
-export type SimulatedSign = 'signs' | 'never-answers' | { readonly fault: number };
-export type SimulatedReceipt = 'accepts' | 'cancels' | 'ignores' | 'never-answers';
+const geofencingErrorCodes = [100, 101, 102, 103, 104, 105, 106, 120, 121, 122, 123, 200, 201].map(String);
 
-export interface Carrier {
-  readonly mcc: string;
-  readonly mnc: string;
-  readonly network: string;
-}
+const confidence = (what: string) => amount(0, 1, 0.9).describe(`Trust in ${what}, 0 to 1.`);
 
-export type Location =
-  | {
-      readonly country: string;
-      readonly accuracyMeters: number;
-      /** 0 to 1. */
-      readonly deviceConfidence: number;
-      readonly locationConfidence: number;
-      /** How old the fix is when it is asked for. */
-      readonly ageSeconds: number;
-    }
-  | { readonly errorCode: GeofencingErrorCode; readonly errorMessage: string };
+const location = z
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('fix'),
+      country: z
+        .string()
+        .regex(/^[A-Z]{2}$/, { error: 'must be two capital letters' })
+        .describe('ISO 3166-1 alpha-2.'),
+      accuracyMeters: z.number().min(0).default(0).describe('Radius of the uncertainty.'),
+      deviceConfidence: confidence('the device'),
+      locationConfidence: confidence('the location'),
+      ageSeconds: z.number().min(0).default(0).describe('How old the fix is when it is asked for.'),
+    }),
+    z.strictObject({
+      kind: z.literal('error'),
+      errorCode: z.enum(geofencingErrorCodes).describe('Why there is no location.'),
+      errorMessage: z.string().default('Location is not available').describe('The same in words.'),
+    }),
+  ])
+  .transform(({ kind: _kind, ...rest }) => rest);
 
-export const geofencingErrorCodes = [
-  '100',
-  '101',
-  '102',
-  '103',
-  '104',
-  '105',
-  '106',
-  '120',
-  '121',
-  '122',
-  '123',
-  '200',
-  '201',
-] as const;
-export type GeofencingErrorCode = (typeof geofencingErrorCodes)[number];
+export type Location = DeepReadonly<z.output<typeof location>>;
 
-export interface Subscriber {
+const entry = z
+  .strictObject({
+    msisdn: number.describe('Mobile number.'),
+    through: number
+      .optional()
+      .describe(
+        'Last number of a range that begins with `msisdn`; all of them are subscribers like this one.',
+      ),
+    language: z.string().min(2).max(35).optional().describe('Preferred language.'),
+    sim: sscd.optional().describe('The SIM, when it can sign.'),
+    apps: z.array(sscd).max(10).prefault([]).describe('The Apps that can sign.'),
+    carrier: z
+      .strictObject({
+        mcc: z
+          .string()
+          .regex(/^\d{3}$/, { error: 'must be three digits' })
+          .default('000')
+          .describe('Mobile country code.'),
+        mnc: z
+          .string()
+          .regex(/^\d{2,3}$/, { error: 'must be two or three digits' })
+          .default('00')
+          .describe('Mobile network code.'),
+        network: z.string().default('Unknown network').describe('Name of the network.'),
+      })
+      .optional()
+      .describe('Whose network the SIM is in.'),
+    location: section({
+      sim: location.optional().describe('Where the network sees the SIM.'),
+      app: location.optional().describe('Where the App says it is.'),
+    }).describe('What geofencing reports. A SIM without a fix cannot serve the geofencing profile.'),
+    autoActivation: z.boolean().default(false).describe('Shown by the profile operation.'),
+    recoveryCodeCreated: z.boolean().default(false).describe('Shown by the profile operation.'),
+  })
+  .refine(
+    ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
+    { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
+  )
+  .transform(({ msisdn, through = msisdn, sim, apps, ...rest }) => ({
+    first: msisdn,
+    last: through,
+    subscriber: {
+      ...rest,
+      sim: sim && named('sim', 'sim', sim),
+      apps: apps.map((app, index) => named('app', `app-${index}`, app)),
+    },
+  }));
+
+/** A range of subscribers that are alike; `first` and `last` are digits without plus, and may be the same. */
+export type SubscriberTemplate = DeepReadonly<z.output<typeof entry>>;
+
+export type Subscriber = SubscriberTemplate['subscriber'] & {
   /** Digits without plus. */
   readonly msisdn: string;
-  readonly language: string | undefined;
-  readonly sim: Sscd | undefined;
-  readonly apps: readonly Sscd[];
-  readonly carrier: Carrier | undefined;
-  readonly location: { readonly sim: Location | undefined; readonly app: Location | undefined };
-  readonly autoActivation: boolean;
-  readonly recoveryCodeCreated: boolean;
-  /**
-   * A test number that answers every operation with this fault. Undefined for everybody else.
-   */
-  readonly alwaysFaults: { readonly code: number; readonly detail?: string } | undefined;
-}
+  /** A test number that answers every operation with this fault. */
+  readonly alwaysFaults?: { readonly code: number; readonly detail?: string } | undefined;
+};
 
 export interface SubscriberRegistry {
   /** @param msisdn Digits without plus. */
@@ -88,3 +173,11 @@ export interface SubscriberRegistry {
   /** Whether the number is one of the sandbox's own users. */
   isTestNumber(msisdn: string): boolean;
 }
+
+/** The list; no number may belong to two elements, because neither could claim it. */
+export const subscriberList = z.array(entry).superRefine((templates, context) => {
+  for (const [one, other] of findOverlaps(templates)) {
+    const message = `overlaps subscribers[${one}]`;
+    context.addIssue({ code: 'custom', path: [other, 'msisdn'], message });
+  }
+});

@@ -1,12 +1,6 @@
+import type { z } from 'zod';
 import { faultTable } from '../protocol/fault.ts';
-import type {
-  DeviceSpec,
-  Location,
-  SimulatedReceipt,
-  SimulatedSign,
-  Sscd,
-  Subscriber,
-} from './subscriber.ts';
+import { type SimulatedPerson, type Subscriber, subscriberList } from './subscriber.ts';
 
 /**
  * The sandbox's users: numbers that developers of applications know by heart, and the persons that the live service cannot
@@ -16,76 +10,49 @@ import type {
  *
  * Source: interface section 5.6.
  */
-const robot: DeviceSpec = { kind: 'robot', thinkSeconds: 0 };
+type Entry = z.input<typeof subscriberList>[number];
 
-const person = (sign: SimulatedSign, receipt: SimulatedReceipt): DeviceSpec => ({
-  kind: 'simulated',
-  sign,
-  receipt,
-});
+const inSwitzerland = { kind: 'fix', country: 'CH', accuracyMeters: 105 } as const;
 
-const sscd = (kind: Sscd['kind'], device: DeviceSpec, algorithm: Sscd['algorithm'] = 'EC'): Sscd => ({
-  kind,
-  id: kind === 'sim' ? 'sim' : 'app-0',
-  state: 'ACTIVE',
-  suspended: false,
-  pinBlocked: false,
-  algorithm,
-  certificateState: 'ACTIVE',
-  certificateExpired: false,
-  device,
-});
-
-const inSwitzerland: Location = {
-  country: 'CH',
-  accuracyMeters: 105,
-  deviceConfidence: 0.9,
-  locationConfidence: 0.9,
-  ageSeconds: 0,
-};
-
-const user = (
-  msisdn: string,
-  { sim, app, ...rest }: { readonly sim?: Sscd; readonly app?: Sscd } & Partial<Subscriber>,
-): Subscriber => ({
+/** A robot with a SIM, where nothing else is said. */
+const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
   msisdn,
-  language: undefined,
-  apps: app === undefined ? [] : [app],
-  sim,
-  carrier: sim === undefined ? undefined : { mcc: '228', mnc: '01', network: 'Swisscom' },
-  location: { sim: sim && inSwitzerland, app: app && inSwitzerland },
-  autoActivation: false,
-  recoveryCodeCreated: false,
-  alwaysFaults: undefined,
-  ...rest,
+  sim: {},
+  carrier: { mcc: '228', mnc: '01', network: 'Swisscom' },
+  location: { sim: inSwitzerland },
+  ...own,
 });
 
-/** Somebody with a SIM who signs, and then treats the receipt in one of the ways the wire can tell apart. */
-const signer = (msisdn: string, receipt: SimulatedReceipt): Subscriber =>
-  user(msisdn, { sim: sscd('sim', person('signs', receipt)) });
+/** A person with a SIM who signs, or does not, and then treats the receipt in one of the ways the wire can tell apart. */
+const person = (msisdn: string, sign: SimulatedPerson['sign'], receipt: SimulatedPerson['receipt']): Entry =>
+  user(msisdn, { sim: { device: { kind: 'simulated', sign, receipt } } });
+
+const read = (entries: readonly Entry[]): readonly Subscriber[] =>
+  subscriberList.parse(entries).map(({ first, subscriber }) => ({ ...subscriber, msisdn: first }));
 
 /**
  * These have a healthy SIM: their fault must come from `alwaysFaults`, at the moment at which the workflow lets it show,
  * and not from a profile that fits nothing.
  */
-const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>): Subscriber =>
-  user(msisdn, { sim: sscd('sim', robot), alwaysFaults });
+const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>) =>
+  read([user(msisdn)]).map((healthy) => ({ ...healthy, alwaysFaults }));
 
 export const testUsers: readonly Subscriber[] = [
-  user('41700092501', { sim: sscd('sim', robot) }),
-  user('41700092502', { sim: sscd('sim', robot, 'RSA') }),
-  signer('41700092503', 'accepts'),
-  signer('41700092504', 'cancels'),
-  signer('41700092505', 'ignores'),
-  signer('41700092506', 'never-answers'),
-  user('41700092507', { sim: sscd('sim', person('never-answers', 'never-answers')) }),
-  user('41700092508', { app: sscd('app', robot) }),
-  user('41700092509', { sim: sscd('sim', robot), app: sscd('app', robot) }),
-  user('41700092510', {
-    sim: sscd('sim', robot),
-    location: { sim: { errorCode: '200', errorMessage: 'No location returned' }, app: undefined },
-  }),
-  ...Object.keys(faultTable).map((code) => faulty(`41000092${code}`, { code: Number(code) })),
+  ...read([
+    user('41700092501'),
+    user('41700092502', { sim: { certificate: { algorithm: 'RSA' } } }),
+    person('41700092503', 'signs', 'accepts'),
+    person('41700092504', 'signs', 'cancels'),
+    person('41700092505', 'signs', 'ignores'),
+    person('41700092506', 'signs', 'never-answers'),
+    person('41700092507', 'never-answers', 'never-answers'),
+    { msisdn: '41700092508', apps: [{}], location: { app: inSwitzerland } },
+    user('41700092509', { apps: [{}], location: { sim: inSwitzerland, app: inSwitzerland } }),
+    user('41700092510', {
+      location: { sim: { kind: 'error', errorCode: '200', errorMessage: 'No location returned' } },
+    }),
+  ]),
+  ...Object.keys(faultTable).flatMap((code) => faulty(`41000092${code}`, { code: Number(code) })),
   // The health-check number: what monitoring calls, since it proves the way in without bothering a device.
-  faulty('41000000000', { code: 101, detail: 'Illegal msisdn' }),
+  ...faulty('41000000000', { code: 101, detail: 'Illegal msisdn' }),
 ];

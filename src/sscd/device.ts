@@ -53,15 +53,9 @@ export interface Upstream {
   readonly timeoutMs: number;
 }
 
-export interface ReceiptPrompt {
-  readonly transactionId: string;
-  readonly msisdn: string;
-  readonly subscriber: Subscriber | undefined;
-  readonly sscd: Sscd | undefined;
+export type ReceiptPrompt = Omit<Prompt, 'attempt' | 'data' | 'nonce' | 'promptedAt' | 'now'> & {
   readonly message: string;
-  readonly language: string | undefined;
-  readonly deadline: number;
-}
+};
 
 /** `lapsesAs` says what silence until the deadline will mean: the user saw it (`timeout`) or never did. */
 export type ReceiptResult =

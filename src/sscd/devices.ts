@@ -1,9 +1,7 @@
 import type { KeyCustody } from '../pki/ports.ts';
 import type { Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
-import { createOtp } from './otp.ts';
-import { createRobot } from './robot.ts';
-import { createSimulatedPerson } from './simulated.ts';
+import { createSimulated } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
 
 export type DeviceTarget =
@@ -15,6 +13,26 @@ export interface Devices {
   deviceFor(target: DeviceTarget): SigningDevice;
 }
 
+/**
+ * One-time passwords by text message. The application chooses the password and puts it into the text; this device only
+ * sees to it that the text reaches the phone. What comes back is a delivery, never a signature: nobody has acted on the
+ * bytes.
+ *
+ * @param flash A flash message shows itself and is not kept by the phone.
+ */
+const createOtp = (gateway: TextGateway, flash: boolean): SigningDevice => ({
+  kind: flash ? 'otp-flash' : 'otp-text',
+  screen: false,
+  upstream: gateway.upstream,
+  prompt: async ({ transactionId, attempt, msisdn, data }) => {
+    const sent = await gateway.send({ id: `${transactionId}-${attempt}`, msisdn, text: data.text, flash });
+    return sent.kind === 'sent'
+      ? { kind: 'answered', answer: { kind: 'delivered' } }
+      : { kind: 'unreachable', cause: sent.cause, refused: sent.refused };
+  },
+  receipt: async () => ({ kind: 'answered', receipt: 'unanswered' }),
+});
+
 export const createDevices = ({
   custody,
   gateway,
@@ -23,19 +41,11 @@ export const createDevices = ({
   readonly gateway: TextGateway;
 }): Devices => {
   const otp = {
-    'otp-text': createOtp({ gateway, flash: false }),
-    'otp-flash': createOtp({ gateway, flash: true }),
+    'otp-text': createOtp(gateway, false),
+    'otp-flash': createOtp(gateway, true),
   };
   return {
-    deviceFor: (target) => {
-      if (target.sscd === undefined) return otp[target.method];
-      const spec = target.sscd.device;
-      switch (spec.kind) {
-        case 'robot':
-          return createRobot({ custody, thinkSeconds: spec.thinkSeconds });
-        case 'simulated':
-          return createSimulatedPerson({ custody, sign: spec.sign, receipt: spec.receipt });
-      }
-    },
+    deviceFor: (target) =>
+      target.sscd === undefined ? otp[target.method] : createSimulated(custody, target.sscd.device),
   };
 };

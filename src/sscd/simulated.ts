@@ -1,35 +1,59 @@
 /**
- * A person whose behaviour is written down: signs, refuses with a fault, or lets the phone ring; accepts a receipt,
- * cancels it, looks at it and does nothing, or never sees it. The numbers of the test users are such persons.
+ * What signs in place of hardware, with the keys of the service's own custody.
  *
- * It has a screen like anybody's, so a second request while one is shown meets a busy phone.
+ * robot      Agrees to everything, at once or after a while to think. Load tests and demonstrations sign with it. While it
+ *            thinks, nothing runs: it asks to be asked again, and the job sleeps until then.
+ * simulated  A person whose behaviour is written down: signs, refuses with a fault, or lets the phone ring; accepts a
+ *            receipt, cancels it, looks at it and does nothing, or never sees it. The person has a screen like anybody's,
+ *            so a second request while one is shown meets a busy phone.
  */
+import { Buffer } from 'node:buffer';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
+import { signCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, isFaultCode } from '../protocol/fault.ts';
-import type { SimulatedReceipt, SimulatedSign } from '../registry/subscriber.ts';
-import type { PromptResult, ReceiptResult, SigningDevice } from './device.ts';
-import { signPrompt } from './signing.ts';
+import { bytesToSign } from '../protocol/requests.ts';
+import type { DeviceSpec, SimulatedPerson } from '../registry/subscriber.ts';
+import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';
 
-const receiptBehaviour: Record<SimulatedReceipt, ReceiptResult> = {
+/** @throws When the prompt names no subscriber or SSCD: such a prompt has no key and must not get here. */
+const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
+  const { subscriber, sscd, msisdn, data, nonce } = prompt;
+  if (subscriber === undefined || sscd === undefined) throw new Error('A prompt without an SSCD has no key');
+  const key = await custody.userKey({
+    msisdn,
+    sscdId: sscd.id,
+    algorithm: sscd.algorithm,
+    expired: sscd.certificateExpired,
+  });
+  const cms = await signCms({ content: bytesToSign(data), key, nonce });
+  return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
+};
+
+const createRobot = (custody: KeyCustody, thinkSeconds: number): SigningDevice => ({
+  kind: 'robot',
+  screen: false,
+  upstream: undefined,
+  prompt: async (prompt) => {
+    const readyAt = prompt.promptedAt + thinkSeconds * 1000;
+    if (prompt.now < readyAt) return { kind: 'awaiting', askAgainAt: readyAt };
+    return { kind: 'answered', answer: await signPrompt(custody, prompt) };
+  },
+  receipt: async () => ({ kind: 'answered', receipt: 'accepted' }),
+});
+
+const receiptBehaviour: Record<SimulatedPerson['receipt'], ReceiptResult> = {
   accepts: { kind: 'answered', receipt: 'accepted' },
   cancels: { kind: 'answered', receipt: 'cancelled' },
   ignores: { kind: 'awaiting', lapsesAs: 'timeout' },
   'never-answers': { kind: 'awaiting', lapsesAs: 'unanswered' },
 };
 
-export const createSimulatedPerson = ({
-  custody,
-  sign,
-  receipt,
-}: {
-  readonly custody: KeyCustody;
-  readonly sign: SimulatedSign;
-  readonly receipt: SimulatedReceipt;
-}): SigningDevice => ({
+const createPerson = (custody: KeyCustody, { sign, receipt }: SimulatedPerson): SigningDevice => ({
   kind: 'simulated',
   screen: true,
   upstream: undefined,
-  prompt: async (prompt): Promise<PromptResult> => {
+  prompt: async (prompt) => {
     if (sign === 'signs') return { kind: 'answered', answer: await signPrompt(custody, prompt) };
     if (sign === 'never-answers') return { kind: 'awaiting' };
     const code = isFaultCode(sign.fault) ? sign.fault : 900;
@@ -37,3 +61,12 @@ export const createSimulatedPerson = ({
   },
   receipt: async () => receiptBehaviour[receipt],
 });
+
+export const createSimulated = (custody: KeyCustody, spec: DeviceSpec): SigningDevice => {
+  switch (spec.kind) {
+    case 'robot':
+      return createRobot(custody, spec.thinkSeconds);
+    case 'simulated':
+      return createPerson(custody, spec);
+  }
+};

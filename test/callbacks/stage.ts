@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { vi } from 'vitest';
 import { type CallbackSide, type CallbackSideOptions, startCallbacks } from '../../src/callbacks/start.ts';
-import type { RegisteredProvider } from '../../src/registry/application-provider.ts';
+import type { RegisteredProvider } from '../../src/registry/application-providers.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { describeConfiguration, fillTable, keyTable } from '../../src/configuration/describe.ts';
+import { fillTable, keyTable } from '../../scripts/key-table.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
+import { configurationSchema } from '../../src/configuration/schema.ts';
 import { environmentSchema } from '../../src/environment.ts';
 
 const document = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
 
 describe('docs/configuration.md', () => {
   it('holds the table of keys as the schema describes them', () => {
-    expect(document).toContain(describeConfiguration());
-    expect(fillTable(document, 'configuration', describeConfiguration())).toBe(document);
+    expect(document).toContain(keyTable(configurationSchema));
+    expect(fillTable(document, 'configuration', keyTable(configurationSchema))).toBe(document);
   });
 
   it('holds the table of environment variables', () => {
@@ -25,7 +26,7 @@ describe('docs/configuration.md', () => {
 
 describe('the table of keys', () => {
   it('says of every key what it means', () => {
-    const rows = describeConfiguration().trim().split('\n').slice(2);
+    const rows = keyTable(configurationSchema).trim().split('\n').slice(2);
     expect(rows.length).toBeGreaterThan(60);
     expect(rows.filter((row) => row.endsWith('|  |'))).toEqual([]);
   });

@@ -54,10 +54,11 @@ describe('the states of a user who can sign with another device', () => {
     });
   });
 
-  it('come with certificates as Base64 and with one subject for each', async () => {
+  it('come with certificates as Base64 and with one subject for each, as text that is no Base64', async () => {
     const [{ MobileUserCertificate }] = (await sscdsOf(oldSim, 'sscds certs')).App;
     const [{ X509Certificate, X509SubjectName }] = MobileUserCertificate;
     for (const text of X509Certificate) expect(Buffer.from(text, 'base64').toString('base64')).toBe(text);
     expect(X509SubjectName).toHaveLength(X509Certificate.length);
+    for (const text of X509SubjectName) expect(text).toMatch(/^cn=./);
   });
 });

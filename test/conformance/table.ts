@@ -1,7 +1,4 @@
-/**
- * The conformance table: each rule of the signature interface, and the tests that hold it. The interface's second area,
- * the OpenID provider (its sections 2.6, 4.5, 5.2 to 5.6 and 7.5), has no rows yet.
- */
+/** The conformance table: each rule of the interface, and the tests that hold it. */
 import type { Row } from './row.ts';
 import { additionalServicesRows } from './rows/additional-services.ts';
 import { applicationProvidersRows } from './rows/application-providers.ts';
@@ -10,6 +7,7 @@ import { dataToBeSignedRows } from './rows/data-to-be-signed.ts';
 import { dialectsRows } from './rows/dialects.ts';
 import { faultCodesRows } from './rows/fault-codes.ts';
 import { faultsRows } from './rows/faults.ts';
+import { openidRows } from './rows/openid.ts';
 import { profileRows } from './rows/profile.ts';
 import { profileParamsRows } from './rows/profile-params.ts';
 import { receiptRows } from './rows/receipt.ts';
@@ -47,4 +45,5 @@ export const conformanceTable: readonly Row[] = [
   ...faultCodesRows,
   ...testUsersRows,
   ...signatureRows,
+  ...openidRows,
 ];

@@ -241,7 +241,14 @@ describe('the same request sent twice', () => {
     ['AP_Info.AP_TransID', 'OTHER-1'],
     ['AP_Info.Instant', '2024-07-02T08:06:55.134Z'],
     ['AP_Info.AP_ID', 'http://other.example'],
+    ['MinorVersion', '1'],
+    ['MSSP_Info.MSSP_ID.URI', 'http://mid.swisscom.ch/'],
+    ['MobileUser.MSISDN', '41700092501'],
+    ['MessagingMode', 'synch'],
+    ['SignatureProfile', 'http://mid.vendor.ch/STK-LoA4'],
+    ['TimeOut', '61'],
     ['DataToBeSigned.Data', 'Something else?'],
+    ['AdditionalServices', [{ Description: 'http://mid.vendor.ch/as#subscriberInfo' }]],
   ])('but for another %s is another transaction', async (member, value) => {
     const request = signRequest({ msisdn: thinking, mode: 'asynch' });
     const ids = await Promise.all(

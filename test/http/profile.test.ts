@@ -84,6 +84,13 @@ describe('Params', () => {
     expect(extensionOf(await profile(robot, params))).toEqual(extension);
   });
 
+  it.each(['state', 'certs', 'pinstatus', 'carddetails'])(
+    'tell nothing of SSCDs without sscds: %s',
+    async (params) => {
+      expect(extensionOf(await profile(robot, params))?.Sscds).toBeUndefined();
+    },
+  );
+
   it('certs give the certificates of user, issuing CA and root, with their subjects as plain text', async () => {
     const answer = await profile(robot, 'sscds certs');
     const [certificate, ...others] = extensionOf(answer).Sscds.Sim.MobileUserCertificate;

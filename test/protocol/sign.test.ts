@@ -102,6 +102,14 @@ describe('MSISDN', () => {
     },
   );
 
+  it('with its leading plus is in international format, and means the number without it', () => {
+    const numberOf = (text: string) => request(signWith({ 'MobileUser.MSISDN': text })).msisdn.number;
+    expect(numberOf('+41700092501')).toBe(numberOf('41700092501'));
+    for (const national of ['+0700092501', '+70009']) {
+      expect(faultOf(signWith({ 'MobileUser.MSISDN': national }))).toMatchObject({ code: 101 });
+    }
+  });
+
   it.each([
     '0041700092501',
     '0700092501',
@@ -128,15 +136,14 @@ describe('MSISDN', () => {
 });
 
 describe('AP_TransID', () => {
-  it.each([
-    'POSTMAN.46009.542',
-    'MSS-1',
-    'ID-32ffc297-ac33-4be2-b3f4-42588502ea0f',
-    '32ffc297-ac33-4be2-b3f4-42588502ea0f',
-    '_',
-    'a:b',
-    'x'.repeat(64),
-  ])('may be %s', (id) => {
+  it.each(['POSTMAN.46009.542', 'MSS-1', 'ID-32ffc297-ac33-4be2-b3f4-42588502ea0f', '_', 'x'.repeat(64)])(
+    'may be the NCName %s',
+    (id) => {
+      expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
+    },
+  );
+
+  it.each(['32ffc297-ac33-4be2-b3f4-42588502ea0f', 'a:b'])('may be %s, which is no NCName', (id) => {
     expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
   });
 

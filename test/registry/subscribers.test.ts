@@ -4,7 +4,8 @@ import { faultTable } from '../../src/protocol/fault.ts';
 import { locationReport } from '../../src/registry/geofencing.ts';
 import { createRangeIndex, findOverlaps, type NumberRange } from '../../src/registry/number-ranges.ts';
 import { chooseMethod, sscdFault } from '../../src/registry/profile-selection.ts';
-import { createSubscriberRegistry, type SubscriberTemplate } from '../../src/registry/subscribers.ts';
+import type { SubscriberTemplate } from '../../src/registry/subscriber.ts';
+import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import { testUsers } from '../../src/registry/test-users.ts';
 import { sscd, subscriber } from './people.ts';
 
@@ -62,7 +63,7 @@ describe('the subscriber registry', () => {
       sandbox: true,
     });
     expect(find('41700092501')).toMatchObject({ msisdn: '41700092501', language: 'rm' });
-    expect(find('41700092502')).toMatchObject({ language: undefined });
+    expect(find('41700092502')?.language).toBeUndefined();
   });
 
   it('throws when two entries share a number', () => {
@@ -92,7 +93,7 @@ describe('ranges of numbers', () => {
   it('are reported as pairs that do share a number, lower index first', () => {
     fc.assert(
       fc.property(fc.array(anyRange, { maxLength: 8 }), (ranges) => {
-        for (const { indexes } of findOverlaps(ranges)) {
+        for (const indexes of findOverlaps(ranges)) {
           const [one, other] = indexes.map((index) => ranges[index]);
           expect(indexes[0]).toBeLessThan(indexes[1]);
           expect(Number(one?.first)).toBeLessThanOrEqual(Number(other?.last));

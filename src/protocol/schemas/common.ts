@@ -14,10 +14,6 @@ import { objectTo } from '../objections.ts';
 /** A text that has to be there. */
 export const text = (): z.ZodString => z.string().min(1);
 
-/** @param words What the detail says about any other version, such as `must be version 1.1`. */
-export const version = <const Values extends readonly [string, ...string[]]>(values: Values, words: string) =>
-  z.enum(values, { error: words });
-
 /** Normalises what it accepts: answers echo an instant in UTC, three decimals, `Z`. */
 const checkInstant = (payload: z.core.ParsePayload<string>): void => {
   const instant = normaliseInstant(payload.value);
@@ -45,7 +41,7 @@ const msspIdSchema = z
 /**
  * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a colon, so those pass.
  */
-export const apInfoSchema = z
+const apInfoSchema = z
   .object({
     AP_ID: text().meta({ description: 'The application.', example: 'mid://ap.example.ch' }),
     AP_PWD: z.string().nullish().meta({ description: 'Checked only if the application has one registered.' }),
@@ -57,7 +53,7 @@ export const apInfoSchema = z
   })
   .meta({ id: 'AP_Info', description: 'The application that calls.' });
 
-export const msspInfoSchema = z
+const msspInfoSchema = z
   .object({
     MSSP_ID: msspIdSchema,
     // Clients that fill every member send an empty text here. Nothing reads it.
@@ -70,6 +66,21 @@ export const msspInfoSchema = z
       .meta({ format: 'date-time', description: 'Not needed in requests.' }),
   })
   .meta({ id: 'MSSP_Info', description: 'The service that is called.' });
+
+/** @param expected In the words of the detail for any other version: `1.2 or 1.1`. */
+export const requestHead = <const Major extends string, const Minors extends readonly [string, ...string[]]>(
+  major: Major,
+  minors: Minors,
+  expected: string,
+) => {
+  const error = `must belong to version ${expected}`;
+  return {
+    MajorVersion: z.enum([major], { error }),
+    MinorVersion: z.enum(minors, { error }),
+    AP_Info: apInfoSchema,
+    MSSP_Info: msspInfoSchema,
+  };
+};
 
 // No number is shorter than seven digits with its country code, and E.164 ends at fifteen.
 const e164 = /^\+?[1-9]\d{6,14}$/;
@@ -115,7 +126,7 @@ export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: str
 };
 
 /** Answers echo the caller, never its password. */
-export const apInfoAnswerSchema = z
+const apInfoAnswerSchema = z
   .object({ AP_ID: z.string(), AP_TransID: z.string(), Instant: z.string().meta({ format: 'date-time' }) })
   .meta({
     id: 'AP_InfoAnswer',
@@ -127,7 +138,7 @@ export const apInfoAnswerSchema = z
     },
   });
 
-export const msspInfoAnswerSchema = z
+const msspInfoAnswerSchema = z
   .object({
     MSSP_ID: z.object({ URI: z.string() }).meta({ description: 'As the request spelled it.' }),
     Instant: z.string().meta({ format: 'date-time', description: 'Time of the answer.' }),
@@ -137,6 +148,16 @@ export const msspInfoAnswerSchema = z
     description: 'The service that answers.',
     example: { Instant: '2024-07-02T08:06:55.757Z', MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
   });
+
+export const answerHead = <const Major extends string, const Minor extends string>(
+  major: Major,
+  minor: Minor,
+) => ({
+  AP_Info: apInfoAnswerSchema,
+  MSSP_Info: msspInfoAnswerSchema,
+  MajorVersion: z.enum([major]),
+  MinorVersion: z.enum([minor]),
+});
 
 export const mobileUserAnswerSchema = z.object({ MSISDN: z.string() }).meta({
   id: 'MobileUserAnswer',

@@ -6,15 +6,7 @@
 import { z } from 'zod';
 import { objectTo } from '../objections.ts';
 import { type ProfileParam, profileParams } from '../requests.ts';
-import {
-  apInfoAnswerSchema,
-  apInfoSchema,
-  mobileUserSchema,
-  msspInfoAnswerSchema,
-  msspInfoSchema,
-  statusCodeSchema,
-  version,
-} from './common.ts';
+import { answerHead, mobileUserSchema, requestHead, statusCodeSchema } from './common.ts';
 
 const words: ReadonlySet<string> = new Set(profileParams);
 const isParam = (word: string): word is ProfileParam => words.has(word);
@@ -39,10 +31,7 @@ export const profileRequestSchema = z
   .object({
     MSS_ProfileReq: z
       .object({
-        MajorVersion: version(['2'], 'must belong to version 2.0'),
-        MinorVersion: version(['0'], 'must belong to version 2.0'),
-        AP_Info: apInfoSchema,
-        MSSP_Info: msspInfoSchema,
+        ...requestHead('2', ['0'], '2.0'),
         MobileUser: mobileUserSchema,
         Params: paramsSchema,
       })
@@ -98,10 +87,7 @@ const profileStatusSchema = z
 
 const mssProfileRespSchema = z
   .object({
-    AP_Info: apInfoAnswerSchema,
-    MSSP_Info: msspInfoAnswerSchema,
-    MajorVersion: z.enum(['2']),
-    MinorVersion: z.enum(['0']),
+    ...answerHead('2', '0'),
     SignatureProfile: z
       .array(z.string())
       .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),

@@ -9,19 +9,16 @@
 import { z } from 'zod';
 import {
   absoluteUri,
-  apInfoAnswerSchema,
-  apInfoSchema,
+  answerHead,
   checkTextLength,
   encodingSchema,
   flagSchema,
   mobileUserSchema,
-  msspInfoAnswerSchema,
-  msspInfoSchema,
   msspTransIdSchema,
   plainTextSchema,
+  requestHead,
   statusCodeSchema,
   text,
-  version,
 } from './common.ts';
 
 /** A receipt is shown by the same screen as a text to sign, so the same limit holds. */
@@ -72,10 +69,7 @@ export const receiptRequestSchema = z
   .object({
     MSS_ReceiptReq: z
       .object({
-        MajorVersion: version(['1'], 'must belong to version 1.1'),
-        MinorVersion: version(['1'], 'must belong to version 1.1'),
-        AP_Info: apInfoSchema,
-        MSSP_Info: msspInfoSchema,
+        ...requestHead('1', ['1'], '1.1'),
         MSSP_TransID: msspTransIdSchema,
         MobileUser: mobileUserSchema,
         Message: receiptMessageSchema,
@@ -110,10 +104,7 @@ const receiptRespStatusSchema = z
 
 const mssReceiptRespSchema = z
   .object({
-    AP_Info: apInfoAnswerSchema,
-    MSSP_Info: msspInfoAnswerSchema,
-    MajorVersion: z.enum(['1']),
-    MinorVersion: z.enum(['1']),
+    ...answerHead('1', '1'),
     Status: receiptRespStatusSchema,
   })
   .meta({ id: 'MSS_ReceiptResp', description: 'The receipt was shown, or could not be.' });

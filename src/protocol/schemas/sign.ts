@@ -9,18 +9,15 @@ import { objectTo } from '../objections.ts';
 import type { ProtocolRules } from '../rules.ts';
 import { profilesByUri, servicesByUri } from '../uris.ts';
 import {
-  apInfoAnswerSchema,
-  apInfoSchema,
+  answerHead,
   checkTextLength,
   encodingSchema,
   mobileUserAnswerSchema,
   mobileUserSchema,
-  msspInfoAnswerSchema,
-  msspInfoSchema,
   msspTransIdSchema,
+  requestHead,
   statusCodeSchema,
   text,
-  version,
 } from './common.ts';
 import { additionalServicesSchema, serviceResponseSchema } from './services.ts';
 
@@ -68,10 +65,7 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
   const services = servicesByUri(rules.authorities);
   const request = z
     .object({
-      MajorVersion: version(['1'], 'must belong to version 1.2 or 1.1'),
-      MinorVersion: version(['2', '1'], 'must belong to version 1.2 or 1.1'),
-      AP_Info: apInfoSchema,
-      MSSP_Info: msspInfoSchema,
+      ...requestHead('1', ['2', '1'], '1.2 or 1.1'),
       MobileUser: mobileUserSchema,
       MessagingMode: z.enum(['synch', 'asynch'], { error: 'must be synch or asynch' }),
       SignatureProfile: z.enum([...profiles.keys()], { error: 'is not a known profile' }).meta({
@@ -127,12 +121,9 @@ export const signatureStatusSchema = z
 
 const mssSignatureRespSchema = z
   .object({
-    AP_Info: apInfoAnswerSchema,
-    MSSP_Info: msspInfoAnswerSchema,
+    ...answerHead('1', '1'),
     MSSP_TransID: msspTransIdSchema,
     MSS_Signature: mssSignatureSchema.optional(),
-    MajorVersion: z.enum(['1']),
-    MinorVersion: z.enum(['1']),
     MobileUser: mobileUserAnswerSchema,
     ServiceResponses: z.array(serviceResponseSchema).optional(),
     SignatureProfile: z.string().meta({

@@ -112,9 +112,10 @@ export const callerRows: readonly Row[] = [
   {
     id: 'wire-requests-26',
     source: 'wire facts: requests',
-    rule: 'An AP_TransID is like an XML NCName.',
+    rule: 'An AP_TransID is an XML NCName of ASCII characters; one that begins with a digit or has a colon, as clients in use send, passes too.',
     tests: [
-      'test/protocol/sign.test.ts › AP_TransID > may be %s',
+      'test/protocol/sign.test.ts › AP_TransID > may be the NCName %s',
+      'test/protocol/sign.test.ts › AP_TransID > may be %s, which is no NCName',
       'test/protocol/sign.test.ts › AP_TransID > that is %j is a fault 101',
     ],
   },
@@ -122,6 +123,6 @@ export const callerRows: readonly Row[] = [
     id: 'wire-requests-27',
     source: 'wire facts: requests',
     rule: 'An AP_TransID of 39 characters, as real clients send, is accepted.',
-    tests: ['test/protocol/sign.test.ts › AP_TransID > may be %s'],
+    tests: ['test/protocol/sign.test.ts › AP_TransID > may be the NCName %s'],
   },
 ];

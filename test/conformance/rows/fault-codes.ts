@@ -246,4 +246,14 @@ export const faultCodesRows: readonly Row[] = [
       'test/http/redis-away.test.ts › while Redis is stopped > every operation answers Fault 900 within a moment, and readyz is 503 while livez is 200',
     ],
   },
+  {
+    id: 'interface-7.3-1',
+    source: 'interface 7.3',
+    rule: 'Other fault codes, which the interface leaves open, are those of one table, whatever is sent.',
+    tests: [
+      'test/http/fuzz.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
+      'test/http/fuzz.test.ts › whatever is sent > as bytes that are no request at all is answered with a Fault of the table',
+      'test/protocol/mutation.test.ts › a spoiled %s request > never throws, and ends well or in a fault of the table that repeats no value',
+    ],
+  },
 ];

@@ -5,8 +5,11 @@ export const profileParamsRows: readonly Row[] = [
   {
     id: 'wire-profile-1',
     source: 'wire facts: profile',
-    rule: 'Params may also hold carddetails.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    rule: 'Params may also hold carddetails, which beside sscds switches on CardDetails.',
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
+      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
+    ],
   },
   {
     id: 'wire-profile-2',
@@ -17,14 +20,18 @@ export const profileParamsRows: readonly Row[] = [
   {
     id: 'wire-profile-3',
     source: 'wire facts: profile',
-    rule: 'state switches on the State of each SSCD.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    rule: 'Beside sscds, state switches on the State of each SSCD.',
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
+      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
+    ],
   },
   {
     id: 'wire-profile-4',
     source: 'wire facts: profile',
-    rule: 'certs switches on the certificates.',
+    rule: 'Beside sscds, certs switches on the certificates.',
     tests: [
+      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
       'test/http/profile.test.ts › Params > certs give the certificates of user, issuing CA and root, with their subjects as plain text',
       'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
     ],
@@ -32,8 +39,11 @@ export const profileParamsRows: readonly Row[] = [
   {
     id: 'wire-profile-5',
     source: 'wire facts: profile',
-    rule: 'pinstatus switches on PinStatus.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    rule: 'Beside sscds, pinstatus switches on PinStatus.',
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
+      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
+    ],
   },
   {
     id: 'wire-profile-6',

@@ -103,16 +103,16 @@ export const profileRows: readonly Row[] = [
     source: 'interface 2.4',
     rule: 'X509Certificate is an array of Base64 texts.',
     tests: [
-      'test/conformance/profile.test.ts › the states of a user who can sign with another device > come with certificates as Base64 and with one subject for each',
+      'test/conformance/profile.test.ts › the states of a user who can sign with another device > come with certificates as Base64 and with one subject for each, as text that is no Base64',
       'test/http/profile.test.ts › Params > certs give the certificates of user, issuing CA and root, with their subjects as plain text',
     ],
   },
   {
     id: 'interface-2.4-14',
     source: 'interface 2.4',
-    rule: 'X509SubjectName is an array.',
+    rule: 'X509SubjectName is an array of Base64 strings; against that its strings are plain text, as the live service writes them.',
     tests: [
-      'test/conformance/profile.test.ts › the states of a user who can sign with another device > come with certificates as Base64 and with one subject for each',
+      'test/conformance/profile.test.ts › the states of a user who can sign with another device > come with certificates as Base64 and with one subject for each, as text that is no Base64',
     ],
   },
   {

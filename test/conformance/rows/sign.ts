@@ -116,8 +116,9 @@ export const signRows: readonly Row[] = [
   {
     id: 'interface-4.1-5',
     source: 'interface 4.1',
-    rule: 'MinorVersion is required in a sign request, and is 2, or 1 from older clients.',
+    rule: 'MinorVersion is required in a sign request, and is 2.',
     tests: [
+      'test/http/sign.test.ts › a request > of version 1.%s is answered in version 1.1',
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
       'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',

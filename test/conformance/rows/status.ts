@@ -190,4 +190,25 @@ export const statusRows: readonly Row[] = [
       'test/http/status.test.ts › a transaction that this AP cannot see > is fault 101 in the very same bytes, be it unknown, foreign or past its retention',
     ],
   },
+  {
+    id: 'interface-6-1',
+    source: 'interface 6',
+    rule: 'Polling the status is enough to hear of any end: callbacks, which the interface does not show, are sent only to an application that has one configured.',
+    tests: [
+      'test/callbacks/delivery.test.ts › a callback > costs an application without one nothing',
+      'test/http/status.test.ts › the status of an asynch request > is 504 OUTSTANDING_TRANSACTION until the user has acted, then the Fault of what the user did',
+      'test/http/status.test.ts › the status of an asynch request > can be asked for again and again, signed or failed, and with a receipt',
+    ],
+  },
+  {
+    id: 'interface-7.3-2',
+    source: 'interface 7.3',
+    rule: 'The full list of status codes, which the interface leaves open, is 100, 500, 502 and 504.',
+    tests: [
+      'test/http/status.test.ts › the status of an asynch request > is 504 OUTSTANDING_TRANSACTION until the user has acted, then the Fault of what the user did',
+      'test/http/status.test.ts › the status of an asynch request > is then 500 SIGNATURE with signature, MobileUser and ServiceResponses, without MSSP_TransID and SignatureProfile',
+      'test/http/status.test.ts › the status of an asynch request > is 502 VALID_SIGNATURE when the service was asked to verify it',
+      'test/http/sign.test.ts › in asynch mode > the sign response carries MSSP_TransID and Status 100 REQUEST_OK, never a signature or ServiceResponses',
+    ],
+  },
 ];

@@ -61,4 +61,40 @@ export const testUsersRows: readonly Row[] = [
       'test/http/sign.test.ts › a request > with the MSISDN %s, not E.164, is fault 101 Illegal msisdn',
     ],
   },
+  {
+    id: 'interface-5.6-1',
+    source: 'interface 5.6',
+    rule: 'A client may name a test number in login_hint only if it is authorised for that.',
+    tests: [
+      'test/oauth/par/push.test.ts › a test number > may be named by a client that is allowed to',
+      'test/oauth/par/push.test.ts › a request is refused > when %s',
+      'test/oauth/interaction/numbers.test.ts › an offer > is empty for a client that may not name numbers',
+    ],
+  },
+  {
+    id: 'interface-5.6-2',
+    source: 'interface 5.6',
+    rule: 'A test number counts only in a request that was pushed.',
+    tests: [
+      'test/oauth/interaction/numbers.test.ts › an offer > has test numbers only out of pushed requests',
+    ],
+  },
+  {
+    id: 'interface-5.6-3',
+    source: 'interface 5.6',
+    rule: 'There are two robots on a SIM that sign as anybody does, one with an EC key and one with an RSA key.',
+    tests: [
+      'test/registry/subscribers.test.ts › the test users > have robots with an EC and an RSA SIM that can be located in Switzerland',
+      'test/oauth/interaction/login.test.ts › a login at the browser > goes from the client to the phone and back, and gives tokens about the person',
+    ],
+  },
+  {
+    id: 'interface-5.6-4',
+    source: 'interface 5.6',
+    rule: 'There are simulated users for the errors 401, 402, 403, 404 and 406.',
+    tests: [
+      'test/registry/subscribers.test.ts › the test users > have a number that ends with %s and faults with it',
+      'test/oauth/interaction/login.test.ts › a login that fails > with %s tells the person why, and the client %s with %s',
+    ],
+  },
 ];

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { configurationSchema } from './schema.ts';
 
 /**
  * Prints the keys of a schema as a Markdown table, so that no default or meaning is typed by hand into a document.
@@ -75,9 +74,6 @@ export const keyTable = (schema: z.ZodType): string => {
     '\n',
   );
 };
-
-/** The table of docs/configuration.md. */
-export const describeConfiguration = (): string => keyTable(configurationSchema);
 
 /**
  * Puts a table between `<!-- table: name -->` and the next `<!-- end -->` of a document, in place of what is there.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dtbsLimit } from '../protocol/gsm.ts';
-import { type LoginText, loginLanguages } from '../registry/oauth-client.ts';
+import { section } from './entry.ts';
 
 /**
  * The text that the phone shows when somebody logs in.
@@ -29,14 +29,12 @@ const text = z
     error: 'must have no other placeholders than #CLIENT#, #SESSION# and #NUMBER#',
   });
 
-export const loginText = z
-  .strictObject({
-    en: text.optional().describe('In English.'),
-    de: text.optional().describe('In German.'),
-    fr: text.optional().describe('In French.'),
-    it: text.optional().describe('In Italian.'),
-  })
-  .prefault({});
+export const loginText = section({
+  en: text.optional().describe('In English.'),
+  de: text.optional().describe('In German.'),
+  fr: text.optional().describe('In French.'),
+  it: text.optional().describe('In Italian.'),
+});
 
 /** In one pass, so that a placeholder within a name stays what it is. A number without a place of its own is put behind. */
 const fill = (template: string, client: string): string => {
@@ -49,12 +47,13 @@ const fill = (template: string, client: string): string => {
 };
 
 /** Languages whose text no phone could show, were this client the one that asks. */
-export const languagesTooLong = (texts: LoginText, client: string): readonly string[] =>
-  loginLanguages.filter((language) => {
-    const template = texts[language];
-    if (template === undefined) return false;
+export const languagesTooLong = (
+  texts: Readonly<Record<string, string | undefined>>,
+  client: string,
+): readonly string[] =>
+  Object.entries(texts).flatMap(([language, template = '']) => {
     const filled = fill(template, client);
-    return filled.length > dtbsLimit(filled);
+    return filled.length > dtbsLimit(filled) ? [language] : [];
   });
 
 export const tooLong =

@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { type PublicJwk, signingAlgorithms } from '../registry/oauth-client.ts';
 
 /**
  * A client's public key, as RFC 7517 writes it.
@@ -10,6 +9,7 @@ import { type PublicJwk, signingAlgorithms } from '../registry/oauth-client.ts';
  */
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
+/** By type of key. */
 const algorithmsOf: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['RSA', ['RS256', 'PS256']],
   ['EC', ['ES256']],
@@ -57,7 +57,9 @@ const problemsOf = (jwk: Readonly<Record<string, unknown>>): readonly (readonly 
   if (!isKid(jwk.kid)) return [['kid', 'must be 1 to 128 visible ASCII characters']];
   if (!isOneOf(jwk.use, ['sig'])) return [['use', 'must be "sig"']];
   if (!isOneOf(jwk.alg, algorithms)) {
-    return [['alg', `must be one of ${signingAlgorithms.join(', ')} and fit the type of the key`]];
+    return [
+      ['alg', `must be one of ${[...algorithmsOf.values()].flat().join(', ')} and fit the type of the key`],
+    ];
   }
   const key = keyOf(jwk);
   return key !== undefined && isStrongEnough(key)
@@ -74,7 +76,9 @@ const publicJwk = z
   })
   .transform(
     (jwk) =>
-      Object.fromEntries(members.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : []))) as PublicJwk,
+      Object.fromEntries(members.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : []))) as Readonly<
+        Record<string, unknown>
+      > & { readonly kty: string },
   );
 
 /** A client's keys. Several must have names, by which its tokens say which one has signed. */

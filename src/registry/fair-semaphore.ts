@@ -10,7 +10,7 @@
  * piece is turned away whose lane and whose origin have most of what waits. A flood is one or the other, so whoever is
  * alone in a lane or at an origin finds room.
  */
-export interface Turnstile {
+export interface FairSemaphore {
   /**
    * Runs the work when its lane has its turn.
    *
@@ -47,7 +47,7 @@ const mostCrowded = (pieces: readonly Piece[]): Piece | undefined => {
   return found;
 };
 
-export const createTurnstile = ({
+export const createFairSemaphore = ({
   maxConcurrent,
   maxWaitingPerLane,
   maxWaiting,
@@ -56,7 +56,7 @@ export const createTurnstile = ({
   /** The first of a lane in which nothing runs may always wait. */
   readonly maxWaitingPerLane: number;
   readonly maxWaiting: number;
-}): Turnstile => {
+}): FairSemaphore => {
   /** In the order of arrival. */
   const waiting = new Set<Piece>();
   /** Lanes in which something waits, and in each its origins, in the order of their turns. */

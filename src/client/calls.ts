@@ -1,0 +1,225 @@
+/**
+ * One call for each operation of the signature interface, every outcome a value. The command line uses it as it is;
+ * client.ts makes the client of it that other programs import.
+ *
+ * It says what the service said and verifies nothing: who relies on a signature calls `verifySignature` with the text
+ * that it sent and the roots that it trusts.
+ */
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { z } from 'zod';
+import { parseJson } from '../protocol/json.ts';
+import type { Operation } from '../protocol/parse.ts';
+import { type MessagingMode, profileParams } from '../protocol/requests.ts';
+import type { Dialect } from '../protocol/uris.ts';
+import {
+  defaultTimeoutSeconds,
+  type RequestInput,
+  writeCaller,
+  writePlainText,
+  writeSignRequest,
+} from '../protocol/write-request.ts';
+import {
+  faultAnswerSchema,
+  profileAnswerSchema,
+  receiptAnswerSchema,
+  signatureAnswerSchema,
+  statusAnswerSchema,
+} from './answers.ts';
+import { causeOf, type Fetch } from './patient-fetch.ts';
+import { pollUntilEnded } from './polling.ts';
+import type { Reply, Standing, Submitted } from './reply.ts';
+
+export interface CallsOptions {
+  /** Base of the service: `https://host/base`; the paths of the interface follow it. */
+  readonly url: string;
+  readonly apId: string;
+  /** Secret. Goes into bodies and nowhere else. */
+  readonly apPassword: string | undefined;
+  /** That in which the interface itself is written, by default. */
+  readonly dialect?: Dialect | undefined;
+  readonly fetch: Fetch;
+  readonly now: () => number;
+  /** Ends every call; the service goes on with what it has received. */
+  readonly signal: AbortSignal;
+}
+
+export type SignRequest = RequestInput & {
+  /** Ask where the phone is. */
+  readonly geofencing?: boolean;
+};
+
+export interface ReceiptRequest {
+  readonly msspTransId: string;
+  readonly msisdn: string;
+  readonly text: string;
+  readonly language?: string | undefined;
+}
+
+/** For answers that need nobody's thumbs. */
+const promptMs = 15_000;
+/** What a service may take beyond the time that the user has. */
+const marginMs = 30_000;
+/** The longest that a receipt can be set to stay on the phone. */
+const receiptMs = 300_000;
+
+/** The dialect in which the interface itself is written. */
+const vendor: Dialect = { authority: 'mid.vendor.ch', languageAuthority: 'mss.vendor.fi' };
+
+interface RawAnswer {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+  /** Whether it has a Retry-After. */
+  readonly retryLater: boolean;
+}
+
+const notTheInterface = (status: number): Reply<never> => ({
+  kind: 'unreachable',
+  cause: `what answers there (status ${status}) is no signature service`,
+});
+
+const readAnswer = <Schema extends z.ZodType>(
+  { status, bytes, retryLater }: RawAnswer,
+  schema: Schema,
+): Reply<z.output<Schema>> => {
+  const json = parseJson(bytes);
+  if (!json.ok) return notTheInterface(status);
+  const fault = faultAnswerSchema.safeParse(json.value);
+  if (fault.success) return { kind: 'fault', fault: fault.data, retryLater };
+  const answer = status === 200 ? schema.safeParse(json.value) : undefined;
+  return answer?.success ? { kind: 'answered', value: answer.data } : notTheInterface(status);
+};
+
+export type Calls = ReturnType<typeof createCalls>;
+
+export const createCalls = (options: CallsOptions) => {
+  const { apId, apPassword, dialect = vendor, fetch, now, signal } = options;
+  const base = options.url.replace(/\/+$/, '');
+  const caller = () => ({
+    apId,
+    apPassword,
+    apTransId: `P${randomBytes(10).toString('hex')}`,
+    dialect,
+    instant: new Date(now()),
+  });
+
+  const exchange = async (
+    path: string,
+    withinMs: number,
+    body?: object,
+  ): Promise<Extract<Reply<RawAnswer>, { kind: 'answered' | 'unreachable' | 'aborted' }>> => {
+    if (signal.aborted) return { kind: 'aborted' };
+    const outOfTime = AbortSignal.timeout(withinMs);
+    try {
+      const response = await fetch(`${base}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: body === undefined ? {} : { 'content-type': 'application/json;charset=utf-8' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.any([signal, outOfTime]),
+        redirect: 'manual',
+      });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const retryLater = response.headers.has('retry-after');
+      return { kind: 'answered', value: { status: response.status, bytes, retryLater } };
+    } catch (error) {
+      if (signal.aborted) return { kind: 'aborted' };
+      return {
+        kind: 'unreachable',
+        cause: outOfTime.aborted ? `no answer in ${withinMs / 1000} seconds` : causeOf(error),
+      };
+    }
+  };
+
+  const call = async <Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    withinMs: number,
+    body: object,
+  ): Promise<Reply<z.output<Schema>>> => {
+    const raw = await exchange(`/rest/service/${operation}`, withinMs, body);
+    return raw.kind === 'answered' ? readAnswer(raw.value, schema) : raw;
+  };
+
+  const status = async (msspTransId: string): Promise<Reply<Standing>> => {
+    const reply = await call('status', statusAnswerSchema, promptMs, {
+      MSS_StatusReq: {
+        ...writeCaller(caller()),
+        MajorVersion: '1',
+        MinorVersion: '1',
+        MSSP_TransID: msspTransId,
+      },
+    });
+    // That is about the service. The transaction goes on.
+    return reply.kind === 'fault' && reply.retryLater
+      ? { kind: 'unreachable', cause: 'it has no answer now and says to ask again later' }
+      : reply;
+  };
+
+  return {
+    status,
+    sign: async (request: SignRequest & { readonly mode: MessagingMode }): Promise<Reply<Submitted>> => {
+      const { mode, timeoutSeconds = defaultTimeoutSeconds } = request;
+      const withinMs = mode === 'synch' ? timeoutSeconds * 1000 + marginMs : promptMs;
+      const body = writeSignRequest(caller(), mode, request);
+      const reply = await call('sign', signatureAnswerSchema, withinMs, body);
+      // There, 100 means that the request was accepted.
+      return mode === 'asynch' && reply.kind === 'answered' && reply.value.standing.state === 'delivered'
+        ? { ...reply, value: { ...reply.value, standing: { state: 'outstanding' } } }
+        : reply;
+    },
+    /** Asks for the status until the transaction has ended, at most until a time in milliseconds since the epoch. */
+    statusAtEnd: (msspTransId: string, until: number) =>
+      pollUntilEnded({
+        ask: () => status(msspTransId),
+        until,
+        now,
+        pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
+      }),
+    // Always with the extension: without it the answer does not say what the user did.
+    receipt: ({ msspTransId, msisdn, text, language = 'en' }: ReceiptRequest) =>
+      call('receipt', receiptAnswerSchema, receiptMs + marginMs, {
+        MSS_ReceiptReq: {
+          ...writeCaller(caller()),
+          MajorVersion: '1',
+          MinorVersion: '1',
+          MSSP_TransID: msspTransId,
+          MobileUser: { MSISDN: msisdn },
+          Message: writePlainText(text),
+          Status: {
+            StatusCode: { Value: '100' },
+            StatusDetail: {
+              ReceiptRequestExtension: {
+                ReceiptMessagingMode: 'synch',
+                ReceiptProfile: { Language: language, ReceiptProfileURI: 'http://mss.vendor.ch/synch' },
+                UserAck: 'true',
+              },
+            },
+          },
+        },
+      }),
+    /** Asks for everything there is. */
+    profile: (msisdn: string) =>
+      call('profile', profileAnswerSchema, promptMs, {
+        MSS_ProfileReq: {
+          ...writeCaller(caller()),
+          MajorVersion: '2',
+          MinorVersion: '0',
+          MobileUser: { MSISDN: msisdn },
+          Params: profileParams.join(' '),
+        },
+      }),
+    /**
+     * PEM of the roots that the service says its signatures end in: as trustworthy as the connection. Undefined when the
+     * service does not offer them, which the interface does not ask of it.
+     */
+    rootCertificates: async (): Promise<Reply<string | undefined>> => {
+      const raw = await exchange('/pki/root.pem', promptMs);
+      if (raw.kind !== 'answered') return raw;
+      const { status: httpStatus, bytes } = raw.value;
+      if (httpStatus === 404) return { kind: 'answered', value: undefined };
+      if (httpStatus !== 200) return notTheInterface(httpStatus);
+      return { kind: 'answered', value: Buffer.from(bytes).toString('latin1') };
+    },
+  };
+};

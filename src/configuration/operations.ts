@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { faultCodes } from '../protocol/fault.ts';
+import { consoleClientId } from '../registry/console-client.ts';
+import { allowance, amount, refuseRepeats, section, whole } from '../registry/entry.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
+import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
+import { storedPassword } from '../registry/passwords.ts';
+
+/**
+ * `operations`: the people who run the service, and what they may do.
+ *
+ * Users of the file cannot be changed while the service runs; others are added with `paraph users`. A user needs a way in.
+ */
+const reservedNames: readonly string[] = ['local', 'automatic', 'nobody'];
+
+const operatorEntry = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9._@-]{0,63}$/, {
+        error: 'must be 1 to 64 lower-case letters, digits, ., _, @ or -, beginning with a letter or digit',
+      })
+      .refine((name) => !reservedNames.includes(name), { error: 'is a name that the service uses itself' })
+      .describe('Name to log in with, also in the audit log.'),
+    role: z
+      .enum(['viewer', 'operator', 'admin'])
+      .describe('What the user may do: each role includes the ones before it.'),
+    passwordHash: storedPassword
+      .optional()
+      .describe('Stored form of the password. Without it there is no login by password.'),
+    oidcSubject: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .describe(
+        'Who the user is when logging in with the phone: `paraph users subject` prints it for a number. Without it there is no such login.',
+      ),
+  })
+  .refine(({ passwordHash, oidcSubject }) => passwordHash !== undefined || oidcSubject !== undefined, {
+    error: 'must have a passwordHash or an oidcSubject',
+  });
+
+const users = z
+  .array(operatorEntry)
+  .superRefine(
+    refuseRepeats(
+      ['name', 'oidcSubject'],
+      (key, first) => `is the same as operations.users[${first}].${key}`,
+    ),
+  );
+
+const sessions = section({
+  idleSeconds: whole(60, 86_400, 1800).describe('A session that nobody uses for so long is over.'),
+  absoluteSeconds: whole(60, 604_800, 43_200).describe('However much it is used, a session ends then.'),
+});
+
+const logins = section({
+  perAddress: allowance(20, 60).describe(
+    'Failed tries to log in from one address; logins with the phone that begin there count, too.',
+  ),
+  perNameAndAddress: allowance(10, 300).describe(
+    'Failed tries to log in with a password under one name from one address.',
+  ),
+  perName: allowance(100, 300).describe(
+    'Failed tries to log in with a password under one name, from all addresses.',
+  ),
+});
+
+const replayRule = z.enum(['never', 'operator', 'operator-with-reason', 'admin']);
+
+const replayPolicy = z
+  .partialRecord(z.enum(faultCodes.map(String) as [string, ...string[]]), replayRule)
+  .prefault({})
+  .describe(
+    'Who may replay what failed with a fault, by its code: `never`, `operator`, `operator-with-reason` or `admin`. What is left out keeps its rule of [operations/replay.md](operations/replay.md).',
+  );
+
+const automaticReplay = z.strictObject({
+  apId: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine((apId) => !isLogin(apId), { error: 'must not be that of logins, which are never replayed' })
+    .describe('AP_ID of the application whose transactions are replayed.'),
+  faults: z
+    .array(z.literal([209, 900]))
+    .min(1)
+    .default([209, 900])
+    .describe('Faults, of those that are the service’s own.'),
+  maxAttempts: whole(2, 20, 3).describe('Attempts in all, the first one included.'),
+  backoffSeconds: amount(1, 86_400, 60).describe(
+    'From the failure to the second attempt; twice as long before each further one.',
+  ),
+  perSecond: amount(0.01, 1000, 5).describe('Replays of this application in a second.'),
+});
+
+const replay = section({
+  policy: replayPolicy,
+  automatic: z
+    .array(automaticReplay)
+    .prefault([])
+    .describe(
+      'Applications whose transactions are replayed by themselves when they failed by a fault of the service. Without an entry: never.',
+    ),
+});
+
+const tracing = section({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe('Make spans. Where they go is the business of an SDK that is loaded with `--import`.'),
+  serviceName: z.string().min(1).max(64).default('paraph').describe('Name of the tracer.'),
+});
+
+/** Whoever runs the service signs: a password by text message would not do. */
+const signed = acrValues.filter((value) => value !== 'mid_al2_any') as Exclude<AcrValue, 'mid_al2_any'>[];
+
+const openid = section({
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Users log in to the console with the phone. It is offered when one of them has an `oidcSubject`, and in a sandbox.',
+    ),
+  tenant: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      '`id` of the tenant at which they log in. Without it: the first. Every `oidcSubject` is of it.',
+    ),
+  acrValues: z
+    .array(z.enum(signed))
+    .min(1)
+    .default(['mid_al4_any'])
+    .describe('Levels of which the login must have one, best first.'),
+});
+
+export const operationsSettings = z
+  .strictObject({
+    users: users.prefault([]).describe('People who run the service.'),
+    sessions: sessions.describe('Sessions of the console.'),
+    logins: logins.describe('How often a login may be tried.'),
+    openid: openid.describe('Logins to the console with the phone.'),
+    replay: replay.describe('Replays of failed transactions.'),
+    metricsToken: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,256}$/, {
+        error: 'must be 16 to 256 printable ASCII characters without spaces',
+      })
+      .optional()
+      .describe('Bearer token for `/metrics`. Without it only this machine is answered.'),
+    metricsOpen: z
+      .boolean()
+      .default(false)
+      .describe('Answer `/metrics` to whoever asks, when there is no token.'),
+    workerMetricsPort: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .optional()
+      .describe(
+        '`paraph worker` serves `/metrics`, `/livez` and `/readyz` there, on HOST. Without it: nowhere.',
+      ),
+    callbackHosts: z
+      .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
+      .prefault([])
+      .describe('Hosts inside the own network to which callbacks may go all the same.'),
+    tracing: tracing.describe('Traces by OpenTelemetry.'),
+    index: z.boolean().default(true).describe('Keep the search index that the console and `paraph ls` read.'),
+  })
+  .refine(({ sessions: { idleSeconds, absoluteSeconds } }) => idleSeconds <= absoluteSeconds, {
+    path: ['sessions', 'absoluteSeconds'],
+    error: 'must not be less than idleSeconds',
+  })
+  .prefault({});
+
+/** What of the file the console's logins depend on. */
+interface Values {
+  readonly oidc: Pick<z.output<typeof oidcSettings>, 'tenants'>;
+  readonly operations: z.output<typeof operationsSettings>;
+}
+
+/** At which tenant the console's people log in. */
+export const openidTenantOf = ({ oidc: { tenants }, operations }: Values): string =>
+  operations.openid.tenant ?? tenants[0]?.id ?? '';
+
+/** Refuses what of it and the rest of the file does not fit each other. */
+export const checkOpenid = (
+  { oidc: { tenants }, operations }: Values,
+  refuse: (path: PropertyKey[], message: string) => void,
+): void => {
+  const { enabled, tenant } = operations.openid;
+  if (tenant !== undefined && tenants.every(({ id }) => id !== tenant)) {
+    refuse(['operations', 'openid', 'tenant'], 'must be the id of one of oidc.tenants');
+  }
+  for (const [at, { clients }] of tenants.entries()) {
+    const index = clients.findIndex(({ id }) => id === consoleClientId);
+    if (index !== -1) {
+      refuse(['oidc', 'tenants', at, 'clients', index, 'id'], 'is one that the service uses itself');
+    }
+  }
+  for (const [index, { passwordHash }] of operations.users.entries()) {
+    if (enabled || passwordHash !== undefined) continue;
+    const message = 'must have a passwordHash, because operations.openid.enabled is false';
+    refuse(['operations', 'users', index], message);
+  }
+};

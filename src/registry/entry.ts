@@ -1,0 +1,51 @@
+/** What entries of the configuration file have in common, whatever they describe. */
+import { z } from 'zod';
+
+/** What a schema gives, as readers see it. */
+export type DeepReadonly<T> = T extends readonly (infer Element)[]
+  ? readonly DeepReadonly<Element>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+
+/** A whole number between two bounds that it may have, with its default. */
+export const whole = (min: number, max: number, initial: number) =>
+  z.int().min(min).max(max).default(initial);
+
+/** The same for any number. */
+export const amount = (min: number, max: number, initial: number) =>
+  z.number().min(min).max(max).default(initial);
+
+/** A number above zero, with its default. */
+export const positive = (max: number, initial: number) => z.number().positive().max(max).default(initial);
+
+/** An object whose keys all have defaults, so that it may be left out itself. */
+export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape).prefault({} as never);
+
+/** What one caller may do before it has to wait. */
+export const allowance = (requests: number, perSeconds: number) =>
+  section({
+    requests: whole(1, 1_000_000, requests).describe('How many at once.'),
+    perSeconds: whole(1, 86_400, perSeconds).describe('Seconds in which that allowance refills, evenly.'),
+  });
+
+/**
+ * Refuses an element of a list that has the same under a key as one before it.
+ *
+ * @param told What is wrong, from the key and the index of the first that has it.
+ */
+export const refuseRepeats =
+  <Key extends string>(keys: readonly Key[], told: (key: Key, first: number) => string) =>
+  (entries: readonly { readonly [Each in Key]?: unknown }[], context: z.RefinementCtx): void => {
+    const firstIndexes = new Map<string, number>();
+    for (const [index, entry] of entries.entries()) {
+      for (const key of keys) {
+        if (entry[key] === undefined) continue;
+        const what = JSON.stringify([key, entry[key]]);
+        const first = firstIndexes.get(what);
+        if (first === undefined) firstIndexes.set(what, index);
+        else context.addIssue({ code: 'custom', path: [index, key], message: told(key, first) });
+      }
+    }
+  };
