@@ -13,21 +13,20 @@ import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import { linkOf, longestQuery, tooLong } from './as-link.ts';
 import { createBackchannel } from './backchannel/backchannel.ts';
 import { createSecretCheck } from './client-authentication.ts';
 import { describeError } from './error-codes.ts';
-import { checkFrontChannel } from './front-channel.ts';
+import { checkFrontChannel, linkOf, longestQuery, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
 import type { OauthLog } from './log.ts';
 import type { Logins } from './logins.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
-import { openTenantsLater } from './open-tenants.ts';
+import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.route.ts';
 import { createRefusals } from './refusals.ts';
-import { refuseAtFront } from './refuse-at-front.ts';
+import { type FrontRefusal, refuseAtFront } from './refuse-at-front.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
 interface Bindings {
@@ -114,7 +113,7 @@ const refusal = (error: string, text: string): object => ({
 export const createOauth = (options: OauthOptions): Oauth => {
   const { settings, masterKey, logins, limiter, isTestNumber, addressOf, now, log } = options;
   const stopping = new AbortController();
-  const tenants = openTenantsLater(() => {
+  const tenants = openTenants(() => {
     const publicUrl = options.publicUrl();
     return {
       ...options,
@@ -158,6 +157,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
       const allow = methods.join(', ');
       return answerJson(405, refusal('invalid_request', `use ${allow}`), { allow });
     }
+    const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library is served: it sees other headers.
     const address = addressOf(incoming);
     if (authenticated.has(path) && refusals.isShutOut(address)) {
@@ -172,21 +172,16 @@ export const createOauth = (options: OauthOptions): Oauth => {
             status: 303,
             headers: { location: link.location, 'cache-control': 'no-store' },
           })
-        : refuseAtFront(c, tenant, link, log);
+        : refuse(link);
     }
     if (path === '/auth') {
-      if (query.length > longestQuery) return refuseAtFront(c, tenant, tooLong, log);
+      if (query.length > longestQuery) return refuse(tooLong);
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
       if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
-        return refuseAtFront(
-          c,
-          tenant,
-          { status: 429, error: 'temporarily_unavailable', text: 'too many logins' },
-          log,
-        );
+        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins' });
       }
       const verdict = await checkFrontChannel(tenant, query, isTestNumber);
-      if (verdict.kind === 'refused') return refuseAtFront(c, tenant, { status: 400, ...verdict }, log);
+      if ('status' in verdict) return refuse(verdict);
       incoming.url = `${tenant.path}/auth?${verdict.query}`;
     }
     for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
@@ -215,12 +210,8 @@ export const createOauth = (options: OauthOptions): Oauth => {
     } catch (error) {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
       if (c.env.outgoing?.headersSent) return RESPONSE_ALREADY_SENT;
-      return refuseAtFront(
-        c,
-        tenant,
-        { status: 500, error: 'server_error', text: 'something went wrong' },
-        log,
-      );
+      const refused = { status: 500, error: 'server_error', text: 'something went wrong' } as const;
+      return refuseAtFront(c, tenant, refused, log);
     }
   };
 

@@ -131,33 +131,26 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   return tenant;
 };
 
-export const openTenants = (options: TenantsOptions): Tenants => {
-  const all = options.templates.map((template, index) => openTenant(template, index === 0, options));
-  const [main] = all;
-  if (main === undefined) throw new Error('There is no tenant');
-  return {
-    all,
-    main,
-    find: (id) => all.find((tenant) => tenant.id === id),
-    findByIssuer: (issuer) => all.find((tenant) => tenant.issuer === issuer),
-  };
-};
-
-/** The same, opened at first use: the public address may be known only when the server listens. */
-export const openTenantsLater = (options: () => TenantsOptions): Tenants => {
-  let opened: Tenants | undefined;
-  const tenants = (): Tenants => {
-    opened ??= openTenants(options());
+/** @param options Asked at first use: the public address may be known only when the server listens. */
+export const openTenants = (options: () => TenantsOptions): Tenants => {
+  let opened: readonly Tenant[] | undefined;
+  const all = (): readonly Tenant[] => {
+    if (opened === undefined) {
+      const known = options();
+      opened = known.templates.map((template, index) => openTenant(template, index === 0, known));
+    }
     return opened;
   };
   return {
     get all() {
-      return tenants().all;
+      return all();
     },
     get main() {
-      return tenants().main;
+      const [main] = all();
+      if (main === undefined) throw new Error('There is no tenant');
+      return main;
     },
-    find: (id) => tenants().find(id),
-    findByIssuer: (issuer) => tenants().findByIssuer(issuer),
+    find: (id) => all().find((tenant) => tenant.id === id),
+    findByIssuer: (issuer) => all().find((tenant) => tenant.issuer === issuer),
   };
 };

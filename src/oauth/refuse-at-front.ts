@@ -5,6 +5,7 @@ import type { OauthLog } from './log.ts';
 import { pageHeaders } from './page-headers.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
+import { frameFor } from './pages/page.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface FrontRefusal {
@@ -30,15 +31,13 @@ export const refuseAtFront = (
       headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...later },
     });
   }
-  const page = noticePage(
-    {
-      language: chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language')),
-      tenantName: tenant.settings.name,
-      branding: tenant.settings.branding,
-      path: tenant.path,
-    },
-    { kind: 'error', cause: internal ? 'internal' : 'request-unusable', reference: `${code}_${trace}` },
-  );
+  const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
+  const cause = internal ? 'internal' : 'request-unusable';
+  const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
+    kind: 'error',
+    cause,
+    reference: `${code}_${trace}`,
+  });
   return new Response(page, {
     status,
     headers: { 'content-type': 'text/html;charset=UTF-8', ...pageHeaders, ...later },

@@ -1,14 +1,12 @@
 /** What a person can do with a login, one function for each form. Each can be repeated without harm. */
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
-import type { NumberProblem } from '../pages/login-page.ts';
+import { type Logins, traceOf } from '../logins.ts';
+import type { NumberProblem } from '../pages/views.ts';
 import type { Beginning, Begun } from './begin.ts';
-import type { LoginFact } from './facts.ts';
-import { traceOf } from './login-trace.ts';
+import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
 import { chooseNumber } from './numbers.ts';
 import { codeLifeMs, isCode, mostGuesses } from './one-time-code.ts';
-import { type Progress, progressOf } from './progress.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
@@ -57,13 +55,12 @@ export const createActions = ({
   readonly log: Pick<OauthLog, 'audit'>;
 }): Actions => {
   /** @returns The attempt whose password can still be typed. */
-  const guessable = ({ attempt, cancelled, ending, ...progress }: Progress, round: number) => {
+  const guessable = (progress: Progress, round: number) => {
+    const { attempt } = progress;
     if (attempt?.method !== 'text' || attempt.start === undefined || 'fault' in attempt.start)
       return undefined;
     const mayGuess =
-      progress.round === round &&
-      !cancelled &&
-      ending === undefined &&
+      isCurrent(progress, round) &&
       !attempt.guessedRight &&
       !attempt.barred &&
       attempt.wrongGuesses < mostGuesses &&
@@ -101,11 +98,9 @@ export const createActions = ({
 
     other: async ({ visit, round, look }) => {
       if ((await look()).kind !== 'failed') return toPage;
-      await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
-        const progress = progressOf(facts);
-        const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
-        return isCurrent ? { kind: 'restarted' } : undefined;
-      });
+      await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) =>
+        isCurrent(progressOf(facts), round) ? { kind: 'restarted' } : undefined,
+      );
       return toPage;
     },
 

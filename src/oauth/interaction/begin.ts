@@ -9,11 +9,9 @@ import { randomInt } from 'node:crypto';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
-import type { LoginRequest, Logins } from '../logins.ts';
-import type { AttemptMethod, LoginFact } from './facts.ts';
-import { traceOf } from './login-trace.ts';
+import { type Logins, traceOf } from '../logins.ts';
+import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
 import { codeFor } from './one-time-code.ts';
-import { type Attempt, progressOf } from './progress.ts';
 import type { Visit } from './visit.ts';
 
 /** Prompts and texts of one login. */
@@ -26,11 +24,12 @@ export const startPatienceMs = 3000;
  */
 export type Begun = 'begun' | 'limited' | 'busy';
 
-export interface Wish {
+export interface Wish extends Pick<Attempt, 'method' | 'msisdn'> {
   readonly round: number;
-  readonly method: AttemptMethod;
-  readonly msisdn: string;
 }
+
+/** What is written down before the phone is asked. */
+type BegunAttempt = Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>;
 
 export interface Beginning {
   /** @throws When Redis is unreachable. */
@@ -59,29 +58,6 @@ const newSessionCode = (): string =>
 const newMatchNumber = (): string => String(randomInt(10, 100));
 
 export const createBeginning = ({ logins, limits, codeKey, now, log }: BeginningOptions): Beginning => {
-  const requestFor = (
-    visit: Visit,
-    attempt: Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>,
-  ) => {
-    const { tenant, client, acrValues, scopes, dtbd } = visit;
-    const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
-    const request: LoginRequest = {
-      tenant,
-      client,
-      msisdn,
-      language,
-      acrValues,
-      scopes: new Set(scopes),
-      dtbd,
-      sessionCode,
-      matchNumber,
-      reference,
-      begunAt,
-      ...(method === 'text' && { code: codeFor(codeKey, reference) }),
-    };
-    return request;
-  };
-
   /** @returns Whether the fact was news about this attempt, and whether the person has gone meanwhile. */
   const note = async (visit: Visit, reference: string, fact: LoginFact) => {
     const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
@@ -99,9 +75,23 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
     trace: traceOf(attempt),
   });
 
-  const start = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
-    const { reference } = attempt;
-    const started = await logins.start(requestFor(visit, attempt));
+  const start = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
+    const { tenant, client, acrValues, scopes, dtbd } = visit;
+    const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
+    const started = await logins.start({
+      tenant,
+      client,
+      msisdn,
+      language,
+      acrValues,
+      scopes: new Set(scopes),
+      dtbd,
+      sessionCode,
+      matchNumber,
+      reference,
+      begunAt,
+      code: method === 'text' ? codeFor(codeKey, reference) : undefined,
+    });
     switch (started.kind) {
       case 'busy':
         return 'busy';
@@ -123,7 +113,7 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
     return why;
   };
 
-  const startFirst = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
+  const startFirst = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
     const { tenant, client, address } = visit;
     const { msisdn, reference } = attempt;
     if (!(await limits.mayPrompt(tenant, { clientId: client.id, msisdn, address }))) {
@@ -149,8 +139,8 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
       };
       const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
         const progress = progressOf(known);
-        const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
-        return isCurrent && progress.prompts < mostPrompts ? { kind: 'begun', ...attempt } : undefined;
+        const mayAsk = isCurrent(progress, round) && progress.prompts < mostPrompts;
+        return mayAsk ? { kind: 'begun', ...attempt } : undefined;
       });
       if (added) return startFirst(visit, attempt);
       // The form was of this round, and yet nothing could be written: there have been too many.

@@ -9,13 +9,12 @@
  * does not arrive, because its browser or process has died, the next one takes its place.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { randomBytesOf } from '../../pki/random.ts';
+import { keepGrant, signedEnding } from '../evidence.ts';
 import type { OauthLog } from '../log.ts';
-import type { Ending } from './facts.ts';
-import { errorOfFault, otherLoginError, otherPersonError } from './fault-to-error.ts';
-import { traceOf } from './login-trace.ts';
-import { type Attempt, type Progress, progressOf } from './progress.ts';
-import type { Failure, Standing } from './standing.ts';
+import { errorOfFault, otherLoginError, otherPersonError } from '../login-failures.ts';
+import { traceOf } from '../logins.ts';
+import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts';
+import type { Standing } from './standing.ts';
 import type { Interaction, Visit } from './visit.ts';
 
 /** For how long one tab has the way to itself. */
@@ -33,11 +32,6 @@ export type Departure =
   | { readonly kind: 'done' }
   | { readonly kind: 'not-yet' };
 
-const errorOf = (failure: Failure, attempt: Attempt) =>
-  failure.kind === 'fault'
-    ? errorOfFault(failure.fault, traceOf(attempt))
-    : otherLoginError(traceOf(attempt));
-
 /**
  * Who a number is for a client is compared only now that the person has proven to have it: before, anybody with an ID token could
  * try out which number it belongs to.
@@ -52,17 +46,17 @@ const endingOf = (
     case 'waiting':
     case 'code':
       return undefined;
-    case 'failed':
-      return { how: 'failed', ...errorOf(standing.failure, standing.attempt) };
+    case 'failed': {
+      const { failure, attempt } = standing;
+      const trace = traceOf(attempt);
+      const error = typeof failure === 'object' ? errorOfFault(failure, trace) : otherLoginError(trace);
+      return { how: 'failed', ...error };
+    }
     case 'signed':
       if (!isExpected(standing.evidence.msisdn)) {
         return { how: 'failed', ...otherPersonError(traceOf(standing.attempt)) };
       }
-      return {
-        how: 'signed',
-        grantId: randomBytesOf(32).toString('base64url'),
-        evidence: standing.evidence,
-      };
+      return signedEnding(standing.evidence);
     case 'cancelled':
       return { how: 'cancelled', ...errorOfFault({ code: 401 }, last && traceOf(last)) };
     case 'ended':
@@ -79,16 +73,13 @@ export interface EndingOptions {
 
 export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingOptions) => {
   const carryOut = async (visit: Visit, interaction: Interaction, ending: Ending): Promise<void> => {
-    const { tenant, client, provider, scopes } = visit;
+    const { tenant, client, scopes } = visit;
     if (ending.how !== 'signed') {
       const { error, description } = ending;
       return visit.conclude(interaction, { error, error_description: description });
     }
     const { grantId, evidence } = ending;
-    const grant = new provider.Grant({ accountId: evidence.msisdn, clientId: client.id });
-    grant.jti = grantId;
-    grant.addOIDCScope([...scopes]);
-    await Promise.all([tenant.store.put('evidence', grantId, evidence, evidenceSeconds), grant.save()]);
+    await keepGrant(tenant, ending, { clientId: client.id, scope: scopes.join(' '), seconds: evidenceSeconds });
     await visit.conclude(interaction, {
       login: {
         accountId: evidence.msisdn,
@@ -121,7 +112,7 @@ export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingO
         trace: proposed.how === 'signed' ? attempt && traceOf(attempt) : proposed.trace,
         ...(start !== undefined && 'msspTransId' in start && { msspTransId: start.msspTransId }),
         ...(proposed.how !== 'signed' && { error: proposed.error, code: proposed.code }),
-        ...(failure?.kind === 'fault' && { fault: failure.fault.code }),
+        ...(typeof failure === 'object' && { fault: failure.code }),
       });
     }
     return ending;

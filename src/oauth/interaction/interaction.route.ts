@@ -12,29 +12,29 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono, type Next } from 'hono';
 import type { OauthSettings } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
+import { newTrace } from '../error-codes.ts';
+import { isForm, parseForm, readBody } from '../form.ts';
 import { headOfStream } from '../head-of-stream.ts';
 import type { Limits } from '../limits.ts';
 import type { OauthLog } from '../log.ts';
 import type { Logins } from '../logins.ts';
 import { pageHeaders } from '../page-headers.ts';
-import type { PageFrame } from '../pages/frame.ts';
+import { serveAsset } from '../pages/assets.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { loginPage } from '../pages/login-page.ts';
-import { type Notice, noticePage } from '../pages/notice-page.ts';
+import { noticePage } from '../pages/notice-page.ts';
+import { frameFor } from '../pages/page.ts';
+import type { NoticeCause } from '../pages/views.ts';
 import type { Tenant, Tenants } from '../tenant.ts';
-import { newTrace } from '../trace.ts';
 import { type ActionName, actionNames, createActions } from './actions.ts';
-import { serveAsset } from './assets.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
 import { createEventStreams } from './event-stream.ts';
-import { readForm } from './form-body.ts';
+import { type Progress, progressOf } from './facts.ts';
 import { formToken, isFromOurPage, roundOfForm } from './form-token.ts';
-import { type Progress, progressOf } from './progress.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { type Standing, standingOf, waitForChange } from './standing.ts';
 import { type ViewContext, viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
-import { waitForChange } from './watch.ts';
 
 interface Environment {
   Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
@@ -62,7 +62,9 @@ interface Looked {
   readonly standing: Standing;
 }
 
-type NoticeCause = Extract<Notice, { kind: 'error' }>['cause'];
+/** Ours are small. */
+const maxFormBytes = 4096;
+const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
 const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(html, {
@@ -85,22 +87,14 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning({ logins, limits, codeKey, now, log });
   const actions = createActions({ beginning, logins, limits, codeKey, isTestNumber, now, log });
-  const streams = createEventStreams({ stopping, onError: log.trouble });
+  const openStream = createEventStreams({ stopping, onError: log.trouble });
   const depart = createDeparture({ evidenceSeconds: settings.refreshTokenSeconds, stopping, now, log });
 
-  const frameOf = (c: RouteContext, tenant: Tenant, visit?: Visit, progress?: Progress): PageFrame => ({
-    language:
-      progress?.attempt?.language ??
-      visit?.language ??
-      chooseLanguage(undefined, c.req.header('accept-language')),
-    tenantName: tenant.settings.name,
-    branding: tenant.settings.branding,
-    path: tenant.path,
-    ...(visit !== undefined && { clientName: visit.client.name }),
-  });
-
-  const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response =>
-    answer(noticePage(frameOf(c, tenant), { kind: 'error', cause, reference: newTrace() }), status);
+  const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
+    const language = chooseLanguage(undefined, c.req.header('accept-language'));
+    const frame = frameFor(tenant.settings, tenant.path, language);
+    return answer(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
+  };
 
   const look = async (visit: Visit): Promise<Looked> => {
     const progress = progressOf(await visit.facts.read(visit.uid));
@@ -108,7 +102,6 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   };
 
   const show = (
-    c: RouteContext,
     visit: Visit,
     { progress, standing }: Looked,
     extra: Pick<ViewContext, 'entered' | 'problem'> = {},
@@ -126,31 +119,40 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       promptSeconds: settings.promptSeconds,
       ...extra,
     });
-    return answer(loginPage(frameOf(c, visit.tenant, visit, progress), view), status, headers);
+    const { tenant, client } = visit;
+    const language = progress.attempt?.language ?? visit.language;
+    return answer(loginPage(frameFor(tenant.settings, tenant.path, language, client), view), status, headers);
   };
 
-  const showPage = async (c: RouteContext, visit: Visit): Promise<Response> => {
+  const showPage = async (visit: Visit): Promise<Response> => {
     const looked = await look(visit);
     const { standing } = looked;
-    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined) return show(c, visit, looked);
+    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined) return show(visit, looked);
     await beginning.startAgain(visit, standing.attempt);
-    return show(c, visit, await look(visit));
+    return show(visit, await look(visit));
   };
 
   const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
     const { incoming } = c.env;
     if (incoming === undefined) throw new Error('A login needs a socket');
-    const form = await readForm(c.req.raw, incoming, body.timeoutMs);
-    if (!form.ok) return notice(c, visit.tenant, 'request-unusable', form.status);
+    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
+    if (!isForm(incoming.headers['content-type'])) return refuse(415);
+    const { timeoutMs } = body;
+    const length = incoming.headers['content-length'];
+    const read = await readBody(c.req.raw, length, { maxBytes: maxFormBytes, timeoutMs });
+    if (!read.ok) return refuse(bodyStatuses[read.reason]);
+    const parsed = parseForm(read.bytes);
+    if (!parsed.ok) return refuse(400);
+    const field = (name: string): string => parsed.form.get(name) ?? '';
     const sent = { origin: c.req.header('origin'), fetchSite: c.req.header('sec-fetch-site') };
-    const round = roundOfForm(csrfKey, visit.uid, form.field('csrf'));
+    const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
     if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
-      return notice(c, visit.tenant, 'request-unusable', 403);
+      return refuse(403);
     }
     const result = await actions[name]({
       visit,
       round,
-      field: form.field,
+      field,
       look: async () => (await look(visit)).standing,
     });
     const later = { 'retry-after': String(limits.retryAfterSeconds) };
@@ -158,11 +160,11 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       case 'page':
         return goTo(visit.pagePath);
       case 'problem':
-        return show(c, visit, await look(visit), { problem: result.problem, entered: result.entered }, 422);
+        return show(visit, await look(visit), { problem: result.problem, entered: result.entered }, 422);
       case 'limited':
-        return show(c, visit, await look(visit), { problem: 'limited' }, 429, later);
+        return show(visit, await look(visit), { problem: 'limited' }, 429, later);
       case 'busy':
-        return show(c, visit, await look(visit), { problem: 'busy' }, 503, later);
+        return show(visit, await look(visit), { problem: 'busy' }, 503, later);
     }
   };
 
@@ -178,8 +180,8 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     }
   };
 
-  const events = async (visit: Visit): Promise<Response> => {
-    const stream = streams.open(visit.uid, (gone) =>
+  const events = async (c: RouteContext, visit: Visit): Promise<Response> => {
+    const stream = openStream(c, visit.uid, (gone) =>
       waitForChange(async () => (await look(visit)).standing, { logins, now, gone }),
     );
     return stream ?? answerState('open', stopping.aborted ? 503 : 429);
@@ -210,15 +212,8 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       }
       if (incoming === undefined || outgoing === undefined) throw new Error('A login needs a socket');
       try {
-        const request = {
-          tenant,
-          uid,
-          incoming,
-          outgoing,
-          address: addressOf(incoming),
-          acceptLanguage: c.req.header('accept-language'),
-        };
-        const opened = await openVisit(request, { isTestNumber, now });
+        const address = addressOf(incoming);
+        const opened = await openVisit(tenant, uid, incoming, outgoing, address, { isTestNumber, now });
         switch (opened.kind) {
           case 'visit':
             return await handle(c, opened.visit);
@@ -236,10 +231,13 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   const routes = new Hono<Environment>();
   for (const base of ['/oidc', '/oidc/t/:tenant']) {
     const page = `${base}/interaction/:uid`;
-    routes.get(page, withVisit(showPage));
+    routes.get(
+      page,
+      withVisit((_, visit) => showPage(visit)),
+    );
     routes.get(
       `${page}/events`,
-      withVisit(async (c, visit) => headOfStream(c) ?? events(visit)),
+      withVisit(async (c, visit) => headOfStream(c) ?? events(c, visit)),
     );
     routes.get(
       `${page}/state`,

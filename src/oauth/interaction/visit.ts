@@ -9,14 +9,12 @@ import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-
 import type { Source } from '../../registry/rate-limiter.ts';
 import { acrValuesIn } from '../authentication-context.ts';
 import { isHinted } from '../interaction-policy.ts';
-import { errors } from '../library.ts';
+import { errors, textIn } from '../library.ts';
 import { pinToIssuer } from '../mount.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import type { Tenant } from '../tenant.ts';
-import { textIn } from '../text-in.ts';
-import { createLoginFacts, type LoginFacts } from './facts.ts';
+import { createLoginFacts, type LoginFacts, progressOf } from './facts.ts';
 import { type Offer, offerOf } from './numbers.ts';
-import { progressOf } from './progress.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -43,7 +41,6 @@ export interface Visit {
   interaction(): Promise<Interaction | undefined>;
   /** Tells the library how the login has ended; it finds that when the browser resumes. */
   conclude(interaction: Interaction, result: InteractionResults): Promise<void>;
-  readonly provider: Provider;
 }
 
 export type Opened =
@@ -59,15 +56,6 @@ const afterwardsSeconds = 60;
 const wasPushed = (interaction: Interaction): boolean =>
   'parJti' in interaction && typeof interaction.parJti === 'string';
 
-export interface VisitRequest {
-  readonly tenant: Tenant;
-  readonly uid: string;
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  readonly address: Source;
-  readonly acceptLanguage: string | undefined;
-}
-
 /**
  * When somebody else has logged in with this browser before, that session ends with the new login: the library would ask the
  * browser to log out first, on a page of its own, after the person has already signed.
@@ -75,7 +63,11 @@ export interface VisitRequest {
  * @throws When Redis is unreachable.
  */
 export const openVisit = async (
-  { tenant, uid, incoming, outgoing, address, acceptLanguage }: VisitRequest,
+  tenant: Tenant,
+  uid: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  address: Source,
   { isTestNumber, now }: { readonly isTestNumber: (msisdn: string) => boolean; readonly now: () => number },
 ): Promise<Opened> => {
   const provider = await tenant.provider();
@@ -113,7 +105,7 @@ export const openVisit = async (
       client,
       uid,
       pagePath: `${tenant.path}/interaction/${uid}`,
-      language: chooseLanguage(textIn(params.ui_locales), acceptLanguage),
+      language: chooseLanguage(textIn(params.ui_locales), incoming.headers['accept-language']),
       acrValues: acrValuesIn(params.acr_values),
       scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
       dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
@@ -135,7 +127,6 @@ export const openVisit = async (
         // Last: the library refuses an interaction that names a session which is gone.
         if (isOthers) await session.destroy();
       },
-      provider,
     },
   };
 };

@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createBeginning, startPatienceMs } from '../../../src/oauth/interaction/begin.ts';
-import { createLoginFacts, type LoginFact } from '../../../src/oauth/interaction/facts.ts';
-import { progressOf } from '../../../src/oauth/interaction/progress.ts';
+import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
+import { waitForChange } from '../../../src/oauth/interaction/standing.ts';
 import type { Visit } from '../../../src/oauth/interaction/visit.ts';
-import { waitForChange } from '../../../src/oauth/interaction/watch.ts';
 import type { LoginStart, Logins } from '../../../src/oauth/logins.ts';
 import { createSealedStore } from '../../../src/oauth/sealed-store.ts';
 import { testRedis } from '../../support/redis.ts';

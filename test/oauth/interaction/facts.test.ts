@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLoginFacts, type LoginFact } from '../../../src/oauth/interaction/facts.ts';
-import { progressOf } from '../../../src/oauth/interaction/progress.ts';
+import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
 import { createSealedStore } from '../../../src/oauth/sealed-store.ts';
 import { testRedis } from '../../support/redis.ts';
 

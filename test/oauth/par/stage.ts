@@ -185,7 +185,7 @@ export const openStage = async (
       },
     ],
   };
-  const tenants = openTenants({
+  const tenants = openTenants(() => ({
     settings,
     templates: settings.tenants,
     publicUrl,
@@ -199,7 +199,7 @@ export const openStage = async (
     onSuspicious: () => undefined,
     now,
     log,
-  });
+  }));
   const allowances = createLimits({
     limiter: createRateLimiter({ redis: connection, prefix: redis.prefix }),
     limits: settings.limits,
@@ -212,7 +212,7 @@ export const openStage = async (
     checkSecret: createSecretCheck({ passwords, refusals }),
     limits: allowances,
     refusals,
-    requestUriSeconds: settings.requestUriSeconds,
+    settings,
     isTestNumber: (msisdn) => msisdn === testNumber,
     now,
     log,
@@ -221,13 +221,13 @@ export const openStage = async (
   const send: Stage['send'] = async (body, pushing = {}) => {
     const { headers = {}, path, address = '192.0.2.1' } = pushing;
     const tenantFromPath = path === undefined ? undefined : tenants.find(path);
+    const form = 'application/x-www-form-urlencoded';
+    const contentType = 'contentType' in pushing ? pushing.contentType : form;
     return par.push({
       tenantFromPath,
-      header: (name) => headers[name],
+      header: (name) => (name === 'content-type' ? contentType : headers[name]),
       address: { caller: address },
       body: typeof body === 'string' ? Buffer.from(body) : body,
-      contentType: 'contentType' in pushing ? pushing.contentType : 'application/x-www-form-urlencoded',
-      url: `${(tenantFromPath ?? tenants.main).issuer}/par`,
     });
   };
 
