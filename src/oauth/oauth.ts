@@ -5,23 +5,19 @@
  * surprise.
  */
 import { hkdfSync } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import type { RedisClient } from '../redis/connect.ts';
-import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
-import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import { createBackchannel } from './backchannel/backchannel.ts';
+import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { type BackchannelOptions, createBackchannel } from './backchannel/backchannel.ts';
 import { createSecretCheck } from './client-authentication.ts';
+import type { Environment, OauthDeps } from './deps.ts';
 import { describeError } from './error-codes.ts';
 import { checkFrontChannel, linkOf, longestQuery, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
-import type { OauthLog } from './log.ts';
-import type { Logins } from './logins.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.route.ts';
@@ -29,36 +25,20 @@ import { createRefusals } from './refusals.ts';
 import { type FrontRefusal, refuseAtFront } from './refuse-at-front.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
-interface Bindings {
-  readonly incoming?: IncomingMessage;
-  readonly outgoing?: ServerResponse;
-}
-
-export interface OauthOptions {
-  readonly settings: OauthSettings;
+export interface OauthOptions
+  extends Omit<OauthDeps, 'tenants' | 'limits' | 'refusals' | 'checkSecret'>,
+    Omit<BackchannelOptions, keyof OauthDeps> {
   /** What the settings say, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
-  readonly redis: RedisClient;
-  /** For workers. */
-  readonly blocking: RedisClient;
-  readonly prefix: string;
   readonly masterKey: Uint8Array;
-  readonly logins: Logins;
-  readonly subscribers: SubscriberRegistry;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
 export interface Oauth {
-  readonly routes: Hono<{ Bindings: Bindings }>;
+  readonly routes: Hono<Environment>;
   readonly tenants: Tenants;
   /** Makes the keys of the first start. */
   prepare(): Promise<void>;
@@ -99,19 +79,22 @@ const libraryHeaders = [
   ['x-frame-options', 'DENY'],
 ] as const;
 
-const answerJson = (status: 400 | 404 | 405 | 429, body: object, headers: Record<string, string> = {}) =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
-  });
-
-const refusal = (error: string, text: string): object => ({
-  error,
-  error_description: describeError('otherRequest', text).description,
-});
+const answerError = (
+  status: 404 | 405 | 429,
+  error: string,
+  text: string,
+  headers: Record<string, string> = {},
+): Response =>
+  new Response(
+    JSON.stringify({ error, error_description: describeError('otherRequest', text).description }),
+    {
+      status,
+      headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+    },
+  );
 
 export const createOauth = (options: OauthOptions): Oauth => {
-  const { settings, masterKey, logins, limiter, isTestNumber, addressOf, now, log } = options;
+  const { settings, masterKey, limiter, isTestNumber, addressOf, now, log } = options;
   const stopping = new AbortController();
   const tenants = openTenants(() => {
     const publicUrl = options.publicUrl();
@@ -145,23 +128,23 @@ export const createOauth = (options: OauthOptions): Oauth => {
     }
   };
 
-  const serve = async (c: Context<{ Bindings: Bindings }>, tenant: Tenant): Promise<Response> => {
+  const serve = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     if (incoming === undefined || outgoing === undefined) throw new Error('The library needs a socket');
     const [path = '', query = ''] = pathAndQuery(incoming.url ?? '/')
       .slice(tenant.path.length)
       .split('?', 2);
     const methods = libraryRoutes.find(([pattern]) => pattern.test(path))?.[1];
-    if (methods === undefined) return answerJson(404, refusal('not_found', 'there is no such endpoint'));
+    if (methods === undefined) return answerError(404, 'not_found', 'there is no such endpoint');
     if (!methods.includes(c.req.method)) {
       const allow = methods.join(', ');
-      return answerJson(405, refusal('invalid_request', `use ${allow}`), { allow });
+      return answerError(405, 'invalid_request', `use ${allow}`, { allow });
     }
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library is served: it sees other headers.
     const address = addressOf(incoming);
     if (authenticated.has(path) && refusals.isShutOut(address)) {
-      return answerJson(429, refusal('temporarily_unavailable', 'too many refused requests'), {
+      return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
         'retry-after': String(limits.retryAfterSeconds),
       });
     }
@@ -190,21 +173,13 @@ export const createOauth = (options: OauthOptions): Oauth => {
     return RESPONSE_ALREADY_SENT;
   };
 
-  const routes = new Hono<{ Bindings: Bindings }>();
-  const common = { tenants, limits, settings, isTestNumber, addressOf, now, log };
-  routes.route('/', createParRoutes({ ...common, refusals, checkSecret, body: options.body }));
-  routes.route(
-    '/',
-    createInteractionRoutes({
-      ...common,
-      logins,
-      body: options.body,
-      csrfKey: Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32)),
-      stopping: stopping.signal,
-    }),
-  );
+  const routes = new Hono<Environment>();
+  const deps: OauthDeps = { ...options, tenants, limits, refusals, checkSecret };
+  const csrfKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32));
+  routes.route('/', createParRoutes(deps));
+  routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));
   /** Redis away, or a bug: people see a page, programs an OAuth error. */
-  const guarded = async (c: Context<{ Bindings: Bindings }>, tenant: Tenant): Promise<Response> => {
+  const guarded = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     try {
       return await serve(c, tenant);
     } catch (error) {
@@ -219,7 +194,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
     const tenant = tenants.find(c.req.param('tenant'));
     // The first tenant has one address only.
     return tenant === undefined || tenant === tenants.main
-      ? answerJson(404, refusal('not_found', 'there is no such tenant'))
+      ? answerError(404, 'not_found', 'there is no such tenant')
       : guarded(c, tenant);
   });
   routes.all('/oidc/*', (c) => guarded(c, tenants.main));

@@ -4,17 +4,12 @@
  *
  * Source: OpenID Connect CIBA sections 7 and 11.
  */
-import type { IncomingMessage } from 'node:http';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { RedisClient } from '../../redis/connect.ts';
-import type { OauthClient, OauthSettings } from '../../registry/oauth-client.ts';
-import type { Source } from '../../registry/rate-limiter.ts';
-import type { SubscriberRegistry } from '../../registry/subscriber.ts';
+import type { OauthClient } from '../../registry/oauth-client.ts';
+import type { OauthDeps } from '../deps.ts';
 import { errors } from '../library.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
+import type { Tenant } from '../tenant.ts';
 import { createBegin, pollEverySeconds } from './begin.ts';
 import { checkBindingMessage, checkParameters, readNumber } from './parameters.ts';
 import { createPings } from './pings.ts';
@@ -42,29 +37,25 @@ export interface Backchannel {
   close(): Promise<void>;
 }
 
-export interface BackchannelOptions {
-  readonly tenants: Tenants;
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly settings: Pick<OauthSettings, 'promptSeconds' | 'refreshTokenSeconds'>;
-  readonly subscribers: SubscriberRegistry;
+export interface BackchannelOptions
+  extends Pick<
+    OauthDeps,
+    'tenants' | 'settings' | 'logins' | 'limits' | 'subscribers' | 'addressOf' | 'fetch' | 'now' | 'log'
+  > {
   readonly redis: RedisClient;
+  /** For workers. */
   readonly blocking: RedisClient;
   readonly prefix: string;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
 /** A client that keeps to the interval arrives a little early at times, because the way here was shorter than the last. */
 const toleranceMs = 500;
 
 export const createBackchannel = (options: BackchannelOptions): Backchannel => {
-  const { limits, settings, subscribers, redis, blocking, prefix, addressOf, log } = options;
-  const settlement = createSettlement({ ...options, evidenceSeconds: settings.refreshTokenSeconds });
+  const { limits, subscribers, redis, blocking, prefix, addressOf, log } = options;
+  const settlement = createSettlement(options);
   const work = { commands: redis, blocking, prefix, onError: log.trouble };
-  const pings = createPings({ ...options, work, settlement });
+  const pings = createPings(options, settlement, work);
   const begin = createBegin({ ...options, pings });
 
   /** The library does not count how often a client asks. @returns False when the last time was too recent. */

@@ -10,12 +10,9 @@
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
-import type { OauthSettings } from '../../registry/oauth-client.ts';
-import type { SubscriberRegistry } from '../../registry/subscriber.ts';
 import { acrValuesIn } from '../authentication-context.ts';
+import type { OauthDeps } from '../deps.ts';
 import { textIn } from '../library.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
 import { errorOfFault } from '../login-failures.ts';
 import { type LoginStart, type Logins, type StartedLogin, traceOf } from '../logins.ts';
 import { chooseLanguage } from '../pages/language.ts';
@@ -57,15 +54,10 @@ export const startLogin = async (
   });
 };
 
-export interface BeginOptions {
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly pings: Pings;
-  readonly settings: Pick<OauthSettings, 'promptSeconds'>;
-  readonly subscribers: SubscriberRegistry;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
+export type BeginOptions = Pick<OauthDeps, 'logins' | 'limits' | 'subscribers' | 'now' | 'log'> & {
+  readonly pings: Pick<Pings, 'expect'>;
+  readonly settings: { readonly promptSeconds: number };
+};
 
 export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
   const loginOf = (

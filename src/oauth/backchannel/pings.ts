@@ -3,9 +3,8 @@
  * outlive this process; here is what is done for it.
  */
 import type { PingLogin, PingResult, PingTry } from '../../../machines/ping.machine.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
+import type { OauthDeps } from '../deps.ts';
+import type { Tenant } from '../tenant.ts';
 import { createPingWork, type PingWorkOptions } from './ping.worker.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
 import type { Settlement } from './settlement.ts';
@@ -17,16 +16,6 @@ export interface Pings {
   start(): void;
   /** Leaves what is open to others. Safe to call again. */
   close(): Promise<void>;
-}
-
-export interface PingsOptions {
-  readonly work: PingWorkOptions;
-  readonly tenants: Tenants;
-  readonly logins: Logins;
-  readonly settlement: Settlement;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
 /** After the deadline a transaction takes a moment to end. */
@@ -81,8 +70,11 @@ export const notify = async (
 const hasPings = ({ clients }: Tenant): boolean =>
   [...clients.values()].some(({ backchannel }) => backchannel?.delivery === 'ping');
 
-export const createPings = (options: PingsOptions): Pings => {
-  const { tenants, logins, settlement, fetch, now, log } = options;
+export const createPings = (
+  { tenants, logins, fetch, now, log }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
+  settlement: Settlement,
+  work: PingWorkOptions,
+): Pings => {
 
   const find = async (tenant: Tenant, reference: string) => {
     const records = createBackchannelRecords(tenant.store, now);
@@ -134,7 +126,7 @@ export const createPings = (options: PingsOptions): Pings => {
     return notified.kind === 'refused' ? 'unwanted' : 'failed';
   };
 
-  const { add, start, close } = createPingWork({ untilSettled, ping }, options.work);
+  const { add, start, close } = createPingWork({ untilSettled, ping }, work);
   return {
     start: () => {
       // A worker costs a connection, and most services have no such client.

@@ -10,10 +10,10 @@
  * lose the description of an error.
  */
 import { fault } from '../../protocol/fault.ts';
+import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
-import type { OauthLog } from '../log.ts';
 import { errorOfFault } from '../login-failures.ts';
-import { type LoginState, type Logins, type StartedLogin, traceOf } from '../logins.ts';
+import { type LoginState, type StartedLogin, traceOf } from '../logins.ts';
 import type { Tenant } from '../tenant.ts';
 import { startLogin } from './begin.ts';
 import { type BackchannelEnd, type BackchannelLogin, createBackchannelRecords } from './records.ts';
@@ -24,14 +24,6 @@ export interface Settlement {
    * @throws When Redis is unreachable.
    */
   settle(tenant: Tenant, authReqId: string): Promise<boolean>;
-}
-
-export interface SettlementOptions {
-  readonly logins: Logins;
-  /** How long evidence is kept: as long as a token of the grant may live. */
-  readonly evidenceSeconds: number;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
 type Looked = Exclude<LoginState, { kind: 'open' }>;
@@ -45,7 +37,12 @@ const endOf = (login: BackchannelLogin, state: Looked): BackchannelEnd =>
     ? signedEnding(state.evidence)
     : { how: 'failed', ...errorOfFault(state.fault, traceOf(login)) };
 
-export const createSettlement = ({ logins, evidenceSeconds, now, log }: SettlementOptions): Settlement => {
+export const createSettlement = ({
+  settings,
+  logins,
+  now,
+  log,
+}: Pick<OauthDeps, 'settings' | 'logins' | 'now' | 'log'>): Settlement => {
   const recordsOf = (tenant: Tenant) => createBackchannelRecords(tenant.store, now);
 
   /** The process that was to start it has died in the middle: the same transaction, while a prompt makes sense. */
@@ -103,7 +100,7 @@ export const createSettlement = ({ logins, evidenceSeconds, now, log }: Settleme
       Object.assign(request, { error: end.error, errorDescription: end.description });
     } else {
       const { clientId = '', scope = 'openid' } = request;
-      await keepGrant(tenant, end, { clientId, scope, seconds: evidenceSeconds });
+      await keepGrant(tenant, end, { clientId, scope, seconds: settings.refreshTokenSeconds });
       const { grantId, evidence } = end;
       Object.assign(request, {
         grantId,

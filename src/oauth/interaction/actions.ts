@@ -1,7 +1,6 @@
 /** What a person can do with a login, one function for each form. Each can be repeated without harm. */
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import { type Logins, traceOf } from '../logins.ts';
+import type { OauthDeps } from '../deps.ts';
+import { traceOf } from '../logins.ts';
 import type { NumberProblem } from '../pages/views.ts';
 import type { Beginning, Begun } from './begin.ts';
 import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
@@ -37,23 +36,14 @@ export type Actions = Readonly<Record<ActionName, (submission: Submission) => Pr
 const toPage: ActionResult = { kind: 'page' };
 const afterBegin = (begun: Begun): ActionResult => (begun === 'begun' ? toPage : { kind: begun });
 
-export const createActions = ({
-  beginning,
-  logins,
-  limits,
-  codeKey,
-  isTestNumber,
-  now,
-  log,
-}: {
-  readonly beginning: Beginning;
-  readonly logins: Logins;
-  readonly limits: Pick<Limits, 'mayGuess'>;
-  readonly codeKey: Uint8Array;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly now: () => number;
-  readonly log: Pick<OauthLog, 'audit'>;
-}): Actions => {
+export const createActions = (
+  beginning: Beginning,
+  codeKey: Uint8Array,
+  { logins, limits, isTestNumber, now, log }: Pick<
+    OauthDeps,
+    'logins' | 'limits' | 'isTestNumber' | 'now' | 'log'
+  >,
+): Actions => {
   /** @returns The attempt whose password can still be typed. */
   const guessable = (progress: Progress, round: number) => {
     const { attempt } = progress;

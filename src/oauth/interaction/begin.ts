@@ -7,9 +7,8 @@
  */
 import { randomInt } from 'node:crypto';
 import { randomBytesOf } from '../../pki/random.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import { type Logins, traceOf } from '../logins.ts';
+import type { OauthDeps } from '../deps.ts';
+import { traceOf } from '../logins.ts';
 import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
 import { codeFor } from './one-time-code.ts';
 import type { Visit } from './visit.ts';
@@ -38,14 +37,6 @@ export interface Beginning {
   startAgain(visit: Visit, attempt: Attempt): Promise<void>;
 }
 
-export interface BeginningOptions {
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly codeKey: Uint8Array;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
-
 /** Characters that nobody mistakes for another one, and no vowels, so that they form no word. */
 const sessionAlphabet = 'BCDFGHJKLMNPQRSTVWXZ23456789';
 const sessionLength = 4;
@@ -57,7 +48,10 @@ const newSessionCode = (): string =>
 
 const newMatchNumber = (): string => String(randomInt(10, 100));
 
-export const createBeginning = ({ logins, limits, codeKey, now, log }: BeginningOptions): Beginning => {
+export const createBeginning = (
+  codeKey: Uint8Array,
+  { logins, limits, now, log }: Pick<OauthDeps, 'logins' | 'limits' | 'now' | 'log'>,
+): Beginning => {
   /** @returns Whether the fact was news about this attempt, and whether the person has gone meanwhile. */
   const note = async (visit: Visit, reference: string, fact: LoginFact) => {
     const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {

@@ -9,8 +9,8 @@
  * does not arrive, because its browser or process has died, the next one takes its place.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
-import type { OauthLog } from '../log.ts';
 import { errorOfFault, otherLoginError, otherPersonError } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts';
@@ -64,14 +64,10 @@ const endingOf = (
   }
 };
 
-export interface EndingOptions {
-  readonly evidenceSeconds: number;
-  readonly stopping: AbortSignal;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
-
-export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingOptions) => {
+export const createDeparture = (
+  stopping: AbortSignal,
+  { settings, now, log }: Pick<OauthDeps, 'settings' | 'now' | 'log'>,
+) => {
   const carryOut = async (visit: Visit, interaction: Interaction, ending: Ending): Promise<void> => {
     const { tenant, client, scopes } = visit;
     if (ending.how !== 'signed') {
@@ -79,7 +75,8 @@ export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingO
       return visit.conclude(interaction, { error, error_description: description });
     }
     const { grantId, evidence } = ending;
-    await keepGrant(tenant, ending, { clientId: client.id, scope: scopes.join(' '), seconds: evidenceSeconds });
+    const seconds = settings.refreshTokenSeconds;
+    await keepGrant(tenant, ending, { clientId: client.id, scope: scopes.join(' '), seconds });
     await visit.conclude(interaction, {
       login: {
         accountId: evidence.msisdn,

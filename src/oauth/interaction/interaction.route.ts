@@ -8,16 +8,11 @@
  */
 
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono, type Next } from 'hono';
-import type { OauthSettings } from '../../registry/oauth-client.ts';
-import type { Source } from '../../registry/rate-limiter.ts';
+import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { isForm, parseForm, readBody } from '../form.ts';
 import { headOfStream } from '../head-of-stream.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
 import { pageHeaders } from '../page-headers.ts';
 import { serveAsset } from '../pages/assets.ts';
 import { chooseLanguage } from '../pages/language.ts';
@@ -25,7 +20,7 @@ import { loginPage } from '../pages/login-page.ts';
 import { noticePage } from '../pages/notice-page.ts';
 import { frameFor } from '../pages/page.ts';
 import type { NoticeCause } from '../pages/views.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
+import type { Tenant } from '../tenant.ts';
 import { type ActionName, actionNames, createActions } from './actions.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
@@ -36,21 +31,9 @@ import { type Standing, standingOf, waitForChange } from './standing.ts';
 import { type ViewContext, viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
 
-interface Environment {
-  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
-}
 type RouteContext = Context<Environment>;
 
-export interface InteractionOptions {
-  readonly tenants: Tenants;
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly settings: OauthSettings;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly body: { readonly timeoutMs: number };
-  readonly now: () => number;
-  readonly log: OauthLog;
+export interface InteractionOptions extends Omit<OauthDeps, 'refusals' | 'checkSecret' | 'subscribers' | 'fetch'> {
   /** Key of the forms and of one-time passwords; 32 bytes. */
   readonly csrfKey: Uint8Array;
   /** Aborted when this process is about to stop. */
@@ -85,10 +68,10 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   const { tenants, logins, limits, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } =
     options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
-  const beginning = createBeginning({ logins, limits, codeKey, now, log });
-  const actions = createActions({ beginning, logins, limits, codeKey, isTestNumber, now, log });
+  const beginning = createBeginning(codeKey, options);
+  const actions = createActions(beginning, codeKey, options);
   const openStream = createEventStreams({ stopping, onError: log.trouble });
-  const depart = createDeparture({ evidenceSeconds: settings.refreshTokenSeconds, stopping, now, log });
+  const depart = createDeparture(stopping, options);
 
   const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
     const language = chooseLanguage(undefined, c.req.header('accept-language'));

@@ -7,9 +7,8 @@
  * Source: the Fetch standard, section 3.3; RFC 9700 section 2.6.
  */
 import type { OauthClient } from '../../registry/oauth-client.ts';
+import type { OauthDeps } from '../deps.ts';
 import { describeError } from '../error-codes.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
 import type { Tenant } from '../tenant.ts';
 import { type Refusal, type WireError, wireErrorOf } from './refusal.ts';
 
@@ -77,13 +76,7 @@ export const answerHeaders = (asker: Asker): Readonly<Record<string, string>> =>
   ...crossOriginHeaders(asker),
 });
 
-export const createRefusalAnswers = ({
-  limits,
-  log,
-}: {
-  readonly limits: Pick<Limits, 'retryAfterSeconds'>;
-  readonly log: OauthLog;
-}) => {
+export const createRefusalAnswers = ({ limits, log }: Pick<OauthDeps, 'limits' | 'log'>) => {
   const headersFor = (status: WireError['status'], { tenant, triedBasic }: Asker): Record<string, string> => {
     switch (status) {
       case 401:

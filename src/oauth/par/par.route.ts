@@ -1,28 +1,19 @@
 /**
  * `POST /oidc/par` and `/oidc/t/<id>/par`: what HTTP has to do with a pushed request. Every answer is JSON that nobody keeps.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono } from 'hono';
-import type { Source } from '../../registry/rate-limiter.ts';
-import { type BodyLimits, readBody } from '../form.ts';
+import type { Environment, OauthDeps } from '../deps.ts';
+import { readBody } from '../form.ts';
 import type { Tenant } from '../tenant.ts';
 import { type PushAnswer, preflightHeaders } from './answers.ts';
 import { createPar, type ParOptions } from './par.ts';
 
-interface Environment {
-  /** `incoming` is there when the request came over a socket. */
-  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
-}
-
-export interface ParRoutesOptions extends ParOptions {
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly body: BodyLimits;
-}
-
 const present = ({ status, headers, body }: PushAnswer): Response =>
   new Response(JSON.stringify(body), { status, headers });
 
-export const createParRoutes = (options: ParRoutesOptions): Hono<Environment> => {
+export const createParRoutes = (
+  options: ParOptions & Pick<OauthDeps, 'addressOf' | 'body'>,
+): Hono<Environment> => {
   const { tenants, addressOf, body: bodyLimits, log } = options;
   const par = createPar(options);
 

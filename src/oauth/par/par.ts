@@ -10,12 +10,10 @@
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import { createClientAuthentication, type SecretCheck } from '../client-authentication.ts';
+import { createClientAuthentication } from '../client-authentication.ts';
+import type { OauthDeps } from '../deps.ts';
 import { isForm, type Parameters, parseForm } from '../form.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Refusals } from '../refusals.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
+import type { Tenant } from '../tenant.ts';
 import { type Asker, answerHeaders, createRefusalAnswers, type PushAnswer } from './answers.ts';
 import { type DpopProof, readProof } from './dpop-proof.ts';
 import { checkParameters, keptParameters } from './parameters.ts';
@@ -39,16 +37,10 @@ export interface Par {
   refuse(refusal: Refusal, asker: Asker): PushAnswer;
 }
 
-export interface ParOptions {
-  readonly tenants: Tenants;
-  readonly checkSecret: SecretCheck;
-  readonly limits: Limits;
-  readonly refusals: Refusals;
-  readonly settings: { readonly requestUriSeconds: number };
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
+export type ParOptions = Pick<
+  OauthDeps,
+  'tenants' | 'checkSecret' | 'limits' | 'refusals' | 'isTestNumber' | 'now' | 'log'
+> & { readonly settings: { readonly requestUriSeconds: number } };
 
 /** What can be told only together with the library, or once. */
 interface Accepted {

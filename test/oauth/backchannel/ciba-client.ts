@@ -2,13 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { BackchannelLogin } from '../../../src/oauth/backchannel/records.ts';
-import type { Json, TestProduct } from '../../support/product.ts';
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Json;
-}
+import type { TestProduct } from '../../support/product.ts';
+import type { Answer } from '../interoperability/stage.ts';
 
 export interface CibaClient {
   /** For `oidc.tenants[].clients`. */
