@@ -38,7 +38,7 @@ export interface TenantsOptions {
     tenant: Tenant,
     ...compared: Parameters<CompareSecret>
   ) => ReturnType<CompareSecret>;
-  readonly backchannelOf: (tenant: () => Tenant) => ProviderOptions['backchannel'];
+  readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether something has changed that the library should read again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
   readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
@@ -47,32 +47,20 @@ export interface TenantsOptions {
 }
 
 const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOptions): Tenant => {
-  const { settings, publicUrl, redis, prefix, masterKey, subscribers, now, log } = options;
+  const { settings, publicUrl, redis, prefix, masterKey, now, log } = options;
   const path = isMain ? '/oidc' : `/oidc/t/${template.id}`;
   const issuer = `${publicUrl}${path}`;
   const clients = new Map(template.clients.map((client) => [client.id, client]));
-  const store = createSealedStore({ redis, prefix, tenant: template.id, masterKey });
-  const keys = createSigningKeys({
-    redis,
-    prefix,
-    tenant: template.id,
-    masterKey,
-    settings: settings.keys,
-    now,
-  });
-  const subjectOf = createPairwise(masterKey, template.id);
+  const sealed = { redis, prefix, tenant: template.id, masterKey };
+  const store = createSealedStore(sealed);
+  const keys = createSigningKeys({ ...sealed, settings: settings.keys, now });
   const cookieKey = Buffer.from(
     hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
   ).toString('base64url');
 
   const build = (jwks: ProviderOptions['jwks']): Provider => {
-    const provider = createProvider({
-      tenantId: template.id,
-      issuer,
-      path,
-      clients,
-      settings,
-      store,
+    const provider = createProvider(tenant, {
+      ...options,
       adapter: createAdapter({
         store,
         interactionSeconds: settings.interactionSeconds,
@@ -81,14 +69,11 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       }),
       jwks,
       cookieKeys: [cookieKey],
-      pairwise: subjectOf,
-      subscribers,
       compareSecret: (...compared) => options.compareSecret(tenant, ...compared),
-      backchannel: options.backchannelOf(() => tenant),
-      pages: createProviderPages(template, path, clients, (code, trace) =>
+      backchannel: options.backchannelOf(tenant),
+      pages: createProviderPages(tenant, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
       ),
-      now,
     });
     listenTo(provider, {
       tenant: template.id,
@@ -119,7 +104,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     path,
     clients,
     store,
-    subjectOf,
+    subjectOf: createPairwise(masterKey, template.id),
     provider: async () => {
       if (built !== undefined && now() - lookedAt < keysKnownMs) return built.provider;
       looking ??= look().finally(() => {

@@ -3,7 +3,6 @@
  * brought; a reference on it leads to the log.
  */
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
 import { codeOfRefusal } from './coded-errors.ts';
 import { textIn } from './library.ts';
 import { pageHeaders, pageHeadersLeadingTo } from './page-headers.ts';
@@ -11,16 +10,15 @@ import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
 import { frameFor } from './pages/page.ts';
 import type { Notice, PageFrame } from './pages/views.ts';
+import type { Tenant } from './tenant.ts';
 
 export const createProviderPages = (
-  tenant: OauthTenant,
-  path: string,
-  clients: ReadonlyMap<string, OauthClient>,
+  { settings, path, clients }: Tenant,
   onError: (code: string, trace: string) => void,
 ) => {
   const frameOf = (ctx: KoaContextWithOIDC): PageFrame => {
     const language = chooseLanguage(textIn(ctx.query.ui_locales), textIn(ctx.headers['accept-language']));
-    return frameFor(tenant, path, language, clients.get(ctx.oidc?.client?.clientId ?? ''));
+    return frameFor(settings, path, language, clients.get(ctx.oidc?.client?.clientId ?? ''));
   };
   const render = (ctx: KoaContextWithOIDC, notice: Notice, headers = pageHeaders): void => {
     ctx.set({ ...headers });

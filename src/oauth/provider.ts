@@ -36,19 +36,13 @@ import { type CompareSecret, patchLibrary } from './library-patches.ts';
 import { mayRead } from './par/answers.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
 import type { createProviderPages } from './provider-pages.ts';
-import type { SealedStore } from './sealed-store.ts';
+import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {
-  readonly tenantId: string;
-  readonly issuer: string;
-  readonly path: string;
-  readonly clients: ReadonlyMap<string, OauthClient>;
   readonly settings: OauthSettings;
-  readonly store: SealedStore;
   readonly adapter: (model: string) => Adapter;
   readonly jwks: readonly JWK[];
   readonly cookieKeys: readonly string[];
-  readonly pairwise: (account: string, client: OauthClient) => string;
   readonly subscribers: SubscriberRegistry;
   readonly compareSecret: CompareSecret;
   readonly backchannel: NonNullable<Configuration['features']>['ciba'];
@@ -56,10 +50,13 @@ export interface ProviderOptions {
   readonly now: () => number;
 }
 
-export const createProvider = (options: ProviderOptions): Library => {
-  const { tenantId, issuer, path, clients, settings, store, pages, subscribers, pairwise } = options;
-  const clientOf = (id: string): OauthClient => {
-    const client = clients.get(id);
+export const createProvider = (
+  { id, issuer, path, clients, store, subjectOf }: Tenant,
+  options: ProviderOptions,
+): Library => {
+  const { settings, pages, subscribers } = options;
+  const clientOf = (clientId: string): OauthClient => {
+    const client = clients.get(clientId);
     if (client === undefined) throw new errors.InvalidClient('client is invalid', 'client not found');
     return client;
   };
@@ -103,9 +100,9 @@ export const createProvider = (options: ProviderOptions): Library => {
     cookies: {
       // Cookies of different tenants reach each other's paths, so their names differ.
       names: {
-        session: `paraph_${tenantId}_session`,
-        interaction: `paraph_${tenantId}_login`,
-        resume: `paraph_${tenantId}_resume`,
+        session: `paraph_${id}_session`,
+        interaction: `paraph_${id}_login`,
+        resume: `paraph_${id}_resume`,
       },
       keys: [...options.cookieKeys],
       long: { ...cookie, path: `${path}/` },
@@ -160,18 +157,14 @@ export const createProvider = (options: ProviderOptions): Library => {
     },
     findAccount,
     interactions: {
-      policy: policyWith({
-        singleSignOnSeconds: settings.singleSignOnSeconds,
-        clientOf,
-        subjectOf: pairwise,
-      }),
+      policy: policyWith({ singleSignOnSeconds: settings.singleSignOnSeconds, clientOf, subjectOf }),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
     loadExistingGrant: existingGrantWith(settings.singleSignOnSeconds),
-    pairwiseIdentifier: async (_ctx, accountId, client) => pairwise(accountId, clientOf(client.clientId)),
+    pairwiseIdentifier: async (_ctx, accountId, client) => subjectOf(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
     renderError: (ctx, out) => {
       if (ctx.accepts('json', 'html') === 'html') return pages.error(ctx, out);
@@ -223,6 +216,7 @@ export const createProvider = (options: ProviderOptions): Library => {
   codeErrors(provider);
   patchLibrary(provider, {
     ...options,
+    store,
     checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
   });
   return provider;

@@ -19,12 +19,8 @@ import { createSettlement } from './settlement.ts';
 type BackchannelFeature = NonNullable<NonNullable<Configuration['features']>['ciba']>;
 
 export interface Backchannel {
-  /**
-   * For `features.ciba` of a tenant's provider.
-   *
-   * @param tenant Called at each request, because the tenant comes to be after its provider's configuration.
-   */
-  featureFor(tenant: () => Tenant): BackchannelFeature;
+  /** For `features.ciba` of a tenant's provider. */
+  featureFor(tenant: Tenant): BackchannelFeature;
   /**
    * Called when a client asks the token endpoint for a request that has no result yet: gives it one if the login has ended.
    *
@@ -96,14 +92,14 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
       enabled: true,
       deliveryModes: ['poll', 'ping'],
       validateRequestContext: async (ctx) =>
-        checkParameters(ctx.oidc.params ?? {}, clientOf(tenant(), ctx)),
+        checkParameters(ctx.oidc.params ?? {}, clientOf(tenant, ctx)),
       validateBindingMessage: async (_ctx, message) => checkBindingMessage(message),
       processLoginHint: async (ctx, hint) =>
-        hint === undefined ? undefined : findAccount(tenant(), ctx, hint),
+        hint === undefined ? undefined : findAccount(tenant, ctx, hint),
       processLoginHintToken: async () => undefined,
       verifyUserCode: async () => undefined,
       triggerAuthenticationDevice: async (ctx, request, account, client) => {
-        await begin(ctx, tenant(), request, { clientId: client.clientId, msisdn: account.accountId });
+        await begin(ctx, tenant, request, { clientId: client.clientId, msisdn: account.accountId });
       },
     }),
     settle: async (tenant, authReqId) => {
