@@ -13,7 +13,7 @@ import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts
 import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
 import { originOf, type Source } from '../registry/rate-limiter.ts';
-import type { Refusals } from './refusals.ts';
+import type { Limits } from './limits.ts';
 import type { Tenant } from './tenant.ts';
 
 /** What a request says about its sender; empty parameters count as absent. */
@@ -144,25 +144,13 @@ export type SecretCheck = (
 ) => Promise<PasswordVerdict>;
 
 export const createSecretCheck =
-  ({
-    passwords,
-    refusals,
-  }: {
-    readonly passwords: PasswordVerifier;
-    readonly refusals: Pick<Refusals, 'isBarred'>;
-  }): SecretCheck =>
+  (passwords: PasswordVerifier, limits: Pick<Limits, 'isBarred'>): SecretCheck =>
   async ({ address, clientId, secret }, tenant, stored) =>
-    refusals.isBarred(address, tenant, clientId)
+    limits.isBarred(address, tenant, clientId)
       ? 'busy'
       : passwords.verify(stored, secret, undefined, originOf(address));
 
-export const createClientAuthentication = ({
-  checkSecret,
-  now,
-}: {
-  readonly checkSecret: SecretCheck;
-  readonly now: () => number;
-}) => {
+export const createClientAuthentication = (checkSecret: SecretCheck, now: () => number) => {
   const decoys = new WeakMap<Tenant, string>();
   const decoyOf = (tenant: Tenant): string => {
     const known = decoys.get(tenant);

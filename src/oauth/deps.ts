@@ -7,7 +7,6 @@ import type { BodyLimits } from './form.ts';
 import type { Limits } from './limits.ts';
 import type { OauthLog } from './log.ts';
 import type { Logins } from './logins.ts';
-import type { Refusals } from './refusals.ts';
 import type { Tenants } from './tenant.ts';
 
 /** What the parts of the provider are made of; each names what it takes. */
@@ -17,7 +16,6 @@ export interface OauthDeps {
   readonly logins: Logins;
   readonly subscribers: SubscriberRegistry;
   readonly limits: Limits;
-  readonly refusals: Refusals;
   readonly checkSecret: SecretCheck;
   readonly isTestNumber: (msisdn: string) => boolean;
   readonly addressOf: (incoming: IncomingMessage | undefined) => Source;

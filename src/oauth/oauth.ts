@@ -21,12 +21,11 @@ import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.route.ts';
-import { createRefusals } from './refusals.ts';
 import { type FrontRefusal, refuseAtFront } from './refuse-at-front.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
 export interface OauthOptions
-  extends Omit<OauthDeps, 'tenants' | 'limits' | 'refusals' | 'checkSecret'>,
+  extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
     Omit<BackchannelOptions, keyof OauthDeps> {
   /** What the settings say, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
@@ -106,12 +105,11 @@ export const createOauth = (options: OauthOptions): Oauth => {
       onBackchannelLookup: settle,
       compareSecret: (tenant, clientId, secret, stored) =>
         checkSecret({ address: addressOf(Provider.ctx?.req), clientId, secret }, tenant, stored),
-      onSuspicious: (tenant, ctx) => refusals.note(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
+      onSuspicious: (tenant, ctx) => limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
   });
-  const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber });
-  const refusals = createRefusals({ limits, now });
-  const checkSecret = createSecretCheck({ passwords: options.passwords, refusals });
+  const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber, now });
+  const checkSecret = createSecretCheck(options.passwords, limits);
   const backchannel = createBackchannel({ ...options, tenants, limits });
 
   /** What settling reads itself is not settled again. */
@@ -143,7 +141,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library is served: it sees other headers.
     const address = addressOf(incoming);
-    if (authenticated.has(path) && refusals.isShutOut(address)) {
+    if (authenticated.has(path) && limits.isShutOut(address)) {
       return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
         'retry-after': String(limits.retryAfterSeconds),
       });
@@ -174,7 +172,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
   };
 
   const routes = new Hono<Environment>();
-  const deps: OauthDeps = { ...options, tenants, limits, refusals, checkSecret };
+  const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
   const csrfKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32));
   routes.route('/', createParRoutes(deps));
   routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));

@@ -11,6 +11,7 @@ import {
 } from '../../src/oauth/client-authentication.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { testRedis } from '../support/redis.ts';
+import { noLimits } from './doubles.ts';
 import {
   basic,
   client,
@@ -51,10 +52,10 @@ const authenticate = (
   shown: Partial<ShownCredentials>,
   passwords: PasswordVerifier = createPasswordVerifier(),
 ) =>
-  createClientAuthentication({
-    checkSecret: createSecretCheck({ passwords, refusals: { isBarred: () => false } }),
-    now: Date.now,
-  })(stage.tenants.main, { ...nothing, ...shown });
+  createClientAuthentication(createSecretCheck(passwords, noLimits), Date.now)(stage.tenants.main, {
+    ...nothing,
+    ...shown,
+  });
 
 /** The client's id when it is let in, else the reason. */
 const outcome = async (shown: Partial<ShownCredentials>): Promise<string> => {

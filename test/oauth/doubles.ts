@@ -18,5 +18,7 @@ export const noLimits: Limits = {
   mayPrompt: async () => true,
   mayGuess: async () => true,
   mayBeginLogin: async () => true,
-  countFailure: async () => undefined,
+  noteFailure: () => undefined,
+  isShutOut: () => false,
+  isBarred: () => false,
 };

@@ -33,7 +33,7 @@ import { openVisit, type Visit } from './visit.ts';
 
 type RouteContext = Context<Environment>;
 
-export interface InteractionOptions extends Omit<OauthDeps, 'refusals' | 'checkSecret' | 'subscribers' | 'fetch'> {
+export interface InteractionOptions extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'fetch'> {
   /** Key of the forms and of one-time passwords; 32 bytes. */
   readonly csrfKey: Uint8Array;
   /** Aborted when this process is about to stop. */

@@ -39,7 +39,7 @@ export interface Par {
 
 export type ParOptions = Pick<
   OauthDeps,
-  'tenants' | 'checkSecret' | 'limits' | 'refusals' | 'isTestNumber' | 'now' | 'log'
+  'tenants' | 'checkSecret' | 'limits' | 'isTestNumber' | 'now' | 'log'
 > & { readonly settings: { readonly requestUriSeconds: number } };
 
 /** What can be told only together with the library, or once. */
@@ -74,8 +74,8 @@ const unsignedJwt = (claims: object): string =>
   `${unsignedHeader}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
 
 export const createPar = (options: ParOptions): Par => {
-  const { tenants, limits, refusals, settings, isTestNumber, now, log } = options;
-  const authenticate = createClientAuthentication(options);
+  const { tenants, limits, settings, isTestNumber, now, log } = options;
+  const authenticate = createClientAuthentication(options.checkSecret, now);
   const answerRefusal = createRefusalAnswers(options);
 
   /**
@@ -187,7 +187,7 @@ export const createPar = (options: ParOptions): Par => {
     if ('refusal' in choice) return answerRefusal(choice.refusal, nobody);
     const tenant = choice.value;
     const somebody: Asker = { tenant, origin };
-    if (refusals.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
+    if (limits.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
     const parsed = parseForm(body);
     if (!parsed.ok) {
       const refusal: Refusal =
@@ -210,7 +210,7 @@ export const createPar = (options: ParOptions): Par => {
     });
     if (!verdict.ok) {
       const { reason, claimed } = verdict;
-      if (reason === 'clientRefused') refusals.note(address, tenant, claimed?.id);
+      if (reason === 'clientRefused') limits.noteFailure(address, tenant, claimed?.id);
       const triedBasic = authorization !== undefined;
       return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic });
     }

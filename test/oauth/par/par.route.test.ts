@@ -158,7 +158,6 @@ describe('a service that cannot do its work', () => {
     const routes = createParRoutes({
       tenants: { all: [main], main, find: () => undefined, findByIssuer: () => undefined },
       limits: { ...noLimits, mayPush: () => Promise.reject(new Error('Redis is away')) },
-      refusals: { note: () => undefined, isShutOut: () => false, isBarred: () => false },
       settings: { requestUriSeconds: 60 },
       checkSecret: async () => 'wrong',
       isTestNumber: () => false,

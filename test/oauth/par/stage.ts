@@ -7,7 +7,6 @@ import type { OauthEntry } from '../../../src/oauth/log.ts';
 import { openTenants } from '../../../src/oauth/open-tenants.ts';
 import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
 import { createPar, type Par } from '../../../src/oauth/par/par.ts';
-import { createRefusals } from '../../../src/oauth/refusals.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
 import type {
   OauthClient,
@@ -205,13 +204,12 @@ export const openStage = async (
     limits: settings.limits,
     tenants,
     isTestNumber: (msisdn) => msisdn === testNumber,
+    now,
   });
-  const refusals = createRefusals({ limits: allowances, now });
   const par = createPar({
     tenants,
-    checkSecret: createSecretCheck({ passwords, refusals }),
+    checkSecret: createSecretCheck(passwords, allowances),
     limits: allowances,
-    refusals,
     settings,
     isTestNumber: (msisdn) => msisdn === testNumber,
     now,
