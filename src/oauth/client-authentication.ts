@@ -127,9 +127,7 @@ const verifyAssertion = async (assertion: string, client: OauthClient, issuer: s
       protectedHeader.typ?.toLowerCase(),
     );
     const isShortLived = exp <= nowMs / 1000 + longestAssertionSeconds;
-    return isTyped && isShortLived && typeof jti === 'string' && jti !== ''
-      ? { jti, exp }
-      : undefined;
+    return isTyped && isShortLived && typeof jti === 'string' && jti !== '' ? { jti, exp } : undefined;
   } catch {
     // A client writes all of it, so whatever jose thinks of it is the client's doing.
     return undefined;

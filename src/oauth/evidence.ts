@@ -41,7 +41,11 @@ export const signedEnding = (evidence: LoginEvidence): SignedEnding => ({
 export const keepGrant = async (
   tenant: Tenant,
   { grantId, evidence }: SignedEnding,
-  { clientId, scope, seconds }: { readonly clientId: string; readonly scope: string; readonly seconds: number },
+  {
+    clientId,
+    scope,
+    seconds,
+  }: { readonly clientId: string; readonly scope: string; readonly seconds: number },
 ): Promise<void> => {
   const { Grant } = await tenant.provider();
   const grant = new Grant({ accountId: evidence.msisdn, clientId });

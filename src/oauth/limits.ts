@@ -37,11 +37,7 @@ export interface Limits {
    *
    * @param clientId Which client it claimed to be.
    */
-  noteFailure(
-    address: Source,
-    tenant: Pick<Tenant, 'id' | 'clients'>,
-    clientId: string | undefined,
-  ): void;
+  noteFailure(address: Source, tenant: Pick<Tenant, 'id' | 'clients'>, clientId: string | undefined): void;
   isShutOut(address: Source): boolean;
   /** Whether no more secrets of this client are looked at from there. */
   isBarred(address: Source, tenant: Pick<Tenant, 'id' | 'clients'>, clientId: string): boolean;

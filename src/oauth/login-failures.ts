@@ -15,7 +15,11 @@ export interface LoginError extends CodedDescription {
 type Row = readonly [page: FailureCause, cause: ErrorCause, text: string];
 
 /** The client is not told more. */
-const other = (page: FailureCause): Row => [page, 'otherAuthentication', 'the user could not be authenticated'];
+const other = (page: FailureCause): Row => [
+  page,
+  'otherAuthentication',
+  'the user could not be authenticated',
+];
 /** Our own mistake, or one that the person cannot mend. */
 const ours = other('internal');
 const noMethod: Row = ['no-method', 'noMethod', 'the user has no method that can authenticate as requested'];

@@ -105,7 +105,8 @@ export const createOauth = (options: OauthOptions): Oauth => {
       onBackchannelLookup: settle,
       compareSecret: (tenant, clientId, secret, stored) =>
         checkSecret({ address: addressOf(Provider.ctx?.req), clientId, secret }, tenant, stored),
-      onSuspicious: (tenant, ctx) => limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
+      onSuspicious: (tenant, ctx) =>
+        limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
   });
   const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber, now });

@@ -91,8 +91,7 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
     featureFor: (tenant) => ({
       enabled: true,
       deliveryModes: ['poll', 'ping'],
-      validateRequestContext: async (ctx) =>
-        checkParameters(ctx.oidc.params ?? {}, clientOf(tenant, ctx)),
+      validateRequestContext: async (ctx) => checkParameters(ctx.oidc.params ?? {}, clientOf(tenant, ctx)),
       validateBindingMessage: async (_ctx, message) => checkBindingMessage(message),
       processLoginHint: async (ctx, hint) =>
         hint === undefined ? undefined : findAccount(tenant, ctx, hint),

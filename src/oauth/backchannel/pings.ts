@@ -28,9 +28,7 @@ const timeoutMs = 5000;
  * failed   It may be different next time; `why` holds no secret.
  * refused  It will not be.
  */
-type Notified =
-  | { readonly kind: 'told' }
-  | { readonly kind: 'failed' | 'refused'; readonly why: string };
+type Notified = { readonly kind: 'told' } | { readonly kind: 'failed' | 'refused'; readonly why: string };
 
 /** Redirects are not followed: the token is for the configured address alone. */
 const outcomeOf = (status: number): Notified =>
@@ -75,7 +73,6 @@ export const createPings = (
   settlement: Settlement,
   work: PingWorkOptions,
 ): Pings => {
-
   const find = async (tenant: Tenant, reference: string) => {
     const records = createBackchannelRecords(tenant.store, now);
     const ping = await records.ping(reference);

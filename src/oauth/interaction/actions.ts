@@ -39,10 +39,13 @@ const afterBegin = (begun: Begun): ActionResult => (begun === 'begun' ? toPage :
 export const createActions = (
   beginning: Beginning,
   codeKey: Uint8Array,
-  { logins, limits, isTestNumber, now, log }: Pick<
-    OauthDeps,
-    'logins' | 'limits' | 'isTestNumber' | 'now' | 'log'
-  >,
+  {
+    logins,
+    limits,
+    isTestNumber,
+    now,
+    log,
+  }: Pick<OauthDeps, 'logins' | 'limits' | 'isTestNumber' | 'now' | 'log'>,
 ): Actions => {
   /** @returns The attempt whose password can still be typed. */
   const guessable = (progress: Progress, round: number) => {

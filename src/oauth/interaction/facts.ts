@@ -51,9 +51,7 @@ export type LoginFact =
   | { readonly kind: 'ended'; readonly ending: Ending };
 
 /** What the client is told. */
-export type Ending =
-  | SignedEnding
-  | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
+export type Ending = SignedEnding | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
 
 export interface LoginFacts {
   read(uid: string): Promise<readonly LoginFact[]>;

@@ -6,7 +6,15 @@
  * link preview for example, must not make a phone ring.
  */
 import { html } from 'hono/html';
-import { buttonForm, type Html, hiddenToken, icons, problemSummary, readableNumber, unbroken } from './markup.ts';
+import {
+  buttonForm,
+  type Html,
+  hiddenToken,
+  icons,
+  problemSummary,
+  readableNumber,
+  unbroken,
+} from './markup.ts';
 import { layOut } from './page.ts';
 import type { NumberProblem, PageFrame, ViewOf } from './views.ts';
 import { wordsOf } from './words.ts';

@@ -35,7 +35,8 @@ export const en = {
   },
   waiting: {
     title: 'Check your phone',
-    lead: (phone: string, client: string) => `We have sent a request to ${phone}. Confirm it to log in to ${client}.`,
+    lead: (phone: string, client: string) =>
+      `We have sent a request to ${phone}. Confirm it to log in to ${client}.`,
     compare: 'Your phone must show the same:',
     code: 'Code',
     number: 'Number',

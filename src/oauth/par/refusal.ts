@@ -40,7 +40,9 @@ const fixed = {
   nothingSent: invalid('the body has no parameters', 'nothingSent'),
   tooMany: wire('temporarily_unavailable', 'too many requests', undefined, 429),
   severalMethods: invalid('use one way of client authentication'),
-  assertionType: invalid('client_assertion needs the client_assertion_type jwt-bearer, and the other way round'),
+  assertionType: invalid(
+    'client_assertion needs the client_assertion_type jwt-bearer, and the other way round',
+  ),
   clientUnnamed: invalid('client_id is missing'),
   clientRefused: wire('invalid_client', 'client authentication failed', undefined, 401),
   otherClient: invalid('client_id is not the authenticated client'),
@@ -53,7 +55,11 @@ const fixed = {
   promptNone: invalid('prompt none must stand alone'),
   openidMissing: wire('invalid_scope', 'scope must contain openid', 'badScope'),
   scopeUnknown: wire('invalid_scope', 'scope has an unknown or malformed value', 'badScope'),
-  scopeNotAllowed: wire('invalid_scope', 'scope has a value that this client may not ask for', 'scopeNotAllowed'),
+  scopeNotAllowed: wire(
+    'invalid_scope',
+    'scope has a value that this client may not ask for',
+    'scopeNotAllowed',
+  ),
   acrUnknown: invalid('acr_values has an unknown value', 'acrUnknown'),
   acrMalformed: invalid('acr_values is malformed', 'acrMalformed'),
   localesMalformed: invalid('ui_locales is malformed', 'localesMalformed'),

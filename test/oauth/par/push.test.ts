@@ -185,7 +185,10 @@ describe('a request is refused', () => {
     expect(answer.headers).toMatchObject(answerHeaders);
     expect(answer.headers).not.toHaveProperty('www-authenticate');
   };
-  const withChallenge = (code_challenge: string): Fields => ({ code_challenge, code_challenge_method: 'S256' });
+  const withChallenge = (code_challenge: string): Fields => ({
+    code_challenge,
+    code_challenge_method: 'S256',
+  });
 
   it.each<[why: string, fields: Fields, client?: string]>([
     ['request_uri is in the body', { request_uri: 'urn:x' }],
@@ -355,7 +358,9 @@ describe('a page of a public client in a browser', () => {
     'is not told when it comes from %s',
     async (origin) => {
       expect((await stage.send(fields, { headers: { origin } })).headers).not.toHaveProperty(allowed);
-      expect((await stage.send(encoded(forApp), { headers: { origin } })).headers).not.toHaveProperty(allowed);
+      expect((await stage.send(encoded(forApp), { headers: { origin } })).headers).not.toHaveProperty(
+        allowed,
+      );
     },
   );
 
