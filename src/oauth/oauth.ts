@@ -21,7 +21,7 @@ import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.route.ts';
-import { type FrontRefusal, refuseAtFront } from './refuse-at-front.ts';
+import { type FrontRefusal, jsonError, refuseAtFront } from './refuse-at-front.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
 export interface OauthOptions
@@ -84,13 +84,7 @@ const answerError = (
   text: string,
   headers: Record<string, string> = {},
 ): Response =>
-  new Response(
-    JSON.stringify({ error, error_description: describeError('otherRequest', text).description }),
-    {
-      status,
-      headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
-    },
-  );
+  jsonError({ error, error_description: describeError('otherRequest', text).description }, status, headers);
 
 export const createOauth = (options: OauthOptions): Oauth => {
   const { settings, masterKey, limiter, isTestNumber, addressOf, now, log } = options;

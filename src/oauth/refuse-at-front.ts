@@ -14,6 +14,12 @@ export interface FrontRefusal {
   readonly text: string;
 }
 
+export const jsonError = (body: object, status: number, headers: Readonly<Record<string, string>>) =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+  });
+
 /** A refusal that goes nowhere: a page for people, JSON for programs. */
 export const refuseAtFront = (
   c: Context,
@@ -26,10 +32,7 @@ export const refuseAtFront = (
   log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
   const later = status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
   if (!(c.req.header('accept') ?? '').includes('text/html')) {
-    return new Response(JSON.stringify({ error, error_description: description, iss: tenant.issuer }), {
-      status,
-      headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...later },
-    });
+    return jsonError({ error, error_description: description, iss: tenant.issuer }, status, later);
   }
   const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
   const cause = internal ? 'internal' : 'request-unusable';

@@ -22,15 +22,8 @@ const aheadSeconds = 3;
 const patienceMs = 5000;
 const lookEveryMs = 150;
 
-/**
- * go       To the library, at this address.
- * done     Another tab has taken the login back to the client.
- * not-yet  It is not over.
- */
-export type Departure =
-  | { readonly kind: 'go'; readonly to: string }
-  | { readonly kind: 'done' }
-  | { readonly kind: 'not-yet' };
+/** To the library, at this address; another tab has taken the login back to the client; or it is not over. */
+export type Departure = { readonly to: string } | 'done' | 'not-yet';
 
 /**
  * Who a number is for a client is compared only now that the person has proven to have it: before, anybody with an ID token could
@@ -120,22 +113,22 @@ export const createDeparture = (
     { progress, standing }: { readonly progress: Progress; readonly standing: Standing },
   ): Promise<Departure> => {
     const proposed = endingOf(standing, progress.attempt, visit.isExpected);
-    if (proposed === undefined) return { kind: 'not-yet' };
+    if (proposed === undefined) return 'not-yet';
     const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
-    if (ending === undefined) return { kind: 'not-yet' };
+    if (ending === undefined) return 'not-yet';
     const until = now() + patienceMs;
     for (;;) {
       const isAhead = await visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds);
       const interaction = await visit.interaction();
-      if (interaction === undefined) return { kind: 'done' };
+      if (interaction === undefined) return 'done';
       if (isAhead) {
         // Saved twice it could come to life again after the library has forgotten it.
         if (interaction.result === undefined) await carryOut(visit, interaction, ending);
-        return { kind: 'go', to: interaction.returnTo };
+        return { to: interaction.returnTo };
       }
-      if (now() >= until) return { kind: 'not-yet' };
+      if (now() >= until) return 'not-yet';
       await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined);
-      if (stopping.aborted) return { kind: 'not-yet' };
+      if (stopping.aborted) return 'not-yet';
     }
   };
 };

@@ -19,16 +19,16 @@ import { chooseLanguage } from '../pages/language.ts';
 import { loginPage } from '../pages/login-page.ts';
 import { noticePage } from '../pages/notice-page.ts';
 import { frameFor } from '../pages/page.ts';
-import type { NoticeCause } from '../pages/views.ts';
+import type { NoticeCause, NumberProblem } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
-import { type ActionName, actionNames, createActions } from './actions.ts';
+import { type ActionName, actionNames, createActions, type Objection } from './actions.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
 import { createEventStreams } from './event-stream.ts';
 import { type Progress, progressOf } from './facts.ts';
 import { formToken, isFromOurPage, roundOfForm } from './form-token.ts';
 import { type Standing, standingOf, waitForChange } from './standing.ts';
-import { type ViewContext, viewOf } from './view.ts';
+import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
 
 type RouteContext = Context<Environment>;
@@ -48,6 +48,13 @@ interface Looked {
 /** Ours are small. */
 const maxFormBytes = 4096;
 const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
+
+/** Of what may be tried again later. */
+const laterStatuses: ReadonlyMap<NumberProblem, number> = new Map([
+  ['limited', 429],
+  ['busy', 503],
+]);
+const closedStatuses = { done: 200, 'login-expired': 404, 'cookie-missing': 400 } as const;
 
 const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(html, {
@@ -87,20 +94,17 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   const show = (
     visit: Visit,
     { progress, standing }: Looked,
-    extra: Pick<ViewContext, 'entered' | 'problem'> = {},
+    objection?: Objection,
     status = 200,
     headers: Readonly<Record<string, string>> = {},
   ): Response => {
     const view = viewOf(standing, {
-      pagePath: visit.pagePath,
+      visit,
       csrf: formToken(csrfKey, visit.uid, progress.round),
-      offer: visit.offer,
       progress,
-      acrValues: visit.acrValues,
-      textMessageLogin: visit.client.textMessageLogin,
       now: now(),
       promptSeconds: settings.promptSeconds,
-      ...extra,
+      objection,
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
@@ -132,35 +136,22 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
       return refuse(403);
     }
-    const result = await actions[name]({
+    const objection = await actions[name]({
       visit,
       round,
       field,
       look: async () => (await look(visit)).standing,
     });
-    const later = { 'retry-after': String(limits.retryAfterSeconds) };
-    switch (result.kind) {
-      case 'page':
-        return goTo(visit.pagePath);
-      case 'problem':
-        return show(visit, await look(visit), { problem: result.problem, entered: result.entered }, 422);
-      case 'limited':
-        return show(visit, await look(visit), { problem: 'limited' }, 429, later);
-      case 'busy':
-        return show(visit, await look(visit), { problem: 'busy' }, 503, later);
-    }
+    if (objection === undefined) return goTo(visit.pagePath);
+    const status = laterStatuses.get(objection.problem);
+    const headers = status === undefined ? {} : { 'retry-after': String(limits.retryAfterSeconds) };
+    return show(visit, await look(visit), objection, status ?? 422, headers);
   };
 
   const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
     const departure = await depart(visit, await look(visit));
-    switch (departure.kind) {
-      case 'go':
-        return goTo(departure.to);
-      case 'done':
-        return notice(c, visit.tenant, 'login-expired', 200);
-      case 'not-yet':
-        return goTo(visit.pagePath);
-    }
+    if (departure === 'done') return notice(c, visit.tenant, 'login-expired', 200);
+    return goTo(departure === 'not-yet' ? visit.pagePath : departure.to);
   };
 
   const events = async (c: RouteContext, visit: Visit): Promise<Response> => {
@@ -197,14 +188,8 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       try {
         const address = addressOf(incoming);
         const opened = await openVisit(tenant, uid, incoming, outgoing, address, { isTestNumber, now });
-        switch (opened.kind) {
-          case 'visit':
-            return await handle(c, opened.visit);
-          case 'done':
-            return notice(c, tenant, 'login-expired', 200);
-          case 'refused':
-            return notice(c, tenant, opened.cause, opened.cause === 'cookie-missing' ? 400 : 404);
-        }
+        if (typeof opened === 'object') return await handle(c, opened);
+        return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         return notice(c, tenant, 'internal', 500);

@@ -1,26 +1,23 @@
 /** From where a login stands to what the page shows. Pure. */
-import type { AcrValue } from '../../registry/oauth-client.ts';
 import { failureCauseOf } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
-import type { FailureCause, FormTarget, LoginView, NumberProblem, ViewOf } from '../pages/views.ts';
+import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
+import type { Objection } from './actions.ts';
 import { mostPrompts } from './begin.ts';
 import type { Progress } from './facts.ts';
-import type { Offer } from './numbers.ts';
 import { mostGuesses } from './one-time-code.ts';
 import type { Failure, Standing } from './standing.ts';
+import type { Visit } from './visit.ts';
 
-export interface ViewContext extends FormTarget {
-  readonly offer: Offer;
+export interface ViewContext {
+  readonly visit: Visit;
+  readonly csrf: string;
   readonly progress: Progress;
-  readonly acrValues: readonly AcrValue[];
-  /** Of the client. */
-  readonly textMessageLogin: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly promptSeconds: number;
-  /** What the person has just typed, and what is wrong with it. */
-  readonly entered?: string | undefined;
-  readonly problem?: NumberProblem | undefined;
+  /** To what the person has just sent. */
+  readonly objection: Objection | undefined;
 }
 
 /** Enough to recognise a number, and not enough to learn it from a screen. */
@@ -39,25 +36,22 @@ const worthRetrying: ReadonlySet<FailureCause> = new Set([
 ]);
 
 /** The number can sign nothing, and the client accepts less: in its configuration, and in what it asks for. */
-export const mayTypeCode = (
-  failure: Failure,
-  { acrValues, textMessageLogin }: Pick<ViewContext, 'acrValues' | 'textMessageLogin'>,
-): boolean =>
-  textMessageLogin &&
+export const mayTypeCode = (failure: Failure, { acrValues, client }: Visit): boolean =>
+  client.textMessageLogin &&
   typeof failure === 'object' &&
   [105, 109, 404].includes(failure.code) &&
   acrValues.includes('mid_al2_any');
 
 const failedView = (
   { attempt, failure }: Extract<Standing, { kind: 'failed' }>,
-  context: ViewContext,
+  { visit, progress }: ViewContext,
 ): Omit<ViewOf<'failed'>, keyof FormTarget> => {
-  const { offer, progress, textMessageLogin } = context;
+  const { offer, client } = visit;
   const cause = typeof failure === 'object' ? failureCauseOf(failure) : failure;
-  const mayRetry = (attempt.method === 'sign' || textMessageLogin) && worthRetrying.has(cause);
+  const mayRetry = (attempt.method === 'sign' || client.textMessageLogin) && worthRetrying.has(cause);
   const hasOthers = offer.manualInput || offer.hints.length > 1;
   const ways = [
-    ...(mayTypeCode(failure, context) ? (['text'] as const) : []),
+    ...(mayTypeCode(failure, visit) ? (['text'] as const) : []),
     ...(mayRetry ? (['retry'] as const) : []),
     ...(hasOthers ? (['other'] as const) : []),
   ];
@@ -66,17 +60,17 @@ const failedView = (
 };
 
 export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
-  const { pagePath, csrf, offer, now, promptSeconds } = context;
-  const target = { pagePath, csrf };
+  const { visit, csrf, progress, now, promptSeconds, objection } = context;
+  const target = { pagePath: visit.pagePath, csrf };
   switch (standing.kind) {
     case 'number': {
-      const { withheld } = context.progress;
+      const { withheld } = progress;
       return {
         ...target,
-        ...offer,
+        ...visit.offer,
         kind: 'number',
-        entered: context.entered ?? (withheld && `+${withheld.msisdn}`),
-        problem: context.problem ?? withheld?.why,
+        entered: objection?.entered ?? (withheld && `+${withheld.msisdn}`),
+        problem: objection?.problem ?? withheld?.why,
       };
     }
     case 'waiting': {

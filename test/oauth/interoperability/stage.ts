@@ -88,10 +88,10 @@ export interface Visit extends Request {
   readonly page: BrowserPage;
 }
 
-type Fields = Readonly<Record<string, string | undefined>>;
+export type Fields = Readonly<Record<string, string | undefined>>;
 
 /** Absent ones are left out. */
-const encoded = (fields: Fields): string =>
+export const encoded = (fields: Fields): string =>
   new URLSearchParams(
     Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
   ).toString();
@@ -141,7 +141,7 @@ const answerOf = async (response: Response): Promise<Answer> => {
 /** RFC 6749 section 2.3.1. */
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
-const basicOf = (id: string, password: string): string =>
+export const basicOf = (id: string, password: string): string =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(password)}`).toString('base64')}`;
 
 export const relyingParty = (

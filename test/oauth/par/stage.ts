@@ -19,6 +19,9 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
+import { basicOf, encoded, type Fields, roomyLimits } from '../interoperability/stage.ts';
+
+export { encoded, type Fields } from '../interoperability/stage.ts';
 
 /** One for all stages of a file: they share what is in Redis, as processes do. */
 const masterKey = randomBytes(32);
@@ -69,19 +72,6 @@ export const client = (id: string, own: Partial<OauthClient> = {}): OauthClient 
   ...own,
 });
 
-const roomy = { requests: 1_000_000, perSeconds: 1 };
-const roomyLimits: OauthLimits = {
-  pushedPerClient: roomy,
-  pushedPerAddress: roomy,
-  promptsPerNumber: roomy,
-  promptsPerNumberLong: roomy,
-  guessesPerNumber: roomy,
-  loginsPerAddress: roomy,
-  promptsPerClient: roomy,
-  promptsPerAddress: roomy,
-  refusedTokensPerAddress: roomy,
-};
-
 export interface Pushing {
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: 'other' | undefined;
@@ -89,18 +79,7 @@ export interface Pushing {
   readonly address?: string;
 }
 
-export type Fields = Readonly<Record<string, string | undefined>>;
-
-export const encoded = (fields: Fields): string =>
-  new URLSearchParams(
-    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  ).toString();
-
-/** RFC 6749 section 2.3.1. */
-export const basic = (id: string, password: string = secret): string => {
-  const part = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
-  return `Basic ${Buffer.from(`${part(id)}:${part(password)}`).toString('base64')}`;
-};
+export const basic = (id: string, password: string = secret): string => basicOf(id, password);
 
 /** What every request needs. */
 export const usual: Fields = {
@@ -172,7 +151,7 @@ export const openStage = async (
     promptSeconds: 60,
     singleSignOnSeconds: 0,
     keys: { publishSeconds: 600, keepSeconds: 3600 },
-    limits: { ...roomyLimits, ...limits },
+    limits: { ...(roomyLimits as unknown as OauthLimits), ...limits },
     tenants: [
       { id: 'first', name: 'First', branding, loginText: {}, clients: all },
       {
