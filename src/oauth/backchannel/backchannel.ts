@@ -49,9 +49,9 @@ const toleranceMs = 500;
 
 export const createBackchannel = (options: BackchannelOptions): Backchannel => {
   const { limits, subscribers, redis, blocking, prefix, addressOf, log } = options;
-  const settlement = createSettlement(options);
+  const settle = createSettlement(options);
   const work = { commands: redis, blocking, prefix, onError: log.trouble };
-  const pings = createPings(options, settlement, work);
+  const pings = createPings(options, settle, work);
   const begin = createBegin({ ...options, pings });
 
   /** The library does not count how often a client asks. @returns False when the last time was too recent. */
@@ -102,10 +102,7 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
       },
     }),
     settle: async (tenant, authReqId) => {
-      const [settled, inTime] = await Promise.all([
-        settlement.settle(tenant, authReqId),
-        mayAsk(tenant, authReqId),
-      ]);
+      const [settled, inTime] = await Promise.all([settle(tenant, authReqId), mayAsk(tenant, authReqId)]);
       // Only a request that is still open is answered so: a result is never held back.
       if (!settled && !inTime) throw new errors.SlowDown();
     },

@@ -7,7 +7,7 @@ import type { OauthDeps } from '../deps.ts';
 import type { Tenant } from '../tenant.ts';
 import { createPingWork, type PingWorkOptions } from './ping.worker.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
-import type { Settlement } from './settlement.ts';
+import type { Settle } from './settlement.ts';
 
 export interface Pings {
   /** From now on the client will be told when the login ends. */
@@ -70,7 +70,7 @@ const hasPings = ({ clients }: Tenant): boolean =>
 
 export const createPings = (
   { tenants, logins, fetch, now, log }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
-  settlement: Settlement,
+  settle: Settle,
   work: PingWorkOptions,
 ): Pings => {
   const find = async (tenant: Tenant, reference: string) => {
@@ -94,7 +94,7 @@ export const createPings = (
       const { msspTransId, deadline } = started;
       await logins.ended(msspTransId, Math.max(deadline, now()) + endMarginMs, stop);
     }
-    return (!stop.aborted && (await settlement.settle(tenant, found.authReqId))) || undefined;
+    return (!stop.aborted && (await settle(tenant, found.authReqId))) || undefined;
   };
 
   const ping = async (

@@ -18,14 +18,6 @@ import type { Tenant } from '../tenant.ts';
 import { startLogin } from './begin.ts';
 import { type BackchannelEnd, type BackchannelLogin, createBackchannelRecords } from './records.ts';
 
-export interface Settlement {
-  /**
-   * @returns Whether the request has its result. Safe to call any number of times, by any number of processes.
-   * @throws When Redis is unreachable.
-   */
-  settle(tenant: Tenant, authReqId: string): Promise<boolean>;
-}
-
 type Looked = Exclude<LoginState, { kind: 'open' }>;
 
 /** A text that was only delivered proves nothing. */
@@ -42,7 +34,7 @@ export const createSettlement = ({
   logins,
   now,
   log,
-}: Pick<OauthDeps, 'settings' | 'logins' | 'now' | 'log'>): Settlement => {
+}: Pick<OauthDeps, 'settings' | 'logins' | 'now' | 'log'>) => {
   const recordsOf = (tenant: Tenant) => createBackchannelRecords(tenant.store, now);
 
   /** The process that was to start it has died in the middle: the same transaction, while a prompt makes sense. */
@@ -113,12 +105,16 @@ export const createSettlement = ({
     await request.save();
   };
 
-  return {
-    settle: async (tenant, authReqId) => {
-      const end = (await recordsOf(tenant).ended(authReqId)) ?? (await decide(tenant, authReqId));
-      if (end === undefined) return false;
-      await carryOut(tenant, authReqId, end);
-      return true;
-    },
+  /**
+   * @returns Whether the request has its result. Safe to call any number of times, by any number of processes.
+   * @throws When Redis is unreachable.
+   */
+  return async (tenant: Tenant, authReqId: string): Promise<boolean> => {
+    const end = (await recordsOf(tenant).ended(authReqId)) ?? (await decide(tenant, authReqId));
+    if (end === undefined) return false;
+    await carryOut(tenant, authReqId, end);
+    return true;
   };
 };
+
+export type Settle = ReturnType<typeof createSettlement>;

@@ -30,13 +30,6 @@ export interface Wish extends Pick<Attempt, 'method' | 'msisdn'> {
 /** What is written down before the phone is asked. */
 type BegunAttempt = Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>;
 
-export interface Beginning {
-  /** @throws When Redis is unreachable. */
-  begin(visit: Visit, wish: Wish): Promise<Begun>;
-  /** Starts what was written down and perhaps never started. While the service is busy it stays that way. */
-  startAgain(visit: Visit, attempt: Attempt): Promise<void>;
-}
-
 /** Characters that nobody mistakes for another one, and no vowels, so that they form no word. */
 const sessionAlphabet = 'BCDFGHJKLMNPQRSTVWXZ23456789';
 const sessionLength = 4;
@@ -51,7 +44,7 @@ const newMatchNumber = (): string => String(randomInt(10, 100));
 export const createBeginning = (
   codeKey: Uint8Array,
   { logins, limits, now, log }: Pick<OauthDeps, 'logins' | 'limits' | 'now' | 'log'>,
-): Beginning => {
+) => {
   /** @returns Whether the fact was news about this attempt, and whether the person has gone meanwhile. */
   const note = async (visit: Visit, reference: string, fact: LoginFact) => {
     const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
@@ -119,7 +112,8 @@ export const createBeginning = (
   };
 
   return {
-    begin: async (visit, { round, method, msisdn }) => {
+    /** @throws When Redis is unreachable. */
+    begin: async (visit: Visit, { round, method, msisdn }: Wish): Promise<Begun> => {
       const { client, uid, ttlSeconds, language, dtbd } = visit;
       const attempt = {
         method,
@@ -141,10 +135,13 @@ export const createBeginning = (
       return progressOf(facts).round === round ? 'limited' : 'begun';
     },
 
-    startAgain: async (visit, attempt) => {
+    /** Starts what was written down and perhaps never started. While the service is busy it stays that way. */
+    startAgain: async (visit: Visit, attempt: Attempt): Promise<void> => {
       if (now() < attempt.begunAt + startPatienceMs) return;
       // The phone may ask already. So no limit counts it twice, and what could not be done now is not written down as undone.
       await start(visit, attempt);
     },
   };
 };
+
+export type Beginning = ReturnType<typeof createBeginning>;

@@ -4,6 +4,7 @@
  */
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from 'node:crypto';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
+import type { OauthLimits, OauthSettings } from '../../../src/registry/oauth-client.ts';
 import type { Json, TestProduct } from '../../support/product.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../browser-client.ts';
 
@@ -27,16 +28,15 @@ export const offline = { scope: 'openid offline_access phone', prompt: 'consent'
 
 export const callback = 'https://client.example/callback';
 
-const limitNames = (): readonly string[] => {
-  const defaults = parseConfiguration('{"sandbox":true}');
-  if (!defaults.ok) throw new Error(defaults.problems.join('; '));
-  return Object.keys(defaults.value.oidc.limits);
-};
+const loaded = parseConfiguration('{"sandbox":true}');
+if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+/** Settings of the provider that nobody has configured. */
+export const usualSettings: OauthSettings = loaded.value.oidc;
 
 /** Many logins come from one address and go to few numbers here. */
 export const roomyLimits = Object.fromEntries(
-  limitNames().map((name) => [name, { requests: 1_000_000, perSeconds: 1 }]),
-);
+  Object.keys(usualSettings.limits).map((name) => [name, { requests: 1_000_000, perSeconds: 1 }]),
+) as unknown as OauthLimits;
 
 /** One element of a tenant's `clients` in the configuration file. */
 export const clientEntry = (id: string, own: Readonly<Record<string, unknown>> = {}) => ({

@@ -19,7 +19,7 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
-import { basicOf, encoded, type Fields, roomyLimits } from '../interoperability/stage.ts';
+import { basicOf, encoded, type Fields, roomyLimits, usualSettings } from '../interoperability/stage.ts';
 
 export { encoded, type Fields } from '../interoperability/stage.ts';
 
@@ -142,16 +142,9 @@ export const openStage = async (
   const now = Date.now;
   const connection = redis.client();
   const settings: OauthSettings = {
+    ...usualSettings,
     requestUriSeconds: 90,
-    codeSeconds: 60,
-    accessTokenSeconds: 600,
-    idTokenSeconds: 600,
-    refreshTokenSeconds: 3600,
-    interactionSeconds: 600,
-    promptSeconds: 60,
-    singleSignOnSeconds: 0,
-    keys: { publishSeconds: 600, keepSeconds: 3600 },
-    limits: { ...(roomyLimits as unknown as OauthLimits), ...limits },
+    limits: { ...roomyLimits, ...limits },
     tenants: [
       { id: 'first', name: 'First', branding, loginText: {}, clients: all },
       {
