@@ -3,7 +3,7 @@
  */
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestProduct, type TestProduct } from '../../support/product.ts';
+import type { TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createBrowser, formIn, isWaiting } from '../browser-client.ts';
 import {
@@ -15,8 +15,8 @@ import {
   relyingParty,
   returned,
   robot,
-  roomyLimits,
   secret,
+  startProvider,
 } from './stage.ts';
 
 const redis = testRedis();
@@ -34,13 +34,7 @@ const clients = [
 ];
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
-      subscribers: [{ msisdn: '41790000001', sim: {} }],
-    },
-    listen: true,
-  });
+  product = await startProvider(redis, clients, {}, { subscribers: [{ msisdn: '41790000001', sim: {} }] });
 });
 afterAll(() => product.stop());
 

@@ -4,9 +4,9 @@
  */
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestProduct, type TestProduct } from '../../support/product.ts';
+import type { TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
-import { callback, clientEntry, keyOfClient, roomyLimits, secret } from './stage.ts';
+import { callback, clientEntry, keyOfClient, secret, startProvider } from './stage.ts';
 
 const redis = testRedis();
 let product: TestProduct;
@@ -26,10 +26,7 @@ const clients = [
 const insecure = { [oauth.allowInsecureRequests]: true };
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: { oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] } },
-    listen: true,
-  });
+  product = await startProvider(redis, clients);
   const issuer = new URL(`${product.url}/oidc`);
   const response = await oauth.discoveryRequest(issuer, { ...insecure, algorithm: 'oidc' });
   server = await oauth.processDiscoveryResponse(issuer, response);

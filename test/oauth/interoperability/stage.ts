@@ -5,7 +5,8 @@
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from 'node:crypto';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
 import type { OauthLimits, OauthSettings } from '../../../src/registry/oauth-client.ts';
-import type { Json, TestProduct } from '../../support/product.ts';
+import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
+import type { TestRedis } from '../../support/redis.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../browser-client.ts';
 
 /** Signs everything at once, and any number of requests at a time. */
@@ -37,6 +38,25 @@ export const usualSettings: OauthSettings = loaded.value.oidc;
 export const roomyLimits = Object.fromEntries(
   Object.keys(usualSettings.limits).map((name) => [name, { requests: 1_000_000, perSeconds: 1 }]),
 ) as unknown as OauthLimits;
+
+/**
+ * A product on a socket, with such a provider and room for everything.
+ *
+ * @param clients Of its one tenant, unless there are others in `oidc`.
+ * @param more Of the configuration file.
+ */
+export const startProvider = (
+  redis: TestRedis,
+  clients: readonly object[],
+  oidc: object = {},
+  more: object = {},
+): Promise<TestProduct> => {
+  const tenants = [{ id: 'main', name: 'Main', clients }];
+  return startTestProduct(redis, {
+    configuration: { oidc: { limits: roomyLimits, tenants, ...oidc }, ...more },
+    listen: true,
+  });
+};
 
 /** One element of a tenant's `clients` in the configuration file. */
 export const clientEntry = (id: string, own: Readonly<Record<string, unknown>> = {}) => ({
