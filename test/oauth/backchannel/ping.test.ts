@@ -116,7 +116,7 @@ describe('a login that waits', () => {
 
 describe('a client in ping mode', async () => {
   const backchannel = { kind: 'ping', notificationEndpoint: `${endpoint.url}/204-204` };
-  const kiosk = await createCibaClient('kiosk', { backchannel });
+  const kiosk = createCibaClient('kiosk', { backchannel });
   const calls = (): readonly Call[] => endpoint.calls.filter(({ path }) => path === '/204-204');
   const callsWith = (token: string): readonly Call[] =>
     calls().filter((call) => call.token === `Bearer ${token}`);
@@ -125,9 +125,9 @@ describe('a client in ping mode', async () => {
     backchannel: { kind: 'ping', notificationEndpoint: `${endpoint.url}/${path}` },
   });
   const clients = {
-    flaky: await createCibaClient('flaky', at('500-1-204')),
-    broken: await createCibaClient('broken', at('502')),
-    deaf: await createCibaClient('deaf', at('404')),
+    flaky: createCibaClient('flaky', at('500-1-204')),
+    broken: createCibaClient('broken', at('502')),
+    deaf: createCibaClient('deaf', at('404')),
   };
   const jobOf = (reference: string): string => `{${one.configuration.queue.prefix}-0}:pings:${reference}`;
 

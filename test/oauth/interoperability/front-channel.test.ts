@@ -1,7 +1,6 @@
 /**
  * What comes through the browser is what everybody can write: beside a pushed request nothing of it counts.
  */
-import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -111,12 +110,7 @@ describe('beside a pushed request', () => {
   it('no signed request counts either', async () => {
     const signer = relyingParty(product, { id: 'signer', secret });
     const request = await signer.request();
-    const signed = await new SignJWT({ ...bare('signer'), state: 'signed' })
-      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-      .setIssuer('signer')
-      .setAudience(signer.issuer)
-      .setExpirationTime('1 minute')
-      .sign(key.privateKey);
+    const signed = await key.sign('signer', signer.issuer, { ...bare('signer'), state: 'signed' });
     const { page, browser } = await open({
       client_id: 'signer',
       request_uri: request.requestUri,
@@ -197,12 +191,7 @@ describe('at a bare authorisation request', () => {
 
   it('the same in a signed request is refused as well', async () => {
     for (const claims of [{ dtbd: 'Confirm the payment?' }, { login_hint: hintFor(robot) }]) {
-      const signed = await new SignJWT({ ...bare('signer'), ...claims })
-        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-        .setIssuer('signer')
-        .setAudience(`${product.url}/oidc`)
-        .setExpirationTime('1 minute')
-        .sign(key.privateKey);
+      const signed = await key.sign('signer', `${product.url}/oidc`, { ...bare('signer'), ...claims });
       const { page } = await open({ client_id: 'signer', request: signed });
       expect([page.status, page.left]).toEqual([400, undefined]);
     }
@@ -288,12 +277,7 @@ describe('a bad request in a link', () => {
       /1[01]\d0/.test(code) ? [[what, error, code, fields] as const] : [],
     ),
   )('that is signed, with %s, goes back like any other', async (_, error, code, fields) => {
-    const signed = await new SignJWT(bare('signer', fields))
-      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-      .setIssuer('signer')
-      .setAudience(`${product.url}/oidc`)
-      .setExpirationTime('1 minute')
-      .sign(key.privateKey);
+    const signed = await key.sign('signer', `${product.url}/oidc`, bare('signer', fields));
     const { page } = await open({ client_id: 'signer', request: signed, state: 'another' });
     expect(answerIn(page)).toEqual(coded(error, code));
   });

@@ -3,6 +3,7 @@
  * how a library spells it.
  */
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
 import type { OauthLimits, OauthSettings } from '../../../src/registry/oauth-client.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
@@ -77,11 +78,24 @@ export interface KeyOfClient {
   readonly privateKey: KeyObject;
   /** As the configuration file holds it. */
   readonly publicJwk: Readonly<Record<string, unknown>>;
+  /** An assertion, a request object: whatever a client signs for a provider. */
+  sign(clientId: string, audience: string, claims: JWTPayload): Promise<string>;
 }
 
 export const keyOfClient = (kid: string): KeyOfClient => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { privateKey, publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' } };
+  return {
+    privateKey,
+    publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' },
+    sign: (clientId, audience, claims) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .setIssuer(clientId)
+        .setAudience(audience)
+        .setIssuedAt()
+        .setExpirationTime('1 minute')
+        .sign(privateKey),
+  };
 };
 
 export const hintFor = (...msisdns: readonly string[]): string =>
