@@ -13,7 +13,7 @@ import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts
 import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
 import { originOf, type Source } from '../registry/rate-limiter.ts';
-import type { Refusals } from './refusals.ts';
+import type { Limits } from './limits.ts';
 import type { Tenant } from './tenant.ts';
 
 /** What a request says about its sender; empty parameters count as absent. */
@@ -31,9 +31,9 @@ export interface ShownCredentials {
 /**
  * severalMethods  More than one proof was offered.
  * assertionType   An assertion without its type, of another type, or a type without an assertion.
- * unnamed         Nothing says which client this is.
- * refused         Unknown client, wrong proof, or not the method that the client is registered with.
- * busy            Too many secrets are being tried at the moment.
+ * clientUnnamed   Nothing says which client this is.
+ * clientRefused   Unknown client, wrong proof, or not the method that the client is registered with.
+ * tooMany         Too many secrets are being tried at the moment.
  */
 export type ClientVerdict =
   | {
@@ -44,15 +44,10 @@ export type ClientVerdict =
     }
   | {
       readonly ok: false;
-      readonly reason: 'severalMethods' | 'assertionType' | 'unnamed' | 'refused' | 'busy';
+      readonly reason: 'severalMethods' | 'assertionType' | 'clientUnnamed' | 'clientRefused' | 'tooMany';
       /** Whom it claims to be, for the log; undefined when there is no such client. */
       readonly claimed: OauthClient | undefined;
     };
-
-export interface ClientAuthentication {
-  /** @throws When Redis is unreachable. */
-  authenticate(tenant: Tenant, shown: ShownCredentials): Promise<ClientVerdict>;
-}
 
 /** Of clients' clocks; the library's endpoints allow the same. */
 export const clockToleranceSeconds = 15;
@@ -115,18 +110,8 @@ const subjectOf = (assertion: string): string | undefined => {
   }
 };
 
-interface Assertion {
-  readonly jti: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-const verifyAssertion = async (
-  assertion: string,
-  client: OauthClient,
-  issuer: string,
-  nowMs: number,
-): Promise<Assertion | undefined> => {
+/** @returns What it is remembered by, and until when; undefined when it proves nothing. */
+const verifyAssertion = async (assertion: string, client: OauthClient, issuer: string, nowMs: number) => {
   try {
     const { payload, protectedHeader } = await jwtVerify(assertion, keysOf(client), {
       algorithms: [...signingAlgorithms],
@@ -142,9 +127,7 @@ const verifyAssertion = async (
       protectedHeader.typ?.toLowerCase(),
     );
     const isShortLived = exp <= nowMs / 1000 + longestAssertionSeconds;
-    return isTyped && isShortLived && typeof jti === 'string' && jti !== ''
-      ? { jti, expiresAt: exp }
-      : undefined;
+    return isTyped && isShortLived && typeof jti === 'string' && jti !== '' ? { jti, exp } : undefined;
   } catch {
     // A client writes all of it, so whatever jose thinks of it is the client's doing.
     return undefined;
@@ -159,25 +142,13 @@ export type SecretCheck = (
 ) => Promise<PasswordVerdict>;
 
 export const createSecretCheck =
-  ({
-    passwords,
-    refusals,
-  }: {
-    readonly passwords: PasswordVerifier;
-    readonly refusals: Pick<Refusals, 'isBarred'>;
-  }): SecretCheck =>
+  (passwords: PasswordVerifier, limits: Pick<Limits, 'isBarred'>): SecretCheck =>
   async ({ address, clientId, secret }, tenant, stored) =>
-    refusals.isBarred(address, tenant, clientId)
+    limits.isBarred(address, tenant, clientId)
       ? 'busy'
       : passwords.verify(stored, secret, undefined, originOf(address));
 
-export const createClientAuthentication = ({
-  checkSecret,
-  now,
-}: {
-  readonly checkSecret: SecretCheck;
-  readonly now: () => number;
-}): ClientAuthentication => {
+export const createClientAuthentication = (checkSecret: SecretCheck, now: () => number) => {
   const decoys = new WeakMap<Tenant, string>();
   const decoyOf = (tenant: Tenant): string => {
     const known = decoys.get(tenant);
@@ -196,54 +167,48 @@ export const createClientAuthentication = ({
     const found = tenant.clients.get(offered.clientId);
     const client = found?.authentication === method ? found : undefined;
     const verdict = await checkSecret(offered, tenant, client?.secretHash ?? decoyOf(tenant));
-    if (verdict === 'busy') return refused('busy', found);
+    if (verdict === 'busy') return refused('tooMany', found);
     return client !== undefined && verdict === 'right'
       ? { ok: true, client, proven: true }
-      : refused('refused', found);
-  };
-
-  /** Remembered where the library's endpoints remember theirs: an assertion is good once, whichever of them it goes to. */
-  const isFirstUse = async (
-    tenant: Tenant,
-    client: OauthClient,
-    { jti, expiresAt }: Assertion,
-  ): Promise<boolean> => {
-    const { ReplayDetection } = await tenant.provider();
-    return ReplayDetection.unique(client.id, jti, expiresAt + clockToleranceSeconds + 1);
+      : refused('clientRefused', found);
   };
 
   const byAssertion = async (tenant: Tenant, assertion: string): Promise<ClientVerdict> => {
     const client = tenant.clients.get(subjectOf(assertion) ?? '');
-    if (client?.authentication !== 'private_key_jwt') return refused('refused', client);
+    if (client?.authentication !== 'private_key_jwt') return refused('clientRefused', client);
     const verified = await verifyAssertion(assertion, client, tenant.issuer, now());
-    if (verified === undefined || !(await isFirstUse(tenant, client, verified))) return refused('refused');
-    return { ok: true, client, proven: true };
+    if (verified === undefined) return refused('clientRefused');
+    // Remembered where the library's endpoints remember theirs: an assertion is good once, whichever of them it goes to.
+    const { ReplayDetection } = await tenant.provider();
+    const until = verified.exp + clockToleranceSeconds + 1;
+    return (await ReplayDetection.unique(client.id, verified.jti, until))
+      ? { ok: true, client, proven: true }
+      : refused('clientRefused');
   };
 
-  return {
-    authenticate: async (tenant, shown) => {
-      const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType, address } = shown;
-      const proofs = [authorization, clientSecret, clientAssertion].filter((proof) => proof !== undefined);
-      if (proofs.length > 1) return refused('severalMethods');
-      if (authorization !== undefined) {
-        const basic = parseBasic(authorization);
-        return basic === undefined
-          ? refused('refused')
-          : bySecret(tenant, 'client_secret_basic', { address, clientId: basic.id, secret: basic.secret });
-      }
-      if (clientAssertion !== undefined || clientAssertionType !== undefined) {
-        return clientAssertion === undefined || clientAssertionType !== assertionType
-          ? refused('assertionType')
-          : byAssertion(tenant, clientAssertion);
-      }
-      if (clientId === undefined) return refused('unnamed');
-      if (clientSecret !== undefined) {
-        return bySecret(tenant, 'client_secret_post', { address, clientId, secret: clientSecret });
-      }
-      const client = tenant.clients.get(clientId);
-      return client?.authentication === 'none'
-        ? { ok: true, client, proven: false }
-        : refused('refused', client);
-    },
+  /** @throws When Redis is unreachable. */
+  return async (tenant: Tenant, shown: ShownCredentials): Promise<ClientVerdict> => {
+    const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType, address } = shown;
+    const proofs = [authorization, clientSecret, clientAssertion].filter((proof) => proof !== undefined);
+    if (proofs.length > 1) return refused('severalMethods');
+    if (authorization !== undefined) {
+      const basic = parseBasic(authorization);
+      return basic === undefined
+        ? refused('clientRefused')
+        : bySecret(tenant, 'client_secret_basic', { address, clientId: basic.id, secret: basic.secret });
+    }
+    if (clientAssertion !== undefined || clientAssertionType !== undefined) {
+      return clientAssertion === undefined || clientAssertionType !== assertionType
+        ? refused('assertionType')
+        : byAssertion(tenant, clientAssertion);
+    }
+    if (clientId === undefined) return refused('clientUnnamed');
+    if (clientSecret !== undefined) {
+      return bySecret(tenant, 'client_secret_post', { address, clientId, secret: clientSecret });
+    }
+    const client = tenant.clients.get(clientId);
+    return client?.authentication === 'none'
+      ? { ok: true, client, proven: false }
+      : refused('clientRefused', client);
   };
 };

@@ -2,7 +2,7 @@
  * The stable codes in `error_description`: `mid_<group>_<code>_<trace> - <text>`. Clients and support staff tell causes apart
  * by them; the OAuth error beside them is coarser.
  */
-import { newTrace } from './trace.ts';
+import { randomBytesOf } from '../pki/random.ts';
 
 export const errorCodes = {
   acrUnknown: ['req', 1010],
@@ -36,6 +36,9 @@ export interface CodedDescription {
   readonly code: string;
   readonly trace: string;
 }
+
+/** Eight characters by which an answer is found again in the log. */
+export const newTrace = (): string => randomBytesOf(6).toString('base64url');
 
 /**
  * @param text Printable ASCII without `"` and `\` (RFC 6749 section 5.2); fixed words that name a parameter, never a value.

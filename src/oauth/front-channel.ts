@@ -11,33 +11,54 @@
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { describeError } from './error-codes.ts';
-import { errors } from './library.ts';
+import { type BodyLimits, isForm, readBody } from './form.ts';
 import { parseLoginHint } from './login-hint.ts';
-import { handlePrefix } from './par/keep-request.ts';
+import { handlePrefix } from './par/par.ts';
 import { checkParameters, keptParameters } from './par/parameters.ts';
-import { wireErrorOf } from './par/refusal.ts';
+import { errorForLibrary } from './par/refusal.ts';
+import type { FrontRefusal } from './refuse-at-front.ts';
 import type { Tenant } from './tenant.ts';
 
+/** What goes on to the library, or is refused on a page of ours. */
+export type FrontChannelVerdict = { readonly query: string } | FrontRefusal;
+
+const refuse = (
+  text: string,
+  error: FrontRefusal['error'] = 'invalid_request',
+  status: FrontRefusal['status'] = 400,
+): FrontRefusal => ({ status, error, text });
+
+const unusable = refuse('request_uri is invalid, expired, or was already used', 'invalid_request_uri');
+
+/** Longer addresses are cut or refused by servers and proxies on the way. */
+export const longestQuery = 8192;
+
+export const tooLong = refuse('the request is too long: push it', 'invalid_request', 413);
+
 /**
- * library  Goes on, with these parameters only.
- * refused  Is told so on a page of ours.
+ * OpenID Connect wants the authorisation and the logout endpoint to take forms as well (Core 3.1.2.1, RP-Initiated Logout 2). A
+ * form from elsewhere brings no cookies of ours, since they are SameSite; so it becomes the link that it stands for, and the
+ * browser follows that with its cookies.
+ *
+ * @returns Where to send the browser. Never rejects for something that the caller did.
  */
-export type FrontChannelVerdict =
-  | { readonly kind: 'library'; readonly query: string }
-  | {
-      readonly kind: 'refused';
-      readonly error: 'invalid_request' | 'invalid_request_uri';
-      readonly text: string;
-    };
-
-const refused = (error: 'invalid_request' | 'invalid_request_uri', text: string): FrontChannelVerdict => ({
-  kind: 'refused',
-  error,
-  text,
-});
-
-const unusable = refused('invalid_request_uri', 'request_uri is invalid, expired, or was already used');
+export const linkOf = async (
+  request: Request,
+  address: string,
+  limits: BodyLimits,
+): Promise<{ readonly location: string } | FrontRefusal> => {
+  if (!isForm(request.headers.get('content-type') ?? undefined)) {
+    return refuse('Content-Type must be application/x-www-form-urlencoded');
+  }
+  const body = await readBody(request, request.headers.get('content-length') ?? undefined, {
+    ...limits,
+    maxBytes: longestQuery,
+  });
+  if (!body.ok) return body.reason === 'bodyTooLarge' ? tooLong : refuse('the form is incomplete');
+  // Written anew, so that nothing in it can leave the header.
+  const query = new URLSearchParams(Buffer.from(body.bytes).toString('utf8'));
+  return { location: `${address}?${query}` };
+};
 
 const claimsOf = (jwt: string): Readonly<Record<string, unknown>> => {
   try {
@@ -51,21 +72,18 @@ const checkPushed = async (tenant: Tenant, parameters: URLSearchParams): Promise
   const requestUris = parameters.getAll('request_uri');
   const clientIds = parameters.getAll('client_id');
   if (requestUris.length > 1 || clientIds.length > 1) {
-    return refused('invalid_request', 'request_uri and client_id must not be provided twice');
+    return refuse('request_uri and client_id must not be provided twice');
   }
   const [requestUri = ''] = requestUris;
   const [clientId = ''] = clientIds;
-  if (clientId === '') return refused('invalid_request', 'client_id is missing');
+  if (clientId === '') return refuse('client_id is missing');
   if (!requestUri.startsWith(handlePrefix)) return unusable;
   const { PushedAuthorizationRequest } = await tenant.provider();
   const pushed = await PushedAuthorizationRequest.find(requestUri.slice(handlePrefix.length), {
     ignoreExpiration: true,
   });
   if (!pushed?.isValid || claimsOf(pushed.request ?? '').client_id !== clientId) return unusable;
-  return {
-    kind: 'library',
-    query: new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString(),
-  };
+  return { query: new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString() };
 };
 
 const namesTestNumber = (hint: unknown, isTestNumber: (msisdn: string) => boolean): boolean => {
@@ -84,13 +102,13 @@ export const checkFrontChannel = async (
   if (parameters.has('request_uri')) return checkPushed(tenant, parameters);
   const signed = claimsOf(parameters.get('request') ?? '');
   if (parameters.has('dtbd') || signed.dtbd !== undefined) {
-    return refused('invalid_request', 'dtbd must be pushed');
+    return refuse('dtbd must be pushed');
   }
   const hints = [...parameters.getAll('login_hint'), signed.login_hint];
   if (hints.some((hint) => namesTestNumber(hint, isTestNumber))) {
-    return refused('invalid_request', 'the number in login_hint must be pushed');
+    return refuse('the number in login_hint must be pushed');
   }
-  return { kind: 'library', query };
+  return { query };
 };
 
 /**
@@ -113,9 +131,6 @@ export const checkLink = (
     client: rules.clientOf(client.clientId),
     isTestNumber: rules.isTestNumber,
   });
-  if (!checked.ok) {
-    const { error, cause, text } = wireErrorOf(checked.refusal);
-    throw new errors.CustomOIDCProviderError(error, describeError(cause, text).description);
-  }
-  for (const name of keptParameters) params[name] = checked.request[name];
+  if ('refusal' in checked) throw errorForLibrary(checked.refusal);
+  for (const name of keptParameters) params[name] = checked.value[name];
 };

@@ -6,12 +6,11 @@
  * because it reads the hint only the first time.
  */
 import { decodeJwt } from 'jose';
-import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import { acrValuesIn } from './authentication-context.ts';
-import { interactionPolicy } from './library.ts';
+import { interactionPolicy, textIn } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
-import { textIn } from './text-in.ts';
 
 export interface PolicyOptions {
   readonly singleSignOnSeconds: number;
@@ -88,3 +87,24 @@ export const policyWith = ({ singleSignOnSeconds, clientOf, subjectOf }: PolicyO
   );
   return policy;
 };
+
+/**
+ * The library's hook for the grant of a login that has just ended, or of one that counts for another client too: then the grant
+ * is made when that client asks.
+ */
+export const existingGrantWith =
+  (singleSignOnSeconds: number): NonNullable<Configuration['loadExistingGrant']> =>
+  async (ctx) => {
+    const { client, session, provider, result } = ctx.oidc;
+    if (client === undefined || session?.accountId === undefined) return undefined;
+    const grantId = result?.consent?.grantId ?? session.grantIdFor(client.clientId);
+    const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+    const mayReuse = found !== undefined && (result?.consent !== undefined || singleSignOnSeconds > 0);
+    const grant = mayReuse
+      ? found
+      : new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+    const before = grant.getOIDCScope();
+    grant.addOIDCScope([...ctx.oidc.requestParamOIDCScopes].join(' '));
+    if (grant.jti === undefined || grant.getOIDCScope() !== before) await grant.save();
+    return grant;
+  };

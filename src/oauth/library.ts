@@ -16,3 +16,6 @@ const load = async (): Promise<typeof import('oidc-provider')> => {
 };
 
 export const { Provider, errors, interactionPolicy } = await load();
+
+/** A parameter of a request as the library hands it out: whatever is no text counts as absent. */
+export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -6,10 +6,12 @@
  */
 import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
 import {
+  everybodyKeyOf,
   limitsFrom,
   type NamedLimit,
   type RateLimiter,
   type Source,
+  sharedKeyOf,
   takeAll,
 } from '../registry/rate-limiter.ts';
 import { nameOfClient, type Tenant, type Tenants } from './tenant.ts';
@@ -27,15 +29,18 @@ export interface Limits {
   /** Asked before a browser begins a login. */
   mayBeginLogin(tenant: Tenant, clientId: string, address: Source): Promise<boolean>;
   /**
-   * Counts a client that could not prove who it is.
+   * Counts a client that could not prove who it is. One that fails too often is shut out for a while: guessing secrets must not
+   * be cheap. How often is counted for all processes together; that somebody is shut out each process remembers for itself.
    *
-   * @returns The bucket that is empty: nobody may fail there any more for a while.
+   * Of an address that many share, the caller that the proxy names is shut out. For secrets alone, so is the client that was
+   * tried five times as often from it, and, after ten times as many tries of any clients, all that come from it.
+   *
+   * @param clientId Which client it claimed to be.
    */
-  countFailure(
-    address: Source,
-    tenant: Pick<Tenant, 'id' | 'clients'>,
-    clientId: string | undefined,
-  ): Promise<string | undefined>;
+  noteFailure(address: Source, tenant: Pick<Tenant, 'id' | 'clients'>, clientId: string | undefined): void;
+  isShutOut(address: Source): boolean;
+  /** Whether no more secrets of this client are looked at from there. */
+  isBarred(address: Source, tenant: Pick<Tenant, 'id' | 'clients'>, clientId: string): boolean;
   /** Seconds after which trying again makes sense. */
   readonly retryAfterSeconds: number;
 }
@@ -43,16 +48,20 @@ export interface Limits {
 /** As long for whoever is turned away at the front. */
 export const retryAfterSeconds = 10;
 
+const mostRemembered = 10_000;
+
 export const createLimits = ({
   limiter,
   limits,
   tenants,
   isTestNumber,
+  now,
 }: {
   readonly limiter: RateLimiter;
   readonly limits: OauthLimits;
   readonly tenants: Tenants;
   readonly isTestNumber: (msisdn: string) => boolean;
+  readonly now: () => number;
 }): Limits => {
   // One tenant's hashes name what is counted for all of them together.
   const hashed = (what: string): string => tenants.main.store.hashOf(what);
@@ -89,6 +98,15 @@ export const createLimits = ({
   const mayFrom = async (name: string, from: readonly NamedLimit[]): Promise<boolean> =>
     (await takeFrom(name, from)) === undefined;
 
+  const shutOutUntil = new Map<string, number>();
+  const isOut = (key: string | undefined): boolean => {
+    const until = key === undefined ? undefined : shutOutUntil.get(key);
+    if (key === undefined || until === undefined) return false;
+    if (now() < until) return true;
+    shutOutUntil.delete(key);
+    return false;
+  };
+
   return {
     retryAfterSeconds,
     mayPush: (tenant, clientId, address) =>
@@ -114,10 +132,21 @@ export const createLimits = ({
     mayGuess: (msisdn) => take('guess-number', hashed(msisdn), limits.guessesPerNumber),
     mayBeginLogin: (tenant, clientId, address) =>
       mayFrom('login-address', limitsFrom(address, limits.loginsPerAddress, nameOfClient(tenant, clientId))),
-    countFailure: (address, tenant, clientId) =>
-      takeFrom(
-        'token-address',
-        limitsFrom(address, limits.refusedTokensPerAddress, nameOfClient(tenant, clientId)),
-      ),
+    noteFailure: (address, tenant, clientId) => {
+      const from = limitsFrom(address, limits.refusedTokensPerAddress, nameOfClient(tenant, clientId));
+      takeFrom('token-address', from).then(
+        (empty) => {
+          if (empty === undefined) return;
+          const [oldest] = shutOutUntil.keys();
+          if (shutOutUntil.size >= mostRemembered && oldest !== undefined) shutOutUntil.delete(oldest);
+          shutOutUntil.set(empty, now() + retryAfterSeconds * 1000);
+        },
+        // Redis is away: then nobody is let in by a guess either.
+        () => undefined,
+      );
+    },
+    isShutOut: ({ caller }) => isOut(caller),
+    isBarred: (address, tenant, clientId) =>
+      isOut(everybodyKeyOf(address)) || isOut(sharedKeyOf(address, nameOfClient(tenant, clientId))),
   };
 };

@@ -29,15 +29,19 @@ const digitsOf = (text: string): string | undefined => numberPattern.exec(text.r
 
 const refused = (reason: Extract<LoginHint, { ok: false }>['reason']): LoginHint => ({ ok: false, reason });
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isRecord = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isFlag = (value: unknown): value is boolean | undefined =>
   value === undefined || typeof value === 'boolean';
 
-const parseJson = (text: string): unknown => {
+/** @returns Undefined for whatever is no JSON object. */
+export const parseJsonObject = (text: string): JsonObject | undefined => {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -66,8 +70,8 @@ export const parseLoginHint = (text: string): LoginHint => {
       ? refused('badMsisdn')
       : { ok: true, hints: [{ msisdn, default: true }], enableManualInput: false };
   }
-  const value = parseJson(text);
-  if (!isRecord(value) || !isFlag(value.enableManualInput)) return refused('badLoginHint');
+  const value = parseJsonObject(text);
+  if (value === undefined || !isFlag(value.enableManualInput)) return refused('badLoginHint');
   const { hints = [] } = value;
   return Array.isArray(hints) ? readHints(hints, value.enableManualInput === true) : refused('badLoginHint');
 };

@@ -88,6 +88,9 @@ export interface Logins {
   cancel(msspTransId: string): Promise<void>;
 }
 
+/** By which the page, the log and the client's error name the same login, in the browser or without one. */
+export const traceOf = ({ reference }: { readonly reference: string }): string => reference.slice(-8);
+
 export interface LoginsOptions {
   readonly protocol: Protocol;
   readonly transactions: Transactions;

@@ -5,61 +5,39 @@
  * surprise.
  */
 import { hkdfSync } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import type { RedisClient } from '../redis/connect.ts';
-import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
-import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import { linkOf, longestQuery, tooLong } from './as-link.ts';
-import { createBackchannel } from './backchannel/backchannel.ts';
+import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { type BackchannelOptions, createBackchannel } from './backchannel/backchannel.ts';
 import { createSecretCheck } from './client-authentication.ts';
+import type { Environment, OauthDeps } from './deps.ts';
 import { describeError } from './error-codes.ts';
-import { checkFrontChannel } from './front-channel.ts';
+import { checkFrontChannel, linkOf, longestQuery, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
-import type { OauthLog } from './log.ts';
-import type { Logins } from './logins.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
-import { openTenantsLater } from './open-tenants.ts';
+import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.route.ts';
-import { createRefusals } from './refusals.ts';
-import { refuseAtFront } from './refuse-at-front.ts';
+import { type FrontRefusal, jsonError, refuseAtFront } from './refuse-at-front.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
-interface Bindings {
-  readonly incoming?: IncomingMessage;
-  readonly outgoing?: ServerResponse;
-}
-
-export interface OauthOptions {
-  readonly settings: OauthSettings;
+export interface OauthOptions
+  extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
+    Omit<BackchannelOptions, keyof OauthDeps> {
   /** What the settings say, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
-  readonly redis: RedisClient;
-  /** For workers. */
-  readonly blocking: RedisClient;
-  readonly prefix: string;
   readonly masterKey: Uint8Array;
-  readonly logins: Logins;
-  readonly subscribers: SubscriberRegistry;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
 export interface Oauth {
-  readonly routes: Hono<{ Bindings: Bindings }>;
+  readonly routes: Hono<Environment>;
   readonly tenants: Tenants;
   /** Makes the keys of the first start. */
   prepare(): Promise<void>;
@@ -100,21 +78,18 @@ const libraryHeaders = [
   ['x-frame-options', 'DENY'],
 ] as const;
 
-const answerJson = (status: 400 | 404 | 405 | 429, body: object, headers: Record<string, string> = {}) =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
-  });
-
-const refusal = (error: string, text: string): object => ({
-  error,
-  error_description: describeError('otherRequest', text).description,
-});
+const answerError = (
+  status: 404 | 405 | 429,
+  error: string,
+  text: string,
+  headers: Record<string, string> = {},
+): Response =>
+  jsonError({ error, error_description: describeError('otherRequest', text).description }, status, headers);
 
 export const createOauth = (options: OauthOptions): Oauth => {
-  const { settings, masterKey, logins, limiter, isTestNumber, addressOf, now, log } = options;
+  const { settings, masterKey, limiter, isTestNumber, addressOf, now, log } = options;
   const stopping = new AbortController();
-  const tenants = openTenantsLater(() => {
+  const tenants = openTenants(() => {
     const publicUrl = options.publicUrl();
     return {
       ...options,
@@ -124,12 +99,12 @@ export const createOauth = (options: OauthOptions): Oauth => {
       onBackchannelLookup: settle,
       compareSecret: (tenant, clientId, secret, stored) =>
         checkSecret({ address: addressOf(Provider.ctx?.req), clientId, secret }, tenant, stored),
-      onSuspicious: (tenant, ctx) => refusals.note(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
+      onSuspicious: (tenant, ctx) =>
+        limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
   });
-  const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber });
-  const refusals = createRefusals({ limits, now });
-  const checkSecret = createSecretCheck({ passwords: options.passwords, refusals });
+  const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber, now });
+  const checkSecret = createSecretCheck(options.passwords, limits);
   const backchannel = createBackchannel({ ...options, tenants, limits });
 
   /** What settling reads itself is not settled again. */
@@ -146,22 +121,23 @@ export const createOauth = (options: OauthOptions): Oauth => {
     }
   };
 
-  const serve = async (c: Context<{ Bindings: Bindings }>, tenant: Tenant): Promise<Response> => {
+  const serve = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     if (incoming === undefined || outgoing === undefined) throw new Error('The library needs a socket');
     const [path = '', query = ''] = pathAndQuery(incoming.url ?? '/')
       .slice(tenant.path.length)
       .split('?', 2);
     const methods = libraryRoutes.find(([pattern]) => pattern.test(path))?.[1];
-    if (methods === undefined) return answerJson(404, refusal('not_found', 'there is no such endpoint'));
+    if (methods === undefined) return answerError(404, 'not_found', 'there is no such endpoint');
     if (!methods.includes(c.req.method)) {
       const allow = methods.join(', ');
-      return answerJson(405, refusal('invalid_request', `use ${allow}`), { allow });
+      return answerError(405, 'invalid_request', `use ${allow}`, { allow });
     }
+    const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library is served: it sees other headers.
     const address = addressOf(incoming);
-    if (authenticated.has(path) && refusals.isShutOut(address)) {
-      return answerJson(429, refusal('temporarily_unavailable', 'too many refused requests'), {
+    if (authenticated.has(path) && limits.isShutOut(address)) {
+      return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
         'retry-after': String(limits.retryAfterSeconds),
       });
     }
@@ -172,21 +148,16 @@ export const createOauth = (options: OauthOptions): Oauth => {
             status: 303,
             headers: { location: link.location, 'cache-control': 'no-store' },
           })
-        : refuseAtFront(c, tenant, link, log);
+        : refuse(link);
     }
     if (path === '/auth') {
-      if (query.length > longestQuery) return refuseAtFront(c, tenant, tooLong, log);
+      if (query.length > longestQuery) return refuse(tooLong);
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
       if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
-        return refuseAtFront(
-          c,
-          tenant,
-          { status: 429, error: 'temporarily_unavailable', text: 'too many logins' },
-          log,
-        );
+        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins' });
       }
       const verdict = await checkFrontChannel(tenant, query, isTestNumber);
-      if (verdict.kind === 'refused') return refuseAtFront(c, tenant, { status: 400, ...verdict }, log);
+      if ('status' in verdict) return refuse(verdict);
       incoming.url = `${tenant.path}/auth?${verdict.query}`;
     }
     for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
@@ -195,32 +166,20 @@ export const createOauth = (options: OauthOptions): Oauth => {
     return RESPONSE_ALREADY_SENT;
   };
 
-  const routes = new Hono<{ Bindings: Bindings }>();
-  const common = { tenants, limits, settings, isTestNumber, addressOf, now, log };
-  routes.route('/', createParRoutes({ ...common, refusals, checkSecret, body: options.body }));
-  routes.route(
-    '/',
-    createInteractionRoutes({
-      ...common,
-      logins,
-      body: options.body,
-      csrfKey: Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32)),
-      stopping: stopping.signal,
-    }),
-  );
+  const routes = new Hono<Environment>();
+  const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
+  const csrfKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32));
+  routes.route('/', createParRoutes(deps));
+  routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));
   /** Redis away, or a bug: people see a page, programs an OAuth error. */
-  const guarded = async (c: Context<{ Bindings: Bindings }>, tenant: Tenant): Promise<Response> => {
+  const guarded = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     try {
       return await serve(c, tenant);
     } catch (error) {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
       if (c.env.outgoing?.headersSent) return RESPONSE_ALREADY_SENT;
-      return refuseAtFront(
-        c,
-        tenant,
-        { status: 500, error: 'server_error', text: 'something went wrong' },
-        log,
-      );
+      const refused = { status: 500, error: 'server_error', text: 'something went wrong' } as const;
+      return refuseAtFront(c, tenant, refused, log);
     }
   };
 
@@ -228,7 +187,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
     const tenant = tenants.find(c.req.param('tenant'));
     // The first tenant has one address only.
     return tenant === undefined || tenant === tenants.main
-      ? answerJson(404, refusal('not_found', 'there is no such tenant'))
+      ? answerError(404, 'not_found', 'there is no such tenant')
       : guarded(c, tenant);
   });
   routes.all('/oidc/*', (c) => guarded(c, tenants.main));

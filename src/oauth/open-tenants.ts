@@ -38,7 +38,7 @@ export interface TenantsOptions {
     tenant: Tenant,
     ...compared: Parameters<CompareSecret>
   ) => ReturnType<CompareSecret>;
-  readonly backchannelOf: (tenant: () => Tenant) => ProviderOptions['backchannel'];
+  readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether something has changed that the library should read again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
   readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
@@ -47,32 +47,20 @@ export interface TenantsOptions {
 }
 
 const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOptions): Tenant => {
-  const { settings, publicUrl, redis, prefix, masterKey, subscribers, now, log } = options;
+  const { settings, publicUrl, redis, prefix, masterKey, now, log } = options;
   const path = isMain ? '/oidc' : `/oidc/t/${template.id}`;
   const issuer = `${publicUrl}${path}`;
   const clients = new Map(template.clients.map((client) => [client.id, client]));
-  const store = createSealedStore({ redis, prefix, tenant: template.id, masterKey });
-  const keys = createSigningKeys({
-    redis,
-    prefix,
-    tenant: template.id,
-    masterKey,
-    settings: settings.keys,
-    now,
-  });
-  const subjectOf = createPairwise(masterKey, template.id);
+  const sealed = { redis, prefix, tenant: template.id, masterKey };
+  const store = createSealedStore(sealed);
+  const keys = createSigningKeys({ ...sealed, settings: settings.keys, now });
   const cookieKey = Buffer.from(
     hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
   ).toString('base64url');
 
   const build = (jwks: ProviderOptions['jwks']): Provider => {
-    const provider = createProvider({
-      tenantId: template.id,
-      issuer,
-      path,
-      clients,
-      settings,
-      store,
+    const provider = createProvider(tenant, {
+      ...options,
       adapter: createAdapter({
         store,
         interactionSeconds: settings.interactionSeconds,
@@ -81,14 +69,11 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       }),
       jwks,
       cookieKeys: [cookieKey],
-      pairwise: subjectOf,
-      subscribers,
       compareSecret: (...compared) => options.compareSecret(tenant, ...compared),
-      backchannel: options.backchannelOf(() => tenant),
-      pages: createProviderPages(template, path, clients, (code, trace) =>
+      backchannel: options.backchannelOf(tenant),
+      pages: createProviderPages(tenant, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
       ),
-      now,
     });
     listenTo(provider, {
       tenant: template.id,
@@ -119,7 +104,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     path,
     clients,
     store,
-    subjectOf,
+    subjectOf: createPairwise(masterKey, template.id),
     provider: async () => {
       if (built !== undefined && now() - lookedAt < keysKnownMs) return built.provider;
       looking ??= look().finally(() => {
@@ -131,33 +116,26 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   return tenant;
 };
 
-export const openTenants = (options: TenantsOptions): Tenants => {
-  const all = options.templates.map((template, index) => openTenant(template, index === 0, options));
-  const [main] = all;
-  if (main === undefined) throw new Error('There is no tenant');
-  return {
-    all,
-    main,
-    find: (id) => all.find((tenant) => tenant.id === id),
-    findByIssuer: (issuer) => all.find((tenant) => tenant.issuer === issuer),
-  };
-};
-
-/** The same, opened at first use: the public address may be known only when the server listens. */
-export const openTenantsLater = (options: () => TenantsOptions): Tenants => {
-  let opened: Tenants | undefined;
-  const tenants = (): Tenants => {
-    opened ??= openTenants(options());
+/** @param options Asked at first use: the public address may be known only when the server listens. */
+export const openTenants = (options: () => TenantsOptions): Tenants => {
+  let opened: readonly Tenant[] | undefined;
+  const all = (): readonly Tenant[] => {
+    if (opened === undefined) {
+      const known = options();
+      opened = known.templates.map((template, index) => openTenant(template, index === 0, known));
+    }
     return opened;
   };
   return {
     get all() {
-      return tenants().all;
+      return all();
     },
     get main() {
-      return tenants().main;
+      const [main] = all();
+      if (main === undefined) throw new Error('There is no tenant');
+      return main;
     },
-    find: (id) => tenants().find(id),
-    findByIssuer: (issuer) => tenants().findByIssuer(issuer),
+    find: (id) => all().find((tenant) => tenant.id === id),
+    findByIssuer: (issuer) => all().find((tenant) => tenant.issuer === issuer),
   };
 };

@@ -11,7 +11,6 @@ import type {
   Adapter,
   ClientMetadata,
   Configuration,
-  ErrorOut,
   KoaContextWithOIDC,
   Provider as Library,
 } from 'oidc-provider';
@@ -30,49 +29,34 @@ import { clockToleranceSeconds } from './client-authentication.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
 import { codeErrors } from './coded-errors.ts';
 import type { LoginEvidence } from './evidence.ts';
-import { existingGrantWith } from './existing-grant.ts';
 import { checkLink } from './front-channel.ts';
-import { policyWith } from './interaction-policy.ts';
+import { existingGrantWith, policyWith } from './interaction-policy.ts';
 import { errors, Provider } from './library.ts';
 import { type CompareSecret, patchLibrary } from './library-patches.ts';
-import { mayRead } from './par/cross-origin.ts';
+import { mayRead } from './par/answers.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
-import { providerCookies } from './provider-cookies.ts';
-import type { SealedStore } from './sealed-store.ts';
-
-/** The pages that the library asks for; the language is chosen from the request. */
-export interface ProviderPages {
-  error(ctx: KoaContextWithOIDC, out: ErrorOut): string;
-  logOut(ctx: KoaContextWithOIDC, form: string): string;
-  /** Of the page above, whose form may lead to the client's own address. */
-  logOutHeaders(ctx: KoaContextWithOIDC): Readonly<Record<string, string>>;
-  loggedOut(ctx: KoaContextWithOIDC): string;
-  /** Headers of every page of ours. */
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { createProviderPages } from './provider-pages.ts';
+import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {
-  readonly tenantId: string;
-  readonly issuer: string;
-  readonly path: string;
-  readonly clients: ReadonlyMap<string, OauthClient>;
   readonly settings: OauthSettings;
-  readonly store: SealedStore;
   readonly adapter: (model: string) => Adapter;
   readonly jwks: readonly JWK[];
   readonly cookieKeys: readonly string[];
-  readonly pairwise: (account: string, client: OauthClient) => string;
   readonly subscribers: SubscriberRegistry;
   readonly compareSecret: CompareSecret;
   readonly backchannel: NonNullable<Configuration['features']>['ciba'];
-  readonly pages: ProviderPages;
+  readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
 }
 
-export const createProvider = (options: ProviderOptions): Library => {
-  const { issuer, path, clients, settings, store, pages, subscribers, pairwise } = options;
-  const clientOf = (id: string): OauthClient => {
-    const client = clients.get(id);
+export const createProvider = (
+  { id, issuer, path, clients, store, subjectOf }: Tenant,
+  options: ProviderOptions,
+): Library => {
+  const { settings, pages, subscribers } = options;
+  const clientOf = (clientId: string): OauthClient => {
+    const client = clients.get(clientId);
     if (client === undefined) throw new errors.InvalidClient('client is invalid', 'client not found');
     return client;
   };
@@ -93,17 +77,9 @@ export const createProvider = (options: ProviderOptions): Library => {
     };
   };
 
-  const render = (
-    ctx: KoaContextWithOIDC,
-    html: string,
-    headers: Readonly<Record<string, string>> = pages.headers,
-  ): void => {
-    ctx.set({ ...headers });
-    ctx.type = 'html';
-    ctx.body = html;
-  };
-
   const algorithms = [...signingAlgorithms];
+  const secure = issuer.startsWith('https:');
+  const cookie = { httpOnly: true, sameSite: 'lax', secure, signed: true } as const;
   const hasBackchannel = [...clients.values()].some(({ backchannel }) => backchannel !== undefined);
 
   const configuration: Configuration = {
@@ -121,7 +97,17 @@ export const createProvider = (options: ProviderOptions): Library => {
     clientBasedCORS: (_ctx, origin, client) => mayRead(origin, clientOf(client.clientId)),
     clientAuthMethods: [...clientAuthentications],
     clockTolerance: clockToleranceSeconds,
-    cookies: providerCookies(options),
+    cookies: {
+      // Cookies of different tenants reach each other's paths, so their names differ.
+      names: {
+        session: `paraph_${id}_session`,
+        interaction: `paraph_${id}_login`,
+        resume: `paraph_${id}_resume`,
+      },
+      keys: [...options.cookieKeys],
+      long: { ...cookie, path: `${path}/` },
+      short: { ...cookie },
+    },
     discovery: { ui_locales_supported: [...loginLanguages], service_documentation: undefined },
     enabledJWA: {
       clientAuthSigningAlgValues: algorithms,
@@ -158,8 +144,8 @@ export const createProvider = (options: ProviderOptions): Library => {
       },
       rpInitiatedLogout: {
         enabled: true,
-        logoutSource: (ctx, form) => render(ctx, pages.logOut(ctx, form), pages.logOutHeaders(ctx)),
-        postLogoutSuccessSource: (ctx) => render(ctx, pages.loggedOut(ctx)),
+        logoutSource: pages.logOut,
+        postLogoutSuccessSource: pages.loggedOut,
       },
       userinfo: { enabled: true },
     },
@@ -171,21 +157,17 @@ export const createProvider = (options: ProviderOptions): Library => {
     },
     findAccount,
     interactions: {
-      policy: policyWith({
-        singleSignOnSeconds: settings.singleSignOnSeconds,
-        clientOf,
-        subjectOf: pairwise,
-      }),
+      policy: policyWith({ singleSignOnSeconds: settings.singleSignOnSeconds, clientOf, subjectOf }),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
     loadExistingGrant: existingGrantWith(settings.singleSignOnSeconds),
-    pairwiseIdentifier: async (_ctx, accountId, client) => pairwise(accountId, clientOf(client.clientId)),
+    pairwiseIdentifier: async (_ctx, accountId, client) => subjectOf(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
     renderError: (ctx, out) => {
-      if (ctx.accepts('json', 'html') === 'html') return render(ctx, pages.error(ctx, out));
+      if (ctx.accepts('json', 'html') === 'html') return pages.error(ctx, out);
       ctx.type = 'json';
       ctx.body = out;
     },
@@ -234,6 +216,7 @@ export const createProvider = (options: ProviderOptions): Library => {
   codeErrors(provider);
   patchLibrary(provider, {
     ...options,
+    store,
     checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
   });
   return provider;

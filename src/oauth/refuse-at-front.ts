@@ -5,6 +5,7 @@ import type { OauthLog } from './log.ts';
 import { pageHeaders } from './page-headers.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { noticePage } from './pages/notice-page.ts';
+import { frameFor } from './pages/page.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface FrontRefusal {
@@ -12,6 +13,12 @@ export interface FrontRefusal {
   readonly error: 'invalid_request' | 'invalid_request_uri' | 'temporarily_unavailable' | 'server_error';
   readonly text: string;
 }
+
+export const jsonError = (body: object, status: number, headers: Readonly<Record<string, string>>) =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+  });
 
 /** A refusal that goes nowhere: a page for people, JSON for programs. */
 export const refuseAtFront = (
@@ -25,20 +32,15 @@ export const refuseAtFront = (
   log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
   const later = status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
   if (!(c.req.header('accept') ?? '').includes('text/html')) {
-    return new Response(JSON.stringify({ error, error_description: description, iss: tenant.issuer }), {
-      status,
-      headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...later },
-    });
+    return jsonError({ error, error_description: description, iss: tenant.issuer }, status, later);
   }
-  const page = noticePage(
-    {
-      language: chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language')),
-      tenantName: tenant.settings.name,
-      branding: tenant.settings.branding,
-      path: tenant.path,
-    },
-    { kind: 'error', cause: internal ? 'internal' : 'request-unusable', reference: `${code}_${trace}` },
-  );
+  const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
+  const cause = internal ? 'internal' : 'request-unusable';
+  const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
+    kind: 'error',
+    cause,
+    reference: `${code}_${trace}`,
+  });
   return new Response(page, {
     status,
     headers: { 'content-type': 'text/html;charset=UTF-8', ...pageHeaders, ...later },

@@ -56,15 +56,10 @@ export interface KeySet {
 
 const generate = promisify(generateKeyPair);
 
-const newKey = async (kty: KeyType): Promise<KeyObject> => {
-  switch (kty) {
-    case 'RSA':
-      return (await generate('rsa', { modulusLength: 2048 })).privateKey;
-    case 'EC':
-      return (await generate('ec', { namedCurve: 'P-256' })).privateKey;
-    case 'OKP':
-      return (await generate('ed25519')).privateKey;
-  }
+const generators: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: KeyObject }>>> = {
+  RSA: () => generate('rsa', { modulusLength: 2048 }),
+  EC: () => generate('ec', { namedCurve: 'P-256' }),
+  OKP: () => generate('ed25519'),
 };
 
 interface Field {
@@ -91,7 +86,7 @@ export const createSigningKeys = (options: SigningKeysOptions): SigningKeys => {
   const opened = new Map<string, JWK>();
 
   const offer = async (kty: KeyType, generation: number, signsFrom: number): Promise<void> => {
-    const jwk = await exportJWK(await newKey(kty));
+    const jwk = await exportJWK((await generators[kty]()).privateKey);
     const kid = await calculateJwkThumbprint(jwk);
     const field = `${kty}:${generation}`;
     const sealed = await sealer.seal({ name: recordName(field), payload: { ...jwk, kid, use: 'sig' } });
@@ -114,12 +109,7 @@ export const createSigningKeys = (options: SigningKeysOptions): SigningKeys => {
   const generationsOf = (fields: ReadonlyMap<string, Field>, kty: KeyType) =>
     [...fields]
       .filter(([field]) => field.startsWith(`${kty}:`))
-      .map(([field, { signsFrom, sealed }]) => ({
-        field,
-        signsFrom,
-        sealed,
-        generation: Number(field.slice(kty.length + 1)),
-      }))
+      .map(([field, stored]) => ({ field, ...stored, generation: Number(field.slice(kty.length + 1)) }))
       .sort((one, other) => one.generation - other.generation);
 
   const keysOf = async (kty: KeyType, fields: ReadonlyMap<string, Field>): Promise<readonly StoredKey[]> => {
@@ -155,22 +145,13 @@ export const createSigningKeys = (options: SigningKeysOptions): SigningKeys => {
     return lists.flat().sort((one, other) => order[one.state] - order[other.state]);
   };
 
-  const create = async (): Promise<void> => {
-    await Promise.all(keyTypes.map((kty) => offer(kty, 0, 0)));
-  };
-
-  const shown = ({ kid, kty, state, signsFrom, withdrawnAt }: StoredKey): SigningKey => ({
-    kid,
-    kty,
-    state,
-    signsFrom,
-    withdrawnAt,
-  });
+  /** Nothing of the private key. */
+  const shown = ({ jwk: _, field: __, ...key }: StoredKey): SigningKey => key;
 
   const current = async (): Promise<KeySet> => {
     const keys = (await all()).filter(isPublic);
     if (!keyTypes.every((kty) => keys.some((key) => key.kty === kty))) {
-      await create();
+      await Promise.all(keyTypes.map((kty) => offer(kty, 0, 0)));
       return current();
     }
     return {

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from './failure.ts';
-import { type JsonObject, readJsonObject } from './strict-json.ts';
+import { type JsonObject, readJsonObject } from './token.ts';
 
 /** The claims of an ID token that was accepted, spelled as on the wire. Times are seconds since the epoch. */
 export interface IdTokenClaims {

@@ -1,6 +1,5 @@
 import { refuse } from './failure.ts';
-import { type Fetch, fetchKeySet, type KeySetFailure } from './fetch-key-set.ts';
-import type { KeyLookup, VerificationKeys } from './verification-keys.ts';
+import { type Fetch, fetchKeySet, type KeyLookup, type VerificationKeys } from './key-set.ts';
 
 /**
  * The keys of one provider, fetched when they are needed.
@@ -60,14 +59,6 @@ const requireDuration = (name: string, value: number, least: number): void => {
   }
 };
 
-const words = {
-  'timed-out': 'it took too long',
-  unreachable: 'there was no answer',
-  'not-200': 'the status was not 200',
-  'too-large': 'it was too large',
-  'not-a-key-set': 'what came is no key set',
-} as const satisfies Record<KeySetFailure, string>;
-
 /** @throws TypeError when an option cannot be meant; names the option, not its value. Fetches nothing yet. */
 export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
   const { fetch = globalThis.fetch, now = Date.now } = options;
@@ -80,7 +71,8 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
   let keys: VerificationKeys | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
-  let failure: KeySetFailure | undefined;
+  /** Why the last fetch brought no keys. */
+  let failure: string | undefined;
   let flight: Promise<void> | undefined;
 
   const load = async (): Promise<void> => {
@@ -88,9 +80,9 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
     triedAt = startedAt;
     const fetched = await fetchKeySet(address, fetch, timeoutMs);
     flight = undefined;
-    failure = fetched.ok ? undefined : fetched.failure;
-    if (!fetched.ok) return;
-    keys = fetched.keys;
+    failure = typeof fetched === 'string' ? fetched : undefined;
+    if (typeof fetched === 'string') return;
+    keys = fetched;
     fetchedAt = startedAt;
   };
 
@@ -109,7 +101,7 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
       if (usable && ageMs >= maxAgeMs) void refresh();
       if (!usable) await refresh();
       if (failure !== undefined && keys?.has(kid) !== true) {
-        return refuse('keys-unavailable', `the keys of the provider could not be fetched: ${words[failure]}`);
+        return refuse('keys-unavailable', `the keys of the provider could not be fetched: ${failure}`);
       }
       return (
         keys?.find(kid, algorithm) ?? refuse('keys-unavailable', 'the keys of the provider are not there yet')

@@ -3,7 +3,7 @@
  *
  * Sources: RFC 6749 section 10.12 (state), RFC 9207 (iss), RFC 6749 section 4.1.2.1 (errors).
  */
-import { isSameText } from './constant-time.ts';
+import { isSameText } from './checks.ts';
 
 /**
  * code     To be exchanged for tokens.

@@ -1,18 +1,15 @@
-import { compactVerify, errors } from 'jose';
+import { type CryptoKey, compactVerify, errors } from 'jose';
+import { refuseProven, refuseUnproven } from './checks.ts';
 import { type IdTokenClaims, readClaims } from './claims.ts';
-import { readCompact } from './compact.ts';
+import { readParameters, type ValidateIdTokenOptions } from './expectations.ts';
 import { type Refusal, refuse } from './failure.ts';
-import { checkHeader } from './header.ts';
-import { readParameters, type ValidateIdTokenOptions } from './parameters.ts';
-import { refuseProven } from './proven-claims.ts';
-import { refuseUnproven } from './unproven-claims.ts';
-import type { VerificationKey } from './verification-keys.ts';
+import { checkHeader, readCompact } from './token.ts';
 
 export type IdTokenResult = { readonly ok: true; readonly claims: IdTokenClaims } | Refusal;
 
 const refuseSignature = async (
   token: string,
-  key: VerificationKey,
+  key: CryptoKey,
   algorithm: string,
 ): Promise<Refusal | undefined> => {
   try {

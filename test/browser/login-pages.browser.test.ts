@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pageHeaders } from '../../src/oauth/page-headers.ts';
-import { icon, script, stylesheet } from '../../src/oauth/pages/assets.ts';
+import { serveAsset } from '../../src/oauth/pages/assets.ts';
 import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
 import { everyPage, frameOf } from '../oauth/pages/every-page.ts';
 import { launchChromium, withContext } from './chromium.ts';
@@ -39,20 +39,8 @@ const pageOf = (query: URLSearchParams): string => {
   );
 };
 
-const serve = (url: URL, response: ServerResponse): void => {
+const serve = async (url: URL, response: ServerResponse): Promise<void> => {
   switch (url.pathname) {
-    case '/oidc/assets/login.css':
-      answer(response, 'text/css', stylesheet(branding));
-      break;
-    case '/oidc/assets/login.js':
-      answer(response, 'text/javascript', script);
-      break;
-    case '/oidc/assets/logo.svg':
-      answer(response, 'image/svg+xml', branding.logoSvg);
-      break;
-    case '/oidc/assets/icon.svg':
-      answer(response, 'image/svg+xml', icon(branding));
-      break;
     case '/oidc/interaction/abc/events':
       if (refuseStreams) {
         response.writeHead(503, pageHeaders).end();
@@ -70,13 +58,19 @@ const serve = (url: URL, response: ServerResponse): void => {
       loads += 1;
       answer(response, 'text/html;charset=UTF-8', pageOf(url.searchParams));
       break;
-    default:
-      response.writeHead(404).end();
+    default: {
+      const name = url.pathname.replace('/oidc/assets/', '');
+      const asset = serveAsset(name, branding, { query: '', ifNoneMatch: undefined });
+      if (asset === undefined) response.writeHead(404).end();
+      else answer(response, asset.headers.get('content-type') ?? '', await asset.text());
+    }
   }
 };
 
 beforeAll(async () => {
-  server = createServer((request, response) => serve(new URL(request.url ?? '', 'http://here'), response));
+  server = createServer((request, response) => {
+    void serve(new URL(request.url ?? '', 'http://here'), response);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   browser = await launchChromium();

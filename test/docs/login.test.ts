@@ -6,7 +6,7 @@ import { acrOf, type LoginMethod } from '../../src/oauth/authentication-context.
 import { claimsOfScopes } from '../../src/oauth/claims.ts';
 import { errorCodes } from '../../src/oauth/error-codes.ts';
 import { amrValues } from '../../src/oauth/evidence.ts';
-import { errorOfFault } from '../../src/oauth/interaction/fault-to-error.ts';
+import { errorOfFault } from '../../src/oauth/login-failures.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
 import { faultCodes } from '../../src/protocol/fault.ts';
 import { acrValues, oauthScopes } from '../../src/registry/oauth-client.ts';

@@ -11,6 +11,7 @@ import {
 } from '../../src/oauth/client-authentication.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { testRedis } from '../support/redis.ts';
+import { noLimits } from './doubles.ts';
 import {
   basic,
   client,
@@ -51,10 +52,7 @@ const authenticate = (
   shown: Partial<ShownCredentials>,
   passwords: PasswordVerifier = createPasswordVerifier(),
 ) =>
-  createClientAuthentication({
-    checkSecret: createSecretCheck({ passwords, refusals: { isBarred: () => false } }),
-    now: Date.now,
-  }).authenticate(stage.tenants.main, {
+  createClientAuthentication(createSecretCheck(passwords, noLimits), Date.now)(stage.tenants.main, {
     ...nothing,
     ...shown,
   });
@@ -109,7 +107,7 @@ describe('a secret', () => {
     ['missing', { clientId: 'shop' }],
     ['missing for a client that does not exist', { clientId: 'nobody' }],
   ])('that is %s is refused, with one and the same reason', async (_case, shown) => {
-    expect(await outcome(shown)).toBe('- refused');
+    expect(await outcome(shown)).toBe('- clientRefused');
   });
 
   it('is compared once, whoever is claimed, with a stored form of the same cost', async () => {
@@ -128,7 +126,7 @@ describe('a secret', () => {
 
   it('is not compared while too many are', async () => {
     expect(await authenticate({ authorization: basic('shop') }, { verify: () => 'busy' })).toMatchObject({
-      reason: 'busy',
+      reason: 'tooMany',
     });
   });
 
@@ -167,8 +165,8 @@ describe('two methods at once', () => {
 
 describe('a request from nobody', () => {
   it('is told so', async () => {
-    expect(await outcome({})).toBe('- unnamed');
-    expect(await outcome({ clientSecret: secret })).toBe('- unnamed');
+    expect(await outcome({})).toBe('- clientUnnamed');
+    expect(await outcome({ clientSecret: secret })).toBe('- clientUnnamed');
   });
 });
 
@@ -197,7 +195,7 @@ describe('an assertion', () => {
     const shown = asserted(await stage.sign(claimsOf('keyed')));
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => outcome(shown)));
     expect(outcomes.filter((each) => each === 'keyed')).toHaveLength(1);
-    expect(outcomes.filter((each) => each === '- refused')).toHaveLength(7);
+    expect(outcomes.filter((each) => each === '- clientRefused')).toHaveLength(7);
   });
 
   it('is used up for the endpoints of the library, too', async () => {
@@ -233,7 +231,7 @@ describe('an assertion', () => {
     ['of nobody', () => stage.sign(claimsOf('nobody'))],
     ['no JWT', () => 'assertion'],
   ])('that is %s is refused', async (_case, make) => {
-    expect(await outcome(asserted(await make()))).toBe('- refused');
+    expect(await outcome(asserted(await make()))).toBe('- clientRefused');
   });
 
   it('needs its type', async () => {

@@ -5,7 +5,7 @@
  * Sources: OpenID Connect Core sections 3.1.2.1, 3.1.2.2 and 8.1; interface section 4.5.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type Browser, type BrowserPage, createBrowser, formIn } from './browser-client.ts';
 import {
@@ -17,9 +17,9 @@ import {
   relyingParty,
   returned,
   robot,
-  roomyLimits,
   rsaRobot,
   secret,
+  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -52,14 +52,15 @@ const tenants = [
 beforeAll(async () => {
   const subscribers = [anna, berta].map((msisdn) => ({ msisdn, sim: { device: { kind: 'robot' } } }));
   const start = (own: typeof redis, oidc: object, suffix: string) =>
-    startTestProduct(own, {
-      configuration: {
+    startProvider(
+      own,
+      [],
+      { ...oidc, tenants },
+      {
         subscribers,
-        oidc: { ...oidc, limits: roomyLimits, tenants },
         queue: { prefix: `${own.prefix.slice(-30)}-${suffix}` },
       },
-      listen: true,
-    });
+    );
   product = await start(redis, { idTokenSeconds: 1 }, 'a');
   signOn = await start(signOnRedis, { singleSignOnSeconds: 600 }, 'b');
 });

@@ -33,6 +33,7 @@ const limitsOf = (prefix: string) =>
     },
     tenants: product.api.oauth.tenants,
     isTestNumber: (msisdn) => msisdn === '41700092501',
+    now: Date.now,
   });
 
 describe('prompts', () => {

@@ -3,7 +3,7 @@
  * after a logout, not with a handle that belongs to somebody else.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser } from './browser-client.ts';
 import {
@@ -13,8 +13,8 @@ import {
   relyingParty,
   returned,
   robot,
-  roomyLimits,
   secret,
+  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -33,19 +33,8 @@ const clients = [
 ];
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: {
-        limits: roomyLimits,
-        requestUriSeconds: 2,
-        tenants: [
-          { id: 'main', name: 'Main', clients },
-          { id: 'second', name: 'Second', clients },
-        ],
-      },
-    },
-    listen: true,
-  });
+  const tenants = ['main', 'second'].map((id) => ({ id, name: id, clients }));
+  product = await startProvider(redis, [], { requestUriSeconds: 2, tenants });
   shop = relyingParty(product, { id: 'shop', secret });
   app = relyingParty(product, { id: 'app' });
 });

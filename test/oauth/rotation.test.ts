@@ -6,7 +6,7 @@ import { createRemoteJWKSet, customFetch, decodeProtectedHeader, jwtVerify } fro
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigningKeys, type SigningKeys } from '../../src/oauth/signing-keys.ts';
 import { createJwksCache, validateIdToken } from '../../src/relying-party/index.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import type { Json, TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import {
   clientEntry,
@@ -14,8 +14,8 @@ import {
   type RelyingParty,
   relyingParty,
   robot,
-  roomyLimits,
   secret,
+  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -33,19 +33,13 @@ beforeAll(async () => {
     clientEntry('edwards', { idTokenAlgorithm: 'EdDSA' }),
     clientEntry('pss', { idTokenAlgorithm: 'PS256' }),
   ];
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: {
-        idTokenSeconds: keepSeconds,
-        keys: { publishSeconds: 3600, keepSeconds },
-        limits: roomyLimits,
-        tenants: [
-          { id: 'main', name: 'Main', clients: [] },
-          ...tenantIds.map((id) => ({ id, name: id, clients })),
-        ],
-      },
-    },
-    listen: true,
+  product = await startProvider(redis, [], {
+    idTokenSeconds: keepSeconds,
+    keys: { publishSeconds: 3600, keepSeconds },
+    tenants: [
+      { id: 'main', name: 'Main', clients: [] },
+      ...tenantIds.map((id) => ({ id, name: id, clients })),
+    ],
   });
 });
 afterAll(() => product.stop());

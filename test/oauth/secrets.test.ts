@@ -6,11 +6,10 @@
  * included.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentsOf } from '../security/redis-contents.ts';
 import { createSecretScan, type Secret } from '../security/secret-scan.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser, formIn } from './browser-client.ts';
 import {
@@ -22,8 +21,8 @@ import {
   offline,
   relyingParty,
   robot,
-  roomyLimits,
   secret,
+  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -54,40 +53,23 @@ const fields = (name: string) => ({
 });
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: {
-        limits: roomyLimits,
-        singleSignOnSeconds: 60,
-        tenants: [
-          {
-            id: 'main',
-            name: 'Main',
-            clients: [
-              clientEntry('shop'),
-              clientEntry('app', { authentication: 'none' }),
-              clientEntry('keyed', {
-                authentication: 'private_key_jwt',
-                keys: [key.publicJwk],
-                backchannel: { kind: 'poll' },
-              }),
-            ],
-          },
-        ],
-      },
-    },
-    listen: true,
-  });
+  const keyed = {
+    authentication: 'private_key_jwt',
+    keys: [key.publicJwk],
+    backchannel: { kind: 'poll' },
+  };
+  const clients = [
+    clientEntry('shop'),
+    clientEntry('app', { authentication: 'none' }),
+    clientEntry('keyed', keyed),
+  ];
+  product = await startProvider(redis, clients, { singleSignOnSeconds: 60 });
 
   const assertion = async (): Promise<string> =>
-    new SignJWT({ jti: keep('assertion: jti', randomUUID()) })
-      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-      .setIssuer('keyed')
-      .setSubject('keyed')
-      .setAudience(`${product.url}/oidc`)
-      .setIssuedAt()
-      .setExpirationTime('1 minute')
-      .sign(key.privateKey);
+    key.sign('keyed', `${product.url}/oidc`, {
+      sub: 'keyed',
+      jti: keep('assertion: jti', randomUUID()),
+    });
 
   const useConfidential = async (id: 'shop' | 'app'): Promise<void> => {
     const party = relyingParty(product, { id, ...(id === 'shop' && { secret }) });
@@ -194,19 +176,13 @@ beforeAll(async () => {
       client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
       client_assertion: keep('assertion', await assertion()),
     });
-    const request = await new SignJWT({
+    const request = await key.sign('keyed', `${product.url}/oidc`, {
       client_id: 'keyed',
       response_type: 'code',
       scope: 'openid',
       redirect_uri: callback,
       ...fields('request object'),
-    })
-      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-      .setIssuer('keyed')
-      .setAudience(`${product.url}/oidc`)
-      .setIssuedAt()
-      .setExpirationTime('1 minute')
-      .sign(key.privateKey);
+    });
     const pushed = await party.send('/par', {
       ...(await authenticated()),
       request: keep('request object', request),

@@ -199,6 +199,7 @@ describe('an address that pretends to be a proxy', () => {
       limits: { ...product.configuration.oidc.limits, pushedPerAddress: few },
       tenants: product.api.oauth.tenants,
       isTestNumber: () => false,
+      now: Date.now,
     });
     const { main } = product.api.oauth.tenants;
     const address = { caller: undefined, sharedBy: '192.0.2.9' };

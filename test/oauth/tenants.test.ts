@@ -6,7 +6,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { contentsOf } from '../security/redis-contents.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import type { Json, TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser, formIn } from './browser-client.ts';
 import {
@@ -16,8 +16,8 @@ import {
   type RelyingParty,
   relyingParty,
   robot,
-  roomyLimits,
   secret,
+  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -28,29 +28,23 @@ let south: RelyingParty;
 
 beforeAll(async () => {
   const otherHash = await hashPassword(otherSecret, { ln: 10, r: 8, p: 1 });
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: {
-        limits: roomyLimits,
-        // Sessions that count for others are the ones that could count for too many.
-        singleSignOnSeconds: 600,
-        tenants: [
-          {
-            id: 'north',
-            name: 'The North',
-            branding: { color: '#102030' },
-            clients: [clientEntry('shop'), clientEntry('northern', { authentication: 'none' })],
-          },
-          {
-            id: 'south',
-            name: 'The South',
-            branding: { color: '#a0b0c0' },
-            clients: [clientEntry('shop', { name: 'Southern shop', secretHash: otherHash })],
-          },
-        ],
+  product = await startProvider(redis, [], {
+    // Sessions that count for others are the ones that could count for too many.
+    singleSignOnSeconds: 600,
+    tenants: [
+      {
+        id: 'north',
+        name: 'The North',
+        branding: { color: '#102030' },
+        clients: [clientEntry('shop'), clientEntry('northern', { authentication: 'none' })],
       },
-    },
-    listen: true,
+      {
+        id: 'south',
+        name: 'The South',
+        branding: { color: '#a0b0c0' },
+        clients: [clientEntry('shop', { name: 'Southern shop', secretHash: otherHash })],
+      },
+    ],
   });
   north = relyingParty(product, { id: 'shop', secret });
   south = relyingParty(product, { id: 'shop', secret: otherSecret, issuerPath: '/oidc/t/south' });

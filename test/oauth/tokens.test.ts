@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimsOfScopes } from '../../src/oauth/claims.ts';
 import { oauthScopes } from '../../src/registry/oauth-client.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import type { Json, TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser, formIn } from './browser-client.ts';
 import {
@@ -16,9 +16,9 @@ import {
   type RelyingParty,
   relyingParty,
   robot,
-  roomyLimits,
   rsaRobot,
   secret,
+  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
@@ -50,24 +50,18 @@ const tenants = [
 ];
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: { oidc: { ...lifetimes, limits: roomyLimits, tenants } },
-    listen: true,
-  });
-  signOn = await startTestProduct(signOnRedis, {
-    configuration: {
-      oidc: { ...lifetimes, singleSignOnSeconds: 600, limits: roomyLimits, tenants },
-      queue: { prefix: `${signOnRedis.prefix.slice(-30)}-b` },
-    },
-    listen: true,
-  });
-  brief = await startTestProduct(briefRedis, {
-    configuration: {
-      oidc: { ...shortLived, limits: roomyLimits, tenants },
-      queue: { prefix: `${briefRedis.prefix.slice(-30)}-c` },
-    },
-    listen: true,
-  });
+  const start = (own: typeof redis, oidc: object, suffix: string): Promise<TestProduct> =>
+    startProvider(
+      own,
+      [],
+      { ...oidc, tenants },
+      {
+        queue: { prefix: `${own.prefix.slice(-30)}-${suffix}` },
+      },
+    );
+  product = await start(redis, lifetimes, 'a');
+  signOn = await start(signOnRedis, { ...lifetimes, singleSignOnSeconds: 600 }, 'b');
+  brief = await start(briefRedis, shortLived, 'c');
 });
 afterAll(async () => {
   await Promise.all([product.stop(), signOn.stop(), brief.stop()]);
@@ -89,14 +83,8 @@ const everyScope = oauthScopes.filter((scope) => scope !== 'offline_access').joi
 const subOf = async (party: RelyingParty, msisdn = robot): Promise<string> =>
   claimsIn((await party.tokens(msisdn)).id_token).sub;
 
-/** Until something holds, which only time can bring about. */
-const eventually = async (holds: () => Promise<boolean>, withinMs = 8000): Promise<void> => {
-  const until = Date.now() + withinMs;
-  while (!(await holds())) {
-    if (Date.now() > until) throw new Error('It does not come about');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-};
+/** What only time can bring about. */
+const inTime = { timeout: 8000, interval: 100 };
 
 describe('tokens', () => {
   it('live as long as the configuration says', async () => {
@@ -114,7 +102,8 @@ describe('tokens', () => {
     const shop = client('shop', { at: brief });
     const tokens = await shop.tokens();
     expect((await shop.userinfo(tokens.access_token)).status).toBe(200);
-    await eventually(async () => (await shop.userinfo(tokens.access_token)).status === 401);
+    const statusOf = async () => (await shop.userinfo(tokens.access_token)).status;
+    await expect.poll(statusOf, inTime).toBe(401);
     expect((await shop.introspect(tokens.access_token)).body).toEqual({ active: false });
     const login = await shop.logIn();
     await new Promise((resolve) => setTimeout(resolve, 3100));
@@ -441,10 +430,8 @@ describe('a second login of the same browser', () => {
     const browser = createBrowser({ origin: brief.url });
     const shop = client('shop', { at: brief });
     await shop.logIn(robot, {}, browser);
-    await eventually(async () => {
-      const { page } = await shop.visit({}, browser.clone());
-      return formIn(page.html, 'number') !== undefined;
-    });
+    const form = async () => formIn((await shop.visit({}, browser.clone())).page.html, 'number');
+    await expect.poll(form, inTime).toBeDefined();
   });
 
   it.each([

@@ -1,29 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { idTokenFailures } from '../../src/relying-party/failure.ts';
-import { createJwksCache, type IdTokenResult, validateIdToken } from '../../src/relying-party/index.ts';
-import { bindings, parties, times, types } from './bad-claims.ts';
-import { form, headers, signatures } from './bad-form.ts';
-import type { Row } from './bad-token.ts';
+import {
+  createJwksCache,
+  type IdTokenResult,
+  type ValidateIdTokenOptions,
+  validateIdToken,
+} from '../../src/relying-party/index.ts';
+import * as groups from './bad-tokens.ts';
 import { accessToken, cacheOf, clientId, forge, goodClaims, issuer, keySet, nonce, now } from './forge.ts';
 
 const jwks = cacheOf(keySet);
-const validate = (token: unknown, options: Row[3] = {}): Promise<IdTokenResult> =>
+const validate = (token: unknown, options: Partial<ValidateIdTokenOptions> = {}): Promise<IdTokenResult> =>
   // Callers without types send anything.
   validateIdToken(token as string, { issuer, clientId, jwks, nonce, now, ...options });
 
-const groups: Readonly<Record<string, readonly Row[]>> = {
-  form,
-  headers,
-  signatures,
-  types,
-  parties,
-  times,
-  bindings,
-};
-const rows = Object.values(groups).flat();
+type Group = (typeof groups)[keyof typeof groups];
+const rowsOf = (group: Group) =>
+  Object.entries(group).flatMap(([reason, rows]) => rows.map((row) => [reason, ...row] as const));
+const rows = Object.values(groups).flatMap(rowsOf);
 
 describe.each(Object.entries(groups))('a bad ID token (%s)', (_, group) => {
-  for (const [name, token, reason, options] of group) {
+  for (const [reason, name, token, options] of rowsOf(group)) {
     it(`is refused with ${name}`, async () => {
       expect(await validate(token, options)).toMatchObject({ ok: false, reason });
     });
@@ -41,7 +38,8 @@ describe('a refusal', () => {
       },
       now,
     });
-    for (const [, token, , options] of [...form, ...headers, ...types, ...parties, ...times]) {
+    const { form, headers, types, parties, times } = groups;
+    for (const [, , token, options] of [form, headers, types, parties, times].flatMap(rowsOf)) {
       expect(await validate(token, { ...options, jwks: counting })).toMatchObject({ ok: false });
     }
     expect(fetches).toBe(0);
@@ -51,14 +49,14 @@ describe('a refusal', () => {
 
   it('holds no value of the token or of the caller', async () => {
     const values = [issuer, `"${clientId}`, nonce, accessToken, goodClaims.sub, 'evil', 'unheard-of'];
-    for (const [, token, , options] of rows) {
+    for (const [, , token, options] of rows) {
       const text = JSON.stringify(await validate(token, options));
       for (const value of values) expect(text).not.toContain(value);
     }
   });
 
   it('is shown here for every reason but the one that needs a provider which is away', () => {
-    const shown = new Set(rows.map(([, , reason]) => reason));
+    const shown = new Set(rows.map(([reason]) => reason));
     expect(idTokenFailures.filter((reason) => !shown.has(reason))).toEqual(['keys-unavailable']);
   });
 });

@@ -92,7 +92,7 @@ describe('the tables of the page', () => {
   });
 
   it('have every option', () => {
-    const validation = membersOf('parameters.ts', 'ValidateIdTokenOptions');
+    const validation = membersOf('expectations.ts', 'ValidateIdTokenOptions');
     expect(validation).toContain('issuer');
     expect([...rowsUnder('What is checked')].sort()).toEqual([...validation].sort());
     const cache = membersOf('jwks-cache.ts', 'JwksCacheOptions');

@@ -1,26 +1,26 @@
 /**
  * Logins without a browser (OpenID Connect CIBA), in poll and ping mode. The endpoint is the library's; what a phone is asked,
  * when a request is settled and who is told is decided here.
+ *
+ * Source: OpenID Connect CIBA sections 7 and 11.
  */
-import type { IncomingMessage } from 'node:http';
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { RedisClient } from '../../redis/connect.ts';
-import type { OauthSettings } from '../../registry/oauth-client.ts';
-import type { Source } from '../../registry/rate-limiter.ts';
-import type { SubscriberRegistry } from '../../registry/subscriber.ts';
+import type { OauthClient } from '../../registry/oauth-client.ts';
+import type { OauthDeps } from '../deps.ts';
 import { errors } from '../library.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
-import { createBegin } from './begin.ts';
-import { type BackchannelFeature, createFeature } from './feature.ts';
+import type { Tenant } from '../tenant.ts';
+import { createBegin, pollEverySeconds } from './begin.ts';
+import { checkBindingMessage, checkParameters, readNumber } from './parameters.ts';
 import { createPings } from './pings.ts';
-import { createPolling } from './polling.ts';
+import { refusal, unavailable } from './refusal.ts';
 import { createSettlement } from './settlement.ts';
+
+type BackchannelFeature = NonNullable<NonNullable<Configuration['features']>['ciba']>;
 
 export interface Backchannel {
   /** For `features.ciba` of a tenant's provider. */
-  featureFor(tenant: () => Tenant): BackchannelFeature;
+  featureFor(tenant: Tenant): BackchannelFeature;
   /**
    * Called when a client asks the token endpoint for a request that has no result yet: gives it one if the login has ended.
    *
@@ -33,48 +33,78 @@ export interface Backchannel {
   close(): Promise<void>;
 }
 
-export interface BackchannelOptions {
-  readonly tenants: Tenants;
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly settings: Pick<OauthSettings, 'promptSeconds' | 'refreshTokenSeconds'>;
-  readonly subscribers: SubscriberRegistry;
+export interface BackchannelOptions
+  extends Pick<
+    OauthDeps,
+    'tenants' | 'settings' | 'logins' | 'limits' | 'subscribers' | 'addressOf' | 'fetch' | 'now' | 'log'
+  > {
   readonly redis: RedisClient;
+  /** For workers. */
   readonly blocking: RedisClient;
   readonly prefix: string;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
+/** A client that keeps to the interval arrives a little early at times, because the way here was shorter than the last. */
+const toleranceMs = 500;
+
 export const createBackchannel = (options: BackchannelOptions): Backchannel => {
-  const { tenants, logins, limits, settings, redis, blocking, prefix, now, log } = options;
-  const settlement = createSettlement({
-    logins,
-    evidenceSeconds: settings.refreshTokenSeconds,
-    now,
-    log,
-  });
-  const pings = createPings({
-    work: { commands: redis, blocking, prefix, onError: log.trouble },
-    tenants,
-    logins,
-    settlement,
-    fetch: options.fetch,
-    now,
-    log,
-  });
-  const polling = createPolling(redis, prefix);
-  const begin = createBegin({ logins, limits, pings, settings, subscribers: options.subscribers, now, log });
+  const { limits, subscribers, redis, blocking, prefix, addressOf, log } = options;
+  const settle = createSettlement(options);
+  const work = { commands: redis, blocking, prefix, onError: log.trouble };
+  const pings = createPings(options, settle, work);
+  const begin = createBegin({ ...options, pings });
+
+  /** The library does not count how often a client asks. @returns False when the last time was too recent. */
+  const mayAsk = async ({ id, store }: Tenant, authReqId: string): Promise<boolean> => {
+    const key = `${prefix}:oidc:${id}:polled:{${store.hashOf(authReqId)}}`;
+    return (await redis.set(key, 1, 'PX', pollEverySeconds * 1000 - toleranceMs, 'NX')) === 'OK';
+  };
+
+  const clientOf = ({ clients }: Tenant, ctx: KoaContextWithOIDC): OauthClient => {
+    const client = clients.get(ctx.oidc.client?.clientId ?? '');
+    if (client === undefined) throw new Error('The library knows a client that the tenant does not');
+    return client;
+  };
+
+  const findAccount = async (tenant: Tenant, ctx: KoaContextWithOIDC, hint: string): Promise<string> => {
+    const client = clientOf(tenant, ctx);
+    if (!(await limits.mayPush(tenant, client.id, addressOf(ctx.req)))) {
+      ctx.set('retry-after', String(limits.retryAfterSeconds));
+      throw unavailable(429, 'too many requests');
+    }
+    if (!client.loginHintAllowed) {
+      throw refusal(
+        'unauthorized_client',
+        'parameterNotAllowed',
+        'login_hint is not allowed for this client',
+      );
+    }
+    const msisdn = readNumber(hint);
+    if (subscribers.find(msisdn) === undefined) {
+      throw refusal('unknown_user_id', 'noMethod', 'the user is unknown');
+    }
+    return msisdn;
+  };
+
   return {
-    featureFor: (tenant) => createFeature(tenant, { ...options, begin }),
+    // The hooks stand in the order in which the library calls them.
+    featureFor: (tenant) => ({
+      enabled: true,
+      deliveryModes: ['poll', 'ping'],
+      validateRequestContext: async (ctx) => checkParameters(ctx.oidc.params ?? {}, clientOf(tenant, ctx)),
+      validateBindingMessage: async (_ctx, message) => checkBindingMessage(message),
+      processLoginHint: async (ctx, hint) =>
+        hint === undefined ? undefined : findAccount(tenant, ctx, hint),
+      processLoginHintToken: async () => undefined,
+      verifyUserCode: async () => undefined,
+      triggerAuthenticationDevice: async (ctx, request, account, client) => {
+        await begin(ctx, tenant, request, { clientId: client.clientId, msisdn: account.accountId });
+      },
+    }),
     settle: async (tenant, authReqId) => {
-      const [settled, mayAsk] = await Promise.all([
-        settlement.settle(tenant, authReqId),
-        polling.mayAsk(tenant, authReqId),
-      ]);
-      if (!settled && !mayAsk) throw new errors.SlowDown();
+      const [settled, inTime] = await Promise.all([settle(tenant, authReqId), mayAsk(tenant, authReqId)]);
+      // Only a request that is still open is answered so: a result is never held back.
+      if (!settled && !inTime) throw new errors.SlowDown();
     },
     start: pings.start,
     close: pings.close,

@@ -9,31 +9,55 @@
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
-import type { OauthSettings } from '../../registry/oauth-client.ts';
-import type { SubscriberRegistry } from '../../registry/subscriber.ts';
+import { fault } from '../../protocol/fault.ts';
 import { acrValuesIn } from '../authentication-context.ts';
-import { errorOfFault } from '../interaction/fault-to-error.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { LoginStart, Logins, StartedLogin } from '../logins.ts';
+import type { OauthDeps } from '../deps.ts';
+import { textIn } from '../library.ts';
+import { errorOfFault } from '../login-failures.ts';
+import { type LoginStart, type Logins, type StartedLogin, traceOf } from '../logins.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import type { Tenant } from '../tenant.ts';
-import { textIn } from '../text-in.ts';
 import type { Pings } from './pings.ts';
-import { pollEverySeconds } from './polling.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
 import { denied, refusal, unavailable } from './refusal.ts';
-import { startLogin, traceOf } from './start-login.ts';
 
-export interface BeginOptions {
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly pings: Pings;
-  readonly settings: Pick<OauthSettings, 'promptSeconds'>;
-  readonly subscribers: SubscriberRegistry;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
+/** How often a client may ask; the default of the specification (OpenID Connect CIBA section 7.3), told in the answer, too. */
+export const pollEverySeconds = 5;
+
+/**
+ * Everything that the transaction is made of is in the record, so starting it again is the same transaction and not a second
+ * prompt.
+ */
+export const startLogin = async (
+  logins: Logins,
+  tenant: Tenant,
+  login: BackchannelLogin,
+): Promise<LoginStart> => {
+  const client = tenant.clients.get(login.clientId);
+  // The client was taken out of the configuration meanwhile.
+  if (client === undefined) return { kind: 'refused', fault: fault(900) };
+  const { msisdn, language, acrValues, scopes, dtbd, sessionCode, reference, begunAt, promptSeconds } = login;
+  return logins.start({
+    tenant,
+    client,
+    msisdn,
+    language,
+    acrValues,
+    scopes: new Set(scopes),
+    dtbd,
+    sessionCode,
+    // There is no page that could show a number beside it: the binding message is what a person compares here.
+    matchNumber: undefined,
+    reference,
+    begunAt,
+    promptSeconds,
+  });
+};
+
+export type BeginOptions = Pick<OauthDeps, 'logins' | 'limits' | 'subscribers' | 'now' | 'log'> & {
+  readonly pings: Pick<Pings, 'expect'>;
+  readonly settings: { readonly promptSeconds: number };
+};
 
 export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
   const loginOf = (

@@ -6,12 +6,11 @@
  *
  * Sources: OpenID Connect CIBA sections 7.1 and 13.
  */
-import { dtbsLimit } from '../../protocol/gsm.ts';
-import type { AcrValue, OauthClient } from '../../registry/oauth-client.ts';
-import { acrValuesIn } from '../authentication-context.ts';
-import { parseLoginHint } from '../login-hint.ts';
-import { unshowable } from '../par/parameters.ts';
-import { textIn } from '../text-in.ts';
+import type { OauthClient } from '../../registry/oauth-client.ts';
+import { textIn } from '../library.ts';
+import { parseJsonObject, parseLoginHint } from '../login-hint.ts';
+import { checkDtbd, readAcrValues, unshowable } from '../par/parameters.ts';
+import { errorForLibrary } from '../par/refusal.ts';
 import { refusal } from './refusal.ts';
 
 /** The message stands in the text of the phone beside what the operator has written there. */
@@ -31,59 +30,33 @@ export const checkBindingMessage = (message: unknown): void => {
   }
 };
 
-const isJsonObject = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-};
-
-/** Nothing is made of the context; one that cannot be read is a mistake that its sender wants to know of. */
-export const checkRequestContext = (context: unknown): void => {
-  const text = textIn(context);
-  if (text === undefined || isJsonObject(text)) return;
-  throw refusal('invalid_request', 'otherRequest', 'request_context must be a JSON object');
-};
-
 /**
+ * Checks the hints, the context, `dtbd` and `acr_values`; of the last only those that are known are left.
+ *
  * Only `login_hint` names a user here. The subject of an ID token is pairwise, and nobody can tell the number from it; tokens
- * that name users are issued by nobody.
+ * that name users are issued by nobody. Nothing is made of the context; one that cannot be read is a mistake that its sender
+ * wants to know of.
+ *
+ * @throws The error for the client.
  */
-export const checkHints = (params: Readonly<Record<string, unknown>>): void => {
+export const checkParameters = (params: Record<string, unknown>, client: OauthClient): void => {
   for (const name of ['login_hint_token', 'id_token_hint']) {
     if (params[name] !== undefined) {
       throw refusal('invalid_request', 'otherRequest', `${name} is not supported: use login_hint`);
     }
   }
-};
-
-/** @returns The known ones of `acr_values`, best first. */
-export const readAcrValues = (value: unknown, { strictParameters }: OauthClient): readonly AcrValue[] => {
-  const text = textIn(value);
-  if (text === undefined) return [];
-  if (!/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(text)) {
-    throw refusal('invalid_request', 'acrMalformed', 'acr_values is malformed');
+  const context = textIn(params.request_context);
+  if (context !== undefined && parseJsonObject(context) === undefined) {
+    throw refusal('invalid_request', 'otherRequest', 'request_context must be a JSON object');
   }
-  const known = [...new Set(acrValuesIn(text))];
-  if (strictParameters && !text.split(' ').every((each) => (known as readonly string[]).includes(each))) {
-    throw refusal('invalid_request', 'acrUnknown', 'acr_values has an unknown value');
-  }
-  return known;
-};
-
-/** @returns The text for the phone that the client has brought. */
-export const readDtbd = (value: unknown, { dtbdAllowed }: OauthClient): string | undefined => {
-  const text = textIn(value);
-  if (text === undefined) return undefined;
-  if (!dtbdAllowed) {
-    throw refusal('invalid_request', 'parameterNotAllowed', 'dtbd is not allowed for this client');
-  }
-  if (text.length > dtbsLimit(text) || unshowable.test(text.replaceAll('\n', ''))) {
-    throw refusal('invalid_request', 'otherRequest', 'dtbd must be a text that a phone can show');
-  }
-  return text;
+  const dtbd = textIn(params.dtbd);
+  // As long with a space, and a text here may have lines.
+  const refused = dtbd === undefined ? undefined : checkDtbd(dtbd.replaceAll('\n', ' '), client);
+  if (refused !== undefined) throw errorForLibrary(refused);
+  const acrValues = readAcrValues(textIn(params.acr_values), client);
+  if ('refusal' in acrValues) throw errorForLibrary(acrValues.refusal);
+  // What was left out must not come back with the library's record.
+  params.acr_values = acrValues.value;
 };
 
 /** @returns Digits of the one number that a hint names: the default one, else the only one. */

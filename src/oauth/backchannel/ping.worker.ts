@@ -35,22 +35,13 @@ export interface PingWorkOptions {
   readonly onError: (error: Error) => void;
 }
 
-export interface PingWork {
-  /** From now on the client will be told when the login ends. */
-  add(login: PingData): Promise<void>;
-  /** Runs activities in this process, also of what others have left behind. Safe to call again. */
-  start(): void;
-  /** Leaves what is open to others. Safe to call again. */
-  close(): Promise<void>;
-}
-
 /** Between two tries of a client's endpoint. */
 const pausesMs = [1000, 3000];
 const concurrency = 50;
 /** The next process that takes it may be able to. */
 const policy = { attempts: Number.POSITIVE_INFINITY, maxBackoffMs: 1000 };
 
-export const createPingWork = (activities: PingActivities, options: PingWorkOptions): PingWork => {
+export const createPingWork = (activities: PingActivities, options: PingWorkOptions) => {
   const { commands, blocking, prefix, onError } = options;
   const clock = clockOf(commands);
   const now = (): number => Math.floor(clock.now());
@@ -91,8 +82,10 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     await closeQueues([queue, workerQueue]);
   };
   return {
-    add: (login) => engine.start(workflow, login.reference, login),
-    start: () => {
+    /** From now on the client will be told when the login ends. */
+    add: (login: PingData): Promise<void> => engine.start(workflow, login.reference, login),
+    /** Runs activities in this process, also of what others have left behind. Safe to call again. */
+    start: (): void => {
       if (closed !== undefined) return;
       // What an earlier release waited for. Its processes may still be at it, for less than a day: no login is open for longer.
       blocking.expire(`${prefix}:oidc:pings`, 86_400, 'NX').catch(onError);
@@ -108,7 +101,8 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
         worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
       });
     },
-    close: () => {
+    /** Leaves what is open to others. Safe to call again. */
+    close: (): Promise<void> => {
       closed ??= close();
       return closed;
     },

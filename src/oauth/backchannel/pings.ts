@@ -3,13 +3,11 @@
  * outlive this process; here is what is done for it.
  */
 import type { PingLogin, PingResult, PingTry } from '../../../machines/ping.machine.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
-import { notify } from './notify.ts';
+import type { OauthDeps } from '../deps.ts';
+import type { Tenant } from '../tenant.ts';
 import { createPingWork, type PingWorkOptions } from './ping.worker.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
-import type { Settlement } from './settlement.ts';
+import type { Settle } from './settlement.ts';
 
 export interface Pings {
   /** From now on the client will be told when the login ends. */
@@ -20,27 +18,61 @@ export interface Pings {
   close(): Promise<void>;
 }
 
-export interface PingsOptions {
-  readonly work: PingWorkOptions;
-  readonly tenants: Tenants;
-  readonly logins: Logins;
-  readonly settlement: Settlement;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
-
 /** After the deadline a transaction takes a moment to end. */
 const endMarginMs = 5000;
 /** One call to a client's endpoint. */
 const timeoutMs = 5000;
 
+/**
+ * told     The client has it.
+ * failed   It may be different next time; `why` holds no secret.
+ * refused  It will not be.
+ */
+type Notified = { readonly kind: 'told' } | { readonly kind: 'failed' | 'refused'; readonly why: string };
+
+/** Redirects are not followed: the token is for the configured address alone. */
+const outcomeOf = (status: number): Notified =>
+  status >= 200 && status < 300
+    ? { kind: 'told' }
+    : { kind: status >= 500 ? 'failed' : 'refused', why: `status ${status}` };
+
+/**
+ * One call to a client's notification endpoint: `auth_req_id`, with the token that the client has given for it. Never rejects.
+ *
+ * The library's own `backchannelPing` gives up after 2.5 seconds, tries once, and refuses addresses of private networks,
+ * which is where many clients of an operator are. The address here is the operator's own word, from the configuration.
+ *
+ * Source: OpenID Connect CIBA section 10.2.
+ */
+export const notify = async (
+  endpoint: string,
+  { token, authReqId }: { readonly token: string; readonly authReqId: string },
+  { fetch, signal }: { readonly fetch: typeof globalThis.fetch; readonly signal: AbortSignal },
+): Promise<Notified> => {
+  try {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ auth_req_id: authReqId }),
+      signal,
+    });
+    await response.body?.cancel();
+    return outcomeOf(response.status);
+  } catch (error) {
+    // The message may quote the request; its kind does not.
+    return { kind: 'failed', why: error instanceof Error ? error.name : 'unknown' };
+  }
+};
+
 const hasPings = ({ clients }: Tenant): boolean =>
   [...clients.values()].some(({ backchannel }) => backchannel?.delivery === 'ping');
 
-export const createPings = (options: PingsOptions): Pings => {
-  const { tenants, logins, settlement, fetch, now, log } = options;
-
+export const createPings = (
+  { tenants, logins, fetch, now, log }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
+  settle: Settle,
+  work: PingWorkOptions,
+): Pings => {
   const find = async (tenant: Tenant, reference: string) => {
     const records = createBackchannelRecords(tenant.store, now);
     const ping = await records.ping(reference);
@@ -62,7 +94,7 @@ export const createPings = (options: PingsOptions): Pings => {
       const { msspTransId, deadline } = started;
       await logins.ended(msspTransId, Math.max(deadline, now()) + endMarginMs, stop);
     }
-    return (!stop.aborted && (await settlement.settle(tenant, found.authReqId))) || undefined;
+    return (!stop.aborted && (await settle(tenant, found.authReqId))) || undefined;
   };
 
   const ping = async (
@@ -82,8 +114,7 @@ export const createPings = (options: PingsOptions): Pings => {
     const token = request.params?.client_notification_token;
     if (backchannel?.delivery !== 'ping' || typeof token !== 'string') return 'unwanted';
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-    const notification = { endpoint: backchannel.notificationEndpoint, token, authReqId };
-    const notified = await notify(notification, { fetch, signal });
+    const notified = await notify(backchannel.notificationEndpoint, { token, authReqId }, { fetch, signal });
     if (notified.kind === 'told') return 'told';
     const isOver = notified.kind === 'refused' || isLast;
     if (isOver && !stop.aborted) {
@@ -92,7 +123,7 @@ export const createPings = (options: PingsOptions): Pings => {
     return notified.kind === 'refused' ? 'unwanted' : 'failed';
   };
 
-  const { add, start, close } = createPingWork({ untilSettled, ping }, options.work);
+  const { add, start, close } = createPingWork({ untilSettled, ping }, work);
   return {
     start: () => {
       // A worker costs a connection, and most services have no such client.

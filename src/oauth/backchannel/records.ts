@@ -8,8 +8,8 @@
  *                  stands nowhere in the open.
  */
 import type { AcrValue, LoginLanguage } from '../../registry/oauth-client.ts';
-import type { LoginEvidence } from '../evidence.ts';
-import type { LoginError } from '../interaction/fault-to-error.ts';
+import type { SignedEnding } from '../evidence.ts';
+import type { LoginError } from '../login-failures.ts';
 import type { StartedLogin } from '../logins.ts';
 import type { SealedStore } from '../sealed-store.ts';
 
@@ -33,43 +33,32 @@ export interface BackchannelLogin {
   readonly started: StartedLogin | undefined;
 }
 
-export type BackchannelEnd =
-  | { readonly how: 'signed'; readonly grantId: string; readonly evidence: LoginEvidence }
-  | ({ readonly how: 'failed' } & LoginError);
+export type BackchannelEnd = SignedEnding | ({ readonly how: 'failed' } & LoginError);
 
-export interface PingRecord {
+interface PingRecord {
   readonly authReqId: string;
-}
-
-export interface BackchannelRecords {
-  putLogin(authReqId: string, login: BackchannelLogin): Promise<void>;
-  login(authReqId: string): Promise<BackchannelLogin | undefined>;
-  /** @returns The end that counts: this one, or that of somebody who was first; and whether it is this one. */
-  end(
-    authReqId: string,
-    login: BackchannelLogin,
-    end: BackchannelEnd,
-  ): Promise<{ readonly end: BackchannelEnd; readonly isFirst: boolean }>;
-  ended(authReqId: string): Promise<BackchannelEnd | undefined>;
-  putPing(login: BackchannelLogin, ping: PingRecord): Promise<void>;
-  ping(reference: string): Promise<PingRecord | undefined>;
 }
 
 /** How much longer than the request: whoever is late reads why, and does not begin anew. */
 const marginSeconds = 60;
 
-export const createBackchannelRecords = (store: SealedStore, now: () => number): BackchannelRecords => {
+export const createBackchannelRecords = (store: SealedStore, now: () => number) => {
   const ttlOf = ({ expiresAt }: BackchannelLogin): number => (expiresAt - now()) / 1000 + marginSeconds;
   return {
-    putLogin: (authReqId, login) => store.put('backchannel', authReqId, login, ttlOf(login)),
-    login: async (authReqId) => (await store.get('backchannel', authReqId)) as BackchannelLogin | undefined,
-    end: async (authReqId, login, end) => {
+    putLogin: (authReqId: string, login: BackchannelLogin) =>
+      store.put('backchannel', authReqId, login, ttlOf(login)),
+    login: async (authReqId: string) =>
+      (await store.get('backchannel', authReqId)) as BackchannelLogin | undefined,
+    /** @returns The end that counts: this one, or that of somebody who was first; and whether it is this one. */
+    end: async (authReqId: string, login: BackchannelLogin, end: BackchannelEnd) => {
       if (await store.putOnce('backchannel-end', authReqId, end, ttlOf(login))) return { end, isFirst: true };
       const first = (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined;
       return { end: first ?? end, isFirst: false };
     },
-    ended: async (authReqId) => (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined,
-    putPing: (login, ping) => store.put('ping', login.reference, ping, ttlOf(login)),
-    ping: async (reference) => (await store.get('ping', reference)) as PingRecord | undefined,
+    ended: async (authReqId: string) =>
+      (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined,
+    putPing: (login: BackchannelLogin, ping: PingRecord) =>
+      store.put('ping', login.reference, ping, ttlOf(login)),
+    ping: async (reference: string) => (await store.get('ping', reference)) as PingRecord | undefined,
   };
 };

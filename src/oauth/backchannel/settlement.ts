@@ -9,31 +9,14 @@
  * The library's `backchannelResult` is not used: it would wait for the client's notification endpoint, call it each time, and
  * lose the description of an error.
  */
-import type { Provider } from 'oidc-provider';
-import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
-import { errorOfFault } from '../interaction/fault-to-error.ts';
-import type { OauthLog } from '../log.ts';
-import type { LoginState, Logins, StartedLogin } from '../logins.ts';
+import type { OauthDeps } from '../deps.ts';
+import { keepGrant, signedEnding } from '../evidence.ts';
+import { errorOfFault } from '../login-failures.ts';
+import { type LoginState, type StartedLogin, traceOf } from '../logins.ts';
 import type { Tenant } from '../tenant.ts';
+import { startLogin } from './begin.ts';
 import { type BackchannelEnd, type BackchannelLogin, createBackchannelRecords } from './records.ts';
-import { startLogin, traceOf } from './start-login.ts';
-
-export interface Settlement {
-  /**
-   * @returns Whether the request has its result. Safe to call any number of times, by any number of processes.
-   * @throws When Redis is unreachable.
-   */
-  settle(tenant: Tenant, authReqId: string): Promise<boolean>;
-}
-
-export interface SettlementOptions {
-  readonly logins: Logins;
-  /** How long evidence is kept: as long as a token of the grant may live. */
-  readonly evidenceSeconds: number;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
 
 type Looked = Exclude<LoginState, { kind: 'open' }>;
 
@@ -43,10 +26,15 @@ const checked = (state: Looked): Looked =>
 
 const endOf = (login: BackchannelLogin, state: Looked): BackchannelEnd =>
   state.kind === 'signed'
-    ? { how: 'signed', grantId: randomBytesOf(32).toString('base64url'), evidence: state.evidence }
+    ? signedEnding(state.evidence)
     : { how: 'failed', ...errorOfFault(state.fault, traceOf(login)) };
 
-export const createSettlement = ({ logins, evidenceSeconds, now, log }: SettlementOptions): Settlement => {
+export const createSettlement = ({
+  settings,
+  logins,
+  now,
+  log,
+}: Pick<OauthDeps, 'settings' | 'logins' | 'now' | 'log'>) => {
   const recordsOf = (tenant: Tenant) => createBackchannelRecords(tenant.store, now);
 
   /** The process that was to start it has died in the middle: the same transaction, while a prompt makes sense. */
@@ -94,21 +82,6 @@ export const createSettlement = ({ logins, evidenceSeconds, now, log }: Settleme
     return end;
   };
 
-  const grantOf = async (
-    provider: Provider,
-    tenant: Tenant,
-    { grantId, evidence }: Extract<BackchannelEnd, { how: 'signed' }>,
-    { clientId, scope }: { readonly clientId: string | undefined; readonly scope: string | undefined },
-  ): Promise<void> => {
-    const grant = new provider.Grant({
-      accountId: evidence.msisdn,
-      ...(clientId !== undefined && { clientId }),
-    });
-    grant.jti = grantId;
-    grant.addOIDCScope(scope ?? 'openid');
-    await Promise.all([tenant.store.put('evidence', grantId, evidence, evidenceSeconds), grant.save()]);
-  };
-
   const carryOut = async (tenant: Tenant, authReqId: string, end: BackchannelEnd): Promise<void> => {
     const provider = await tenant.provider();
     const request = await provider.BackchannelAuthenticationRequest.find(authReqId, {
@@ -118,7 +91,8 @@ export const createSettlement = ({ logins, evidenceSeconds, now, log }: Settleme
     if (end.how === 'failed') {
       Object.assign(request, { error: end.error, errorDescription: end.description });
     } else {
-      await grantOf(provider, tenant, end, { clientId: request.clientId, scope: request.scope });
+      const { clientId = '', scope = 'openid' } = request;
+      await keepGrant(tenant, end, { clientId, scope, seconds: settings.refreshTokenSeconds });
       const { grantId, evidence } = end;
       Object.assign(request, {
         grantId,
@@ -131,12 +105,16 @@ export const createSettlement = ({ logins, evidenceSeconds, now, log }: Settleme
     await request.save();
   };
 
-  return {
-    settle: async (tenant, authReqId) => {
-      const end = (await recordsOf(tenant).ended(authReqId)) ?? (await decide(tenant, authReqId));
-      if (end === undefined) return false;
-      await carryOut(tenant, authReqId, end);
-      return true;
-    },
+  /**
+   * @returns Whether the request has its result. Safe to call any number of times, by any number of processes.
+   * @throws When Redis is unreachable.
+   */
+  return async (tenant: Tenant, authReqId: string): Promise<boolean> => {
+    const end = (await recordsOf(tenant).ended(authReqId)) ?? (await decide(tenant, authReqId));
+    if (end === undefined) return false;
+    await carryOut(tenant, authReqId, end);
+    return true;
   };
 };
+
+export type Settle = ReturnType<typeof createSettlement>;

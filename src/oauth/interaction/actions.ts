@@ -1,32 +1,24 @@
 /** What a person can do with a login, one function for each form. Each can be repeated without harm. */
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
-import type { NumberProblem } from '../pages/login-page.ts';
+import type { OauthDeps } from '../deps.ts';
+import { traceOf } from '../logins.ts';
+import type { NumberProblem } from '../pages/views.ts';
 import type { Beginning, Begun } from './begin.ts';
-import type { LoginFact } from './facts.ts';
-import { traceOf } from './login-trace.ts';
+import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
 import { chooseNumber } from './numbers.ts';
 import { codeLifeMs, isCode, mostGuesses } from './one-time-code.ts';
-import { type Progress, progressOf } from './progress.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
 
-/**
- * page     To the page, which shows what has become of it.
- * problem  The number page again, saying what is wrong.
- * limited  Too many prompts, or too many passwords typed.
- * busy     The service is overloaded.
- */
-export type ActionResult =
-  | { readonly kind: 'page' }
-  | { readonly kind: 'limited' | 'busy' }
-  | { readonly kind: 'problem'; readonly problem: NumberProblem; readonly entered: string };
+/** What is wrong, for the number page to say. Without it the browser goes to the page, which shows what has become of it. */
+export interface Objection {
+  readonly problem: NumberProblem;
+  readonly entered?: string;
+}
 
 export interface Submission {
   readonly visit: Visit;
-  /** When the form was made; see progress.ts. */
+  /** When the form was made; see facts.ts. */
   readonly round: number;
   readonly field: (name: string) => string;
   readonly look: () => Promise<Standing>;
@@ -34,36 +26,31 @@ export interface Submission {
 
 export const actionNames = ['number', 'retry', 'text', 'other', 'code', 'cancel'] as const;
 export type ActionName = (typeof actionNames)[number];
-export type Actions = Readonly<Record<ActionName, (submission: Submission) => Promise<ActionResult>>>;
+export type Actions = Readonly<
+  Record<ActionName, (submission: Submission) => Promise<Objection | undefined>>
+>;
 
-const toPage: ActionResult = { kind: 'page' };
-const afterBegin = (begun: Begun): ActionResult => (begun === 'begun' ? toPage : { kind: begun });
+const afterBegin = (begun: Begun): Objection | undefined =>
+  begun === 'begun' ? undefined : { problem: begun };
 
-export const createActions = ({
-  beginning,
-  logins,
-  limits,
-  codeKey,
-  isTestNumber,
-  now,
-  log,
-}: {
-  readonly beginning: Beginning;
-  readonly logins: Logins;
-  readonly limits: Pick<Limits, 'mayGuess'>;
-  readonly codeKey: Uint8Array;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly now: () => number;
-  readonly log: Pick<OauthLog, 'audit'>;
-}): Actions => {
+export const createActions = (
+  beginning: Beginning,
+  codeKey: Uint8Array,
+  {
+    logins,
+    limits,
+    isTestNumber,
+    now,
+    log,
+  }: Pick<OauthDeps, 'logins' | 'limits' | 'isTestNumber' | 'now' | 'log'>,
+): Actions => {
   /** @returns The attempt whose password can still be typed. */
-  const guessable = ({ attempt, cancelled, ending, ...progress }: Progress, round: number) => {
+  const guessable = (progress: Progress, round: number) => {
+    const { attempt } = progress;
     if (attempt?.method !== 'text' || attempt.start === undefined || 'fault' in attempt.start)
       return undefined;
     const mayGuess =
-      progress.round === round &&
-      !cancelled &&
-      ending === undefined &&
+      isCurrent(progress, round) &&
       !attempt.guessedRight &&
       !attempt.barred &&
       attempt.wrongGuesses < mostGuesses &&
@@ -74,46 +61,42 @@ export const createActions = ({
   return {
     number: async ({ visit, round, field, look }) => {
       const standing = await look();
-      if (standing.kind !== 'number') return toPage;
+      if (standing.kind !== 'number') return undefined;
       const entered = field('msisdn');
       const chosen = chooseNumber(entered, visit.offer, isTestNumber);
-      if (!chosen.ok) return { kind: 'problem', problem: chosen.problem, entered };
+      if (!chosen.ok) return { problem: chosen.problem, entered };
       return afterBegin(await beginning.begin(visit, { round, method: 'sign', msisdn: chosen.msisdn }));
     },
 
     retry: async ({ visit, round, look }) => {
       const standing = await look();
-      if (standing.kind !== 'failed') return toPage;
+      if (standing.kind !== 'failed') return undefined;
       const { method, msisdn } = standing.attempt;
-      if (method === 'text' && !visit.client.textMessageLogin) return toPage;
+      if (method === 'text' && !visit.client.textMessageLogin) return undefined;
       return afterBegin(await beginning.begin(visit, { round, method, msisdn }));
     },
 
     text: async ({ visit, round, look }) => {
       const standing = await look();
-      const { acrValues, client } = visit;
-      const accepted = { acrValues, textMessageLogin: client.textMessageLogin };
-      if (standing.kind !== 'failed' || !mayTypeCode(standing.failure, accepted)) return toPage;
+      if (standing.kind !== 'failed' || !mayTypeCode(standing.failure, visit)) return undefined;
       return afterBegin(
         await beginning.begin(visit, { round, method: 'text', msisdn: standing.attempt.msisdn }),
       );
     },
 
     other: async ({ visit, round, look }) => {
-      if ((await look()).kind !== 'failed') return toPage;
-      await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) => {
-        const progress = progressOf(facts);
-        const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
-        return isCurrent ? { kind: 'restarted' } : undefined;
-      });
-      return toPage;
+      if ((await look()).kind !== 'failed') return undefined;
+      await visit.facts.add(visit.uid, visit.ttlSeconds, (facts) =>
+        isCurrent(progressOf(facts), round) ? { kind: 'restarted' } : undefined,
+      );
+      return undefined;
     },
 
     code: async ({ visit, round, field }) => {
       const typed = field('code');
       const asked = guessable(progressOf(await visit.facts.read(visit.uid)), round);
       // An empty field is no guess.
-      if (asked === undefined || typed.trim() === '') return toPage;
+      if (asked === undefined || typed.trim() === '') return undefined;
       // Before anything is compared, and for all logins of the number: each has only a few tries, but anybody can begin many.
       const isAllowed = await limits.mayGuess(asked.msisdn);
       const { added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (facts): LoginFact | undefined => {
@@ -123,10 +106,10 @@ export const createActions = ({
           ? { kind: 'guessed', right: isCode(codeKey, attempt.reference, typed) }
           : { kind: 'barred' };
       });
-      if (isAllowed || !added) return toPage;
+      if (isAllowed || !added) return undefined;
       const { tenant, client } = visit;
       log.audit({ event: 'login limited', tenant: tenant.id, clientId: client.id, trace: traceOf(asked) });
-      return { kind: 'limited' };
+      return { problem: 'limited' };
     },
 
     cancel: async ({ visit }) => {
@@ -137,7 +120,7 @@ export const createActions = ({
       const { attempt, cancelled } = progressOf(facts);
       const start = attempt?.start;
       if (cancelled && start !== undefined && 'msspTransId' in start) await logins.cancel(start.msspTransId);
-      return toPage;
+      return undefined;
     },
   };
 };

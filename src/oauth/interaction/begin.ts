@@ -7,13 +7,10 @@
  */
 import { randomInt } from 'node:crypto';
 import { randomBytesOf } from '../../pki/random.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { LoginRequest, Logins } from '../logins.ts';
-import type { AttemptMethod, LoginFact } from './facts.ts';
-import { traceOf } from './login-trace.ts';
+import type { OauthDeps } from '../deps.ts';
+import { traceOf } from '../logins.ts';
+import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
 import { codeFor } from './one-time-code.ts';
-import { type Attempt, progressOf } from './progress.ts';
 import type { Visit } from './visit.ts';
 
 /** Prompts and texts of one login. */
@@ -26,26 +23,12 @@ export const startPatienceMs = 3000;
  */
 export type Begun = 'begun' | 'limited' | 'busy';
 
-export interface Wish {
+export interface Wish extends Pick<Attempt, 'method' | 'msisdn'> {
   readonly round: number;
-  readonly method: AttemptMethod;
-  readonly msisdn: string;
 }
 
-export interface Beginning {
-  /** @throws When Redis is unreachable. */
-  begin(visit: Visit, wish: Wish): Promise<Begun>;
-  /** Starts what was written down and perhaps never started. While the service is busy it stays that way. */
-  startAgain(visit: Visit, attempt: Attempt): Promise<void>;
-}
-
-export interface BeginningOptions {
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly codeKey: Uint8Array;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
+/** What is written down before the phone is asked. */
+type BegunAttempt = Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>;
 
 /** Characters that nobody mistakes for another one, and no vowels, so that they form no word. */
 const sessionAlphabet = 'BCDFGHJKLMNPQRSTVWXZ23456789';
@@ -58,30 +41,10 @@ const newSessionCode = (): string =>
 
 const newMatchNumber = (): string => String(randomInt(10, 100));
 
-export const createBeginning = ({ logins, limits, codeKey, now, log }: BeginningOptions): Beginning => {
-  const requestFor = (
-    visit: Visit,
-    attempt: Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>,
-  ) => {
-    const { tenant, client, acrValues, scopes, dtbd } = visit;
-    const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
-    const request: LoginRequest = {
-      tenant,
-      client,
-      msisdn,
-      language,
-      acrValues,
-      scopes: new Set(scopes),
-      dtbd,
-      sessionCode,
-      matchNumber,
-      reference,
-      begunAt,
-      ...(method === 'text' && { code: codeFor(codeKey, reference) }),
-    };
-    return request;
-  };
-
+export const createBeginning = (
+  codeKey: Uint8Array,
+  { logins, limits, now, log }: Pick<OauthDeps, 'logins' | 'limits' | 'now' | 'log'>,
+) => {
   /** @returns Whether the fact was news about this attempt, and whether the person has gone meanwhile. */
   const note = async (visit: Visit, reference: string, fact: LoginFact) => {
     const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
@@ -99,9 +62,23 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
     trace: traceOf(attempt),
   });
 
-  const start = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
-    const { reference } = attempt;
-    const started = await logins.start(requestFor(visit, attempt));
+  const start = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
+    const { tenant, client, acrValues, scopes, dtbd } = visit;
+    const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
+    const started = await logins.start({
+      tenant,
+      client,
+      msisdn,
+      language,
+      acrValues,
+      scopes: new Set(scopes),
+      dtbd,
+      sessionCode,
+      matchNumber,
+      reference,
+      begunAt,
+      code: method === 'text' ? codeFor(codeKey, reference) : undefined,
+    });
     switch (started.kind) {
       case 'busy':
         return 'busy';
@@ -123,7 +100,7 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
     return why;
   };
 
-  const startFirst = async (visit: Visit, attempt: Parameters<typeof requestFor>[1]): Promise<Begun> => {
+  const startFirst = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
     const { tenant, client, address } = visit;
     const { msisdn, reference } = attempt;
     if (!(await limits.mayPrompt(tenant, { clientId: client.id, msisdn, address }))) {
@@ -135,7 +112,8 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
   };
 
   return {
-    begin: async (visit, { round, method, msisdn }) => {
+    /** @throws When Redis is unreachable. */
+    begin: async (visit: Visit, { round, method, msisdn }: Wish): Promise<Begun> => {
       const { client, uid, ttlSeconds, language, dtbd } = visit;
       const attempt = {
         method,
@@ -149,18 +127,21 @@ export const createBeginning = ({ logins, limits, codeKey, now, log }: Beginning
       };
       const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
         const progress = progressOf(known);
-        const isCurrent = progress.round === round && !progress.cancelled && progress.ending === undefined;
-        return isCurrent && progress.prompts < mostPrompts ? { kind: 'begun', ...attempt } : undefined;
+        const mayAsk = isCurrent(progress, round) && progress.prompts < mostPrompts;
+        return mayAsk ? { kind: 'begun', ...attempt } : undefined;
       });
       if (added) return startFirst(visit, attempt);
       // The form was of this round, and yet nothing could be written: there have been too many.
       return progressOf(facts).round === round ? 'limited' : 'begun';
     },
 
-    startAgain: async (visit, attempt) => {
+    /** Starts what was written down and perhaps never started. While the service is busy it stays that way. */
+    startAgain: async (visit: Visit, attempt: Attempt): Promise<void> => {
       if (now() < attempt.begunAt + startPatienceMs) return;
       // The phone may ask already. So no limit counts it twice, and what could not be done now is not written down as undone.
       await start(visit, attempt);
     },
   };
 };
+
+export type Beginning = ReturnType<typeof createBeginning>;

@@ -9,13 +9,12 @@
  * does not arrive, because its browser or process has died, the next one takes its place.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { randomBytesOf } from '../../pki/random.ts';
-import type { OauthLog } from '../log.ts';
-import type { Ending } from './facts.ts';
-import { errorOfFault, otherLoginError, otherPersonError } from './fault-to-error.ts';
-import { traceOf } from './login-trace.ts';
-import { type Attempt, type Progress, progressOf } from './progress.ts';
-import type { Failure, Standing } from './standing.ts';
+import type { OauthDeps } from '../deps.ts';
+import { keepGrant, signedEnding } from '../evidence.ts';
+import { errorOfFault, otherLoginError, otherPersonError } from '../login-failures.ts';
+import { traceOf } from '../logins.ts';
+import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts';
+import type { Standing } from './standing.ts';
 import type { Interaction, Visit } from './visit.ts';
 
 /** For how long one tab has the way to itself. */
@@ -23,20 +22,8 @@ const aheadSeconds = 3;
 const patienceMs = 5000;
 const lookEveryMs = 150;
 
-/**
- * go       To the library, at this address.
- * done     Another tab has taken the login back to the client.
- * not-yet  It is not over.
- */
-export type Departure =
-  | { readonly kind: 'go'; readonly to: string }
-  | { readonly kind: 'done' }
-  | { readonly kind: 'not-yet' };
-
-const errorOf = (failure: Failure, attempt: Attempt) =>
-  failure.kind === 'fault'
-    ? errorOfFault(failure.fault, traceOf(attempt))
-    : otherLoginError(traceOf(attempt));
+/** To the library, at this address; another tab has taken the login back to the client; or it is not over. */
+export type Departure = { readonly to: string } | 'done' | 'not-yet';
 
 /**
  * Who a number is for a client is compared only now that the person has proven to have it: before, anybody with an ID token could
@@ -52,17 +39,17 @@ const endingOf = (
     case 'waiting':
     case 'code':
       return undefined;
-    case 'failed':
-      return { how: 'failed', ...errorOf(standing.failure, standing.attempt) };
+    case 'failed': {
+      const { failure, attempt } = standing;
+      const trace = traceOf(attempt);
+      const error = typeof failure === 'object' ? errorOfFault(failure, trace) : otherLoginError(trace);
+      return { how: 'failed', ...error };
+    }
     case 'signed':
       if (!isExpected(standing.evidence.msisdn)) {
         return { how: 'failed', ...otherPersonError(traceOf(standing.attempt)) };
       }
-      return {
-        how: 'signed',
-        grantId: randomBytesOf(32).toString('base64url'),
-        evidence: standing.evidence,
-      };
+      return signedEnding(standing.evidence);
     case 'cancelled':
       return { how: 'cancelled', ...errorOfFault({ code: 401 }, last && traceOf(last)) };
     case 'ended':
@@ -70,25 +57,19 @@ const endingOf = (
   }
 };
 
-export interface EndingOptions {
-  readonly evidenceSeconds: number;
-  readonly stopping: AbortSignal;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
-
-export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingOptions) => {
+export const createDeparture = (
+  stopping: AbortSignal,
+  { settings, now, log }: Pick<OauthDeps, 'settings' | 'now' | 'log'>,
+) => {
   const carryOut = async (visit: Visit, interaction: Interaction, ending: Ending): Promise<void> => {
-    const { tenant, client, provider, scopes } = visit;
+    const { tenant, client, scopes } = visit;
     if (ending.how !== 'signed') {
       const { error, description } = ending;
       return visit.conclude(interaction, { error, error_description: description });
     }
     const { grantId, evidence } = ending;
-    const grant = new provider.Grant({ accountId: evidence.msisdn, clientId: client.id });
-    grant.jti = grantId;
-    grant.addOIDCScope([...scopes]);
-    await Promise.all([tenant.store.put('evidence', grantId, evidence, evidenceSeconds), grant.save()]);
+    const seconds = settings.refreshTokenSeconds;
+    await keepGrant(tenant, ending, { clientId: client.id, scope: scopes.join(' '), seconds });
     await visit.conclude(interaction, {
       login: {
         accountId: evidence.msisdn,
@@ -121,7 +102,7 @@ export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingO
         trace: proposed.how === 'signed' ? attempt && traceOf(attempt) : proposed.trace,
         ...(start !== undefined && 'msspTransId' in start && { msspTransId: start.msspTransId }),
         ...(proposed.how !== 'signed' && { error: proposed.error, code: proposed.code }),
-        ...(failure?.kind === 'fault' && { fault: failure.fault.code }),
+        ...(typeof failure === 'object' && { fault: failure.code }),
       });
     }
     return ending;
@@ -132,22 +113,22 @@ export const createDeparture = ({ evidenceSeconds, stopping, now, log }: EndingO
     { progress, standing }: { readonly progress: Progress; readonly standing: Standing },
   ): Promise<Departure> => {
     const proposed = endingOf(standing, progress.attempt, visit.isExpected);
-    if (proposed === undefined) return { kind: 'not-yet' };
+    if (proposed === undefined) return 'not-yet';
     const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
-    if (ending === undefined) return { kind: 'not-yet' };
+    if (ending === undefined) return 'not-yet';
     const until = now() + patienceMs;
     for (;;) {
       const isAhead = await visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds);
       const interaction = await visit.interaction();
-      if (interaction === undefined) return { kind: 'done' };
+      if (interaction === undefined) return 'done';
       if (isAhead) {
         // Saved twice it could come to life again after the library has forgotten it.
         if (interaction.result === undefined) await carryOut(visit, interaction, ending);
-        return { kind: 'go', to: interaction.returnTo };
+        return { to: interaction.returnTo };
       }
-      if (now() >= until) return { kind: 'not-yet' };
+      if (now() >= until) return 'not-yet';
       await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined);
-      if (stopping.aborted) return { kind: 'not-yet' };
+      if (stopping.aborted) return 'not-yet';
     }
   };
 };

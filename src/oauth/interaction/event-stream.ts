@@ -6,15 +6,9 @@
  *
  * Source: HTML Living Standard, section 9.2.
  */
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
 import { pageHeaders } from '../page-headers.ts';
-
-export interface EventStreams {
-  /**
-   * @param changed Resolves with true when the page should be loaded again; with false when nobody need wait any more.
-   * @returns Undefined when the login has too many streams already.
-   */
-  open(uid: string, changed: (gone: AbortSignal) => Promise<boolean>): Response | undefined;
-}
 
 const mostForOne = 4;
 const heartbeatMs = 15_000;
@@ -26,7 +20,7 @@ export const createEventStreams = ({
 }: {
   readonly stopping: AbortSignal;
   readonly onError: (error: Error) => void;
-}): EventStreams => {
+}) => {
   const openFor = new Map<string, number>();
   const count = (uid: string, change: 1 | -1): void => {
     const streams = (openFor.get(uid) ?? 0) + change;
@@ -34,54 +28,39 @@ export const createEventStreams = ({
     else openFor.set(uid, streams);
   };
 
-  return {
-    open: (uid, changed) => {
-      if (stopping.aborted || (openFor.get(uid) ?? 0) >= mostForOne) return undefined;
-      count(uid, 1);
+  /**
+   * @param changed Resolves with true when the page should be loaded again; with false when nobody need wait any more.
+   * @returns Undefined when the login has too many streams already.
+   */
+  return (
+    c: Context,
+    uid: string,
+    changed: (gone: AbortSignal) => Promise<boolean>,
+  ): Response | undefined => {
+    if (stopping.aborted || (openFor.get(uid) ?? 0) >= mostForOne) return undefined;
+    count(uid, 1);
+    const response = streamSSE(c, async (stream) => {
       const gone = new AbortController();
       const leave = (): void => gone.abort();
+      stream.onAbort(leave);
       stopping.addEventListener('abort', leave, { once: true });
-      const encoder = new TextEncoder();
-
-      const run = async (send: (text: string) => void): Promise<void> => {
-        const heartbeat = setInterval(() => send(':\n\n'), heartbeatMs);
-        try {
-          send(`retry: ${retryMs}\n\n`);
-          const news = await changed(gone.signal);
-          if (news && !gone.signal.aborted) send('event: changed\ndata: ended\n\n');
-        } catch (error) {
-          if (!gone.signal.aborted) onError(error instanceof Error ? error : new Error(String(error)));
-        } finally {
-          clearInterval(heartbeat);
-          stopping.removeEventListener('abort', leave);
-          count(uid, -1);
+      const heartbeat = setInterval(() => void stream.write(':\n\n'), heartbeatMs);
+      try {
+        await stream.write(`retry: ${retryMs}\n\n`);
+        if ((await changed(gone.signal)) && !gone.signal.aborted) {
+          await stream.writeSSE({ event: 'changed', data: 'ended' });
         }
-      };
-
-      let closed = false;
-      const body = new ReadableStream<Uint8Array>({
-        start: (controller) => {
-          const send = (text: string): void => {
-            if (!closed) controller.enqueue(encoder.encode(text));
-          };
-          void run(send).then(() => {
-            if (!closed) controller.close();
-            closed = true;
-          });
-        },
-        cancel: () => {
-          closed = true;
-          leave();
-        },
-      });
-      return new Response(body, {
-        headers: {
-          ...pageHeaders,
-          'content-type': 'text/event-stream',
-          // nginx would hold events back until it has a buffer full of them.
-          'x-accel-buffering': 'no',
-        },
-      });
-    },
+      } catch (error) {
+        if (!gone.signal.aborted) onError(error instanceof Error ? error : new Error(String(error)));
+      } finally {
+        clearInterval(heartbeat);
+        stopping.removeEventListener('abort', leave);
+        count(uid, -1);
+      }
+    });
+    for (const [name, value] of Object.entries(pageHeaders)) response.headers.set(name, value);
+    // nginx would hold events back until it has a buffer full of them.
+    response.headers.set('x-accel-buffering', 'no');
+    return response;
   };
 };

@@ -10,13 +10,10 @@
  */
 import type { Fault } from '../../protocol/fault.ts';
 import type { LoginLanguage } from '../../registry/oauth-client.ts';
-import type { LoginEvidence } from '../evidence.ts';
+import type { SignedEnding } from '../evidence.ts';
+import type { LoginError } from '../login-failures.ts';
 import type { StartedLogin } from '../logins.ts';
 import type { SealedStore } from '../sealed-store.ts';
-import type { LoginError } from './fault-to-error.ts';
-
-/** sign: the phone is asked for a signature. text: a one-time password goes to it, and is typed in here. */
-export type AttemptMethod = 'sign' | 'text';
 
 /**
  * begun      The person has said whom to ask; from here on the transaction exists or can be made again, the same.
@@ -32,7 +29,8 @@ export type AttemptMethod = 'sign' | 'text';
 export type LoginFact =
   | {
       readonly kind: 'begun';
-      readonly method: AttemptMethod;
+      /** sign: the phone is asked for a signature. text: a one-time password goes to it, and is typed in here. */
+      readonly method: 'sign' | 'text';
       /** Digits without plus. */
       readonly msisdn: string;
       /** AP_TransID of the transaction. */
@@ -52,10 +50,8 @@ export type LoginFact =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'ended'; readonly ending: Ending };
 
-/** What the client is told, with the grant's name already in it: whoever carries it out does the same. */
-export type Ending =
-  | { readonly how: 'signed'; readonly grantId: string; readonly evidence: LoginEvidence }
-  | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
+/** What the client is told. */
+export type Ending = SignedEnding | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
 
 export interface LoginFacts {
   read(uid: string): Promise<readonly LoginFact[]>;
@@ -115,3 +111,88 @@ export const createLoginFacts = (store: SealedStore): LoginFacts => {
     },
   };
 };
+
+export interface Attempt extends Omit<Extract<LoginFact, { kind: 'begun' }>, 'kind'> {
+  /** Undefined while it is being started, or when the process that was to start it has died. */
+  readonly start: StartedLogin | { readonly fault: Fault } | undefined;
+  readonly wrongGuesses: number;
+  readonly guessedRight: boolean;
+  /** No password counts any more. */
+  readonly barred: boolean;
+}
+
+export interface Progress {
+  /**
+   * How often the person has asked for something to be sent. Forms carry it, so that the second click of two, or a page that
+   * is shown again, cannot ask a second time.
+   */
+  readonly round: number;
+  /** How often a phone was, or was about to be, asked. */
+  readonly prompts: number;
+  readonly attempt: Attempt | undefined;
+  /** Why the last wish was not fulfilled, until there is another one. */
+  readonly withheld: { readonly why: 'limited' | 'busy'; readonly msisdn: string } | undefined;
+  readonly cancelled: boolean;
+  readonly ending: Ending | undefined;
+}
+
+const nothing: Progress = {
+  round: 0,
+  prompts: 0,
+  attempt: undefined,
+  withheld: undefined,
+  cancelled: false,
+  ending: undefined,
+};
+
+const withAttempt = (progress: Progress, change: (attempt: Attempt) => Partial<Attempt>): Progress =>
+  progress.attempt === undefined
+    ? progress
+    : { ...progress, attempt: { ...progress.attempt, ...change(progress.attempt) } };
+
+const after = (progress: Progress, fact: LoginFact): Progress => {
+  switch (fact.kind) {
+    case 'begun': {
+      const { kind: _, ...begun } = fact;
+      return {
+        ...progress,
+        round: progress.round + 1,
+        prompts: progress.prompts + 1,
+        attempt: { ...begun, start: undefined, wrongGuesses: 0, guessedRight: false, barred: false },
+        withheld: undefined,
+      };
+    }
+    case 'started': {
+      const { kind: _, ...start } = fact;
+      return withAttempt(progress, () => ({ start }));
+    }
+    case 'refused':
+      return withAttempt(progress, () => ({ start: { fault: fact.fault } }));
+    case 'withheld':
+      return {
+        ...progress,
+        prompts: progress.prompts - 1,
+        attempt: undefined,
+        withheld: { why: fact.why, msisdn: progress.attempt?.msisdn ?? '' },
+      };
+    case 'guessed':
+      return withAttempt(progress, ({ wrongGuesses }) =>
+        fact.right ? { guessedRight: true } : { wrongGuesses: wrongGuesses + 1 },
+      );
+    case 'barred':
+      return withAttempt(progress, () => ({ barred: true }));
+    case 'restarted':
+      return { ...progress, round: progress.round + 1, attempt: undefined, withheld: undefined };
+    case 'cancelled':
+      return { ...progress, cancelled: true };
+    case 'ended':
+      return { ...progress, ending: fact.ending };
+  }
+};
+
+/** Whether a form of this round can still do something. */
+export const isCurrent = ({ cancelled, ending, ...progress }: Progress, round: number): boolean =>
+  progress.round === round && !cancelled && ending === undefined;
+
+/** How far a login has come, told from its facts alone. Pure. */
+export const progressOf = (facts: readonly LoginFact[]): Progress => facts.reduce(after, nothing);

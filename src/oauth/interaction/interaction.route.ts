@@ -8,49 +8,32 @@
  */
 
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono, type Next } from 'hono';
-import type { OauthSettings } from '../../registry/oauth-client.ts';
-import type { Source } from '../../registry/rate-limiter.ts';
+import type { Environment, OauthDeps } from '../deps.ts';
+import { newTrace } from '../error-codes.ts';
+import { isForm, parseForm, readBody } from '../form.ts';
 import { headOfStream } from '../head-of-stream.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Logins } from '../logins.ts';
 import { pageHeaders } from '../page-headers.ts';
-import type { PageFrame } from '../pages/frame.ts';
+import { serveAsset } from '../pages/assets.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { loginPage } from '../pages/login-page.ts';
-import { type Notice, noticePage } from '../pages/notice-page.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
-import { newTrace } from '../trace.ts';
-import { type ActionName, actionNames, createActions } from './actions.ts';
-import { serveAsset } from './assets.ts';
+import { noticePage } from '../pages/notice-page.ts';
+import { frameFor } from '../pages/page.ts';
+import type { NoticeCause, NumberProblem } from '../pages/views.ts';
+import type { Tenant } from '../tenant.ts';
+import { type ActionName, actionNames, createActions, type Objection } from './actions.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
 import { createEventStreams } from './event-stream.ts';
-import { readForm } from './form-body.ts';
+import { type Progress, progressOf } from './facts.ts';
 import { formToken, isFromOurPage, roundOfForm } from './form-token.ts';
-import { type Progress, progressOf } from './progress.ts';
-import { type Standing, standingOf } from './standing.ts';
-import { type ViewContext, viewOf } from './view.ts';
+import { type Standing, standingOf, waitForChange } from './standing.ts';
+import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
-import { waitForChange } from './watch.ts';
 
-interface Environment {
-  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
-}
 type RouteContext = Context<Environment>;
 
-export interface InteractionOptions {
-  readonly tenants: Tenants;
-  readonly logins: Logins;
-  readonly limits: Limits;
-  readonly settings: OauthSettings;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly body: { readonly timeoutMs: number };
-  readonly now: () => number;
-  readonly log: OauthLog;
+export interface InteractionOptions extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'fetch'> {
   /** Key of the forms and of one-time passwords; 32 bytes. */
   readonly csrfKey: Uint8Array;
   /** Aborted when this process is about to stop. */
@@ -62,7 +45,16 @@ interface Looked {
   readonly standing: Standing;
 }
 
-type NoticeCause = Extract<Notice, { kind: 'error' }>['cause'];
+/** Ours are small. */
+const maxFormBytes = 4096;
+const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
+
+/** Of what may be tried again later. */
+const laterStatuses: ReadonlyMap<NumberProblem, number> = new Map([
+  ['limited', 429],
+  ['busy', 503],
+]);
+const closedStatuses = { done: 200, 'login-expired': 404, 'cookie-missing': 400 } as const;
 
 const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(html, {
@@ -83,24 +75,16 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   const { tenants, logins, limits, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } =
     options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
-  const beginning = createBeginning({ logins, limits, codeKey, now, log });
-  const actions = createActions({ beginning, logins, limits, codeKey, isTestNumber, now, log });
-  const streams = createEventStreams({ stopping, onError: log.trouble });
-  const depart = createDeparture({ evidenceSeconds: settings.refreshTokenSeconds, stopping, now, log });
+  const beginning = createBeginning(codeKey, options);
+  const actions = createActions(beginning, codeKey, options);
+  const openStream = createEventStreams({ stopping, onError: log.trouble });
+  const depart = createDeparture(stopping, options);
 
-  const frameOf = (c: RouteContext, tenant: Tenant, visit?: Visit, progress?: Progress): PageFrame => ({
-    language:
-      progress?.attempt?.language ??
-      visit?.language ??
-      chooseLanguage(undefined, c.req.header('accept-language')),
-    tenantName: tenant.settings.name,
-    branding: tenant.settings.branding,
-    path: tenant.path,
-    ...(visit !== undefined && { clientName: visit.client.name }),
-  });
-
-  const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response =>
-    answer(noticePage(frameOf(c, tenant), { kind: 'error', cause, reference: newTrace() }), status);
+  const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
+    const language = chooseLanguage(undefined, c.req.header('accept-language'));
+    const frame = frameFor(tenant.settings, tenant.path, language);
+    return answer(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
+  };
 
   const look = async (visit: Visit): Promise<Looked> => {
     const progress = progressOf(await visit.facts.read(visit.uid));
@@ -108,78 +92,70 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   };
 
   const show = (
-    c: RouteContext,
     visit: Visit,
     { progress, standing }: Looked,
-    extra: Pick<ViewContext, 'entered' | 'problem'> = {},
+    objection?: Objection,
     status = 200,
     headers: Readonly<Record<string, string>> = {},
   ): Response => {
     const view = viewOf(standing, {
-      pagePath: visit.pagePath,
+      visit,
       csrf: formToken(csrfKey, visit.uid, progress.round),
-      offer: visit.offer,
       progress,
-      acrValues: visit.acrValues,
-      textMessageLogin: visit.client.textMessageLogin,
       now: now(),
       promptSeconds: settings.promptSeconds,
-      ...extra,
+      objection,
     });
-    return answer(loginPage(frameOf(c, visit.tenant, visit, progress), view), status, headers);
+    const { tenant, client } = visit;
+    const language = progress.attempt?.language ?? visit.language;
+    return answer(loginPage(frameFor(tenant.settings, tenant.path, language, client), view), status, headers);
   };
 
-  const showPage = async (c: RouteContext, visit: Visit): Promise<Response> => {
+  const showPage = async (visit: Visit): Promise<Response> => {
     const looked = await look(visit);
     const { standing } = looked;
-    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined) return show(c, visit, looked);
+    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined) return show(visit, looked);
     await beginning.startAgain(visit, standing.attempt);
-    return show(c, visit, await look(visit));
+    return show(visit, await look(visit));
   };
 
   const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
     const { incoming } = c.env;
     if (incoming === undefined) throw new Error('A login needs a socket');
-    const form = await readForm(c.req.raw, incoming, body.timeoutMs);
-    if (!form.ok) return notice(c, visit.tenant, 'request-unusable', form.status);
+    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
+    if (!isForm(incoming.headers['content-type'])) return refuse(415);
+    const { timeoutMs } = body;
+    const length = incoming.headers['content-length'];
+    const read = await readBody(c.req.raw, length, { maxBytes: maxFormBytes, timeoutMs });
+    if (!read.ok) return refuse(bodyStatuses[read.reason]);
+    const parsed = parseForm(read.bytes);
+    if (!parsed.ok) return refuse(400);
+    const field = (name: string): string => parsed.form.get(name) ?? '';
     const sent = { origin: c.req.header('origin'), fetchSite: c.req.header('sec-fetch-site') };
-    const round = roundOfForm(csrfKey, visit.uid, form.field('csrf'));
+    const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
     if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
-      return notice(c, visit.tenant, 'request-unusable', 403);
+      return refuse(403);
     }
-    const result = await actions[name]({
+    const objection = await actions[name]({
       visit,
       round,
-      field: form.field,
+      field,
       look: async () => (await look(visit)).standing,
     });
-    const later = { 'retry-after': String(limits.retryAfterSeconds) };
-    switch (result.kind) {
-      case 'page':
-        return goTo(visit.pagePath);
-      case 'problem':
-        return show(c, visit, await look(visit), { problem: result.problem, entered: result.entered }, 422);
-      case 'limited':
-        return show(c, visit, await look(visit), { problem: 'limited' }, 429, later);
-      case 'busy':
-        return show(c, visit, await look(visit), { problem: 'busy' }, 503, later);
-    }
+    if (objection === undefined) return goTo(visit.pagePath);
+    const status = laterStatuses.get(objection.problem);
+    const headers = status === undefined ? {} : { 'retry-after': String(limits.retryAfterSeconds) };
+    return show(visit, await look(visit), objection, status ?? 422, headers);
   };
 
   const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
     const departure = await depart(visit, await look(visit));
-    switch (departure.kind) {
-      case 'go':
-        return goTo(departure.to);
-      case 'done':
-        return notice(c, visit.tenant, 'login-expired', 200);
-      case 'not-yet':
-        return goTo(visit.pagePath);
-    }
+    if (departure === 'done') return notice(c, visit.tenant, 'login-expired', 200);
+    return goTo(departure === 'not-yet' ? visit.pagePath : departure.to);
   };
 
-  const events = async (visit: Visit): Promise<Response> => {
-    const stream = streams.open(visit.uid, (gone) =>
+  const events = async (c: RouteContext, visit: Visit): Promise<Response> => {
+    const stream = openStream(c, visit.uid, (gone) =>
       waitForChange(async () => (await look(visit)).standing, { logins, now, gone }),
     );
     return stream ?? answerState('open', stopping.aborted ? 503 : 429);
@@ -210,23 +186,10 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       }
       if (incoming === undefined || outgoing === undefined) throw new Error('A login needs a socket');
       try {
-        const request = {
-          tenant,
-          uid,
-          incoming,
-          outgoing,
-          address: addressOf(incoming),
-          acceptLanguage: c.req.header('accept-language'),
-        };
-        const opened = await openVisit(request, { isTestNumber, now });
-        switch (opened.kind) {
-          case 'visit':
-            return await handle(c, opened.visit);
-          case 'done':
-            return notice(c, tenant, 'login-expired', 200);
-          case 'refused':
-            return notice(c, tenant, opened.cause, opened.cause === 'cookie-missing' ? 400 : 404);
-        }
+        const address = addressOf(incoming);
+        const opened = await openVisit(tenant, uid, incoming, outgoing, address, { isTestNumber, now });
+        if (typeof opened === 'object') return await handle(c, opened);
+        return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         return notice(c, tenant, 'internal', 500);
@@ -236,10 +199,13 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
   const routes = new Hono<Environment>();
   for (const base of ['/oidc', '/oidc/t/:tenant']) {
     const page = `${base}/interaction/:uid`;
-    routes.get(page, withVisit(showPage));
+    routes.get(
+      page,
+      withVisit((_, visit) => showPage(visit)),
+    );
     routes.get(
       `${page}/events`,
-      withVisit(async (c, visit) => headOfStream(c) ?? events(visit)),
+      withVisit(async (c, visit) => headOfStream(c) ?? events(c, visit)),
     );
     routes.get(
       `${page}/state`,

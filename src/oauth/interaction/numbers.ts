@@ -9,7 +9,7 @@
  * Source: interface section 5.6.
  */
 import { parseLoginHint } from '../login-hint.ts';
-import type { NumberProblem } from '../pages/login-page.ts';
+import type { NumberProblem } from '../pages/views.ts';
 
 export interface Offer {
   readonly hints: readonly { readonly msisdn: string; readonly default: boolean }[];

@@ -1,45 +1,27 @@
 /** From where a login stands to what the page shows. Pure. */
-import type { AcrValue } from '../../registry/oauth-client.ts';
-import { failureCauseOf } from '../pages/failure-cause.ts';
-import type { FailureCause, LoginView, NumberProblem } from '../pages/login-page.ts';
+import { failureCauseOf } from '../login-failures.ts';
+import { traceOf } from '../logins.ts';
+import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
+import type { Objection } from './actions.ts';
 import { mostPrompts } from './begin.ts';
-import { traceOf } from './login-trace.ts';
-import type { Offer } from './numbers.ts';
+import type { Progress } from './facts.ts';
 import { mostGuesses } from './one-time-code.ts';
-import type { Progress } from './progress.ts';
 import type { Failure, Standing } from './standing.ts';
+import type { Visit } from './visit.ts';
 
 export interface ViewContext {
-  readonly pagePath: string;
+  readonly visit: Visit;
   readonly csrf: string;
-  readonly offer: Offer;
   readonly progress: Progress;
-  readonly acrValues: readonly AcrValue[];
-  /** Of the client. */
-  readonly textMessageLogin: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly promptSeconds: number;
-  /** What the person has just typed, and what is wrong with it. */
-  readonly entered?: string | undefined;
-  readonly problem?: NumberProblem | undefined;
+  /** To what the person has just sent. */
+  readonly objection: Objection | undefined;
 }
 
 /** Enough to recognise a number, and not enough to learn it from a screen. */
 const shortened = (msisdn: string): string => `+${msisdn.slice(0, 2)} … ${msisdn.slice(-2)}`;
-
-const causeOf = (failure: Failure): FailureCause => {
-  switch (failure.kind) {
-    case 'fault':
-      return failureCauseOf(failure.fault);
-    case 'code-wrong':
-      return 'code-wrong';
-    case 'code-expired':
-      return 'expired';
-    case 'limited':
-      return 'limited';
-  }
-};
 
 /** Where asking the same phone once more may end differently. */
 const worthRetrying: ReadonlySet<FailureCause> = new Set([
@@ -54,97 +36,69 @@ const worthRetrying: ReadonlySet<FailureCause> = new Set([
 ]);
 
 /** The number can sign nothing, and the client accepts less: in its configuration, and in what it asks for. */
-export const mayTypeCode = (
-  failure: Failure,
-  { acrValues, textMessageLogin }: Pick<ViewContext, 'acrValues' | 'textMessageLogin'>,
-): boolean =>
-  textMessageLogin &&
-  failure.kind === 'fault' &&
-  [105, 109, 404].includes(failure.fault.code) &&
+export const mayTypeCode = (failure: Failure, { acrValues, client }: Visit): boolean =>
+  client.textMessageLogin &&
+  typeof failure === 'object' &&
+  [105, 109, 404].includes(failure.code) &&
   acrValues.includes('mid_al2_any');
-
-const numberView = (context: ViewContext): LoginView => {
-  const { pagePath, csrf, offer, progress, entered, problem } = context;
-  const { withheld } = progress;
-  const shownProblem = problem ?? withheld?.why;
-  const typed = entered ?? (withheld === undefined ? undefined : `+${withheld.msisdn}`);
-  return {
-    kind: 'number',
-    action: `${pagePath}/number`,
-    csrf,
-    hints: offer.hints,
-    manualInput: offer.manualInput,
-    cancelAction: `${pagePath}/cancel`,
-    ...(typed !== undefined && { entered: typed }),
-    ...(shownProblem !== undefined && { problem: shownProblem }),
-  };
-};
 
 const failedView = (
   { attempt, failure }: Extract<Standing, { kind: 'failed' }>,
-  context: ViewContext,
-): LoginView => {
-  const { pagePath, csrf, offer, progress, textMessageLogin } = context;
-  const cause = causeOf(failure);
-  const hasMore = progress.prompts < mostPrompts;
-  const mayRetry = attempt.method === 'sign' || textMessageLogin;
-  const form = (name: string) => ({ action: `${pagePath}/${name}`, csrf });
-  return {
-    kind: 'failed',
-    cause,
-    reference: traceOf(attempt),
-    returnUrl: `${pagePath}/return`,
-    ...(hasMore && mayRetry && worthRetrying.has(cause) && { retry: form('retry') }),
-    ...(hasMore && (offer.manualInput || offer.hints.length > 1) && { otherNumber: form('other') }),
-    ...(hasMore && mayTypeCode(failure, context) && { textMessage: form('text') }),
-  };
+  { visit, progress }: ViewContext,
+): Omit<ViewOf<'failed'>, keyof FormTarget> => {
+  const { offer, client } = visit;
+  const cause = typeof failure === 'object' ? failureCauseOf(failure) : failure;
+  const mayRetry = (attempt.method === 'sign' || client.textMessageLogin) && worthRetrying.has(cause);
+  const hasOthers = offer.manualInput || offer.hints.length > 1;
+  const ways = [
+    ...(mayTypeCode(failure, visit) ? (['text'] as const) : []),
+    ...(mayRetry ? (['retry'] as const) : []),
+    ...(hasOthers ? (['other'] as const) : []),
+  ];
+  const reference = traceOf(attempt);
+  return { kind: 'failed', cause, reference, ways: progress.prompts < mostPrompts ? ways : [] };
 };
 
 export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
-  const { pagePath, csrf, now, promptSeconds } = context;
-  const cancelAction = `${pagePath}/cancel`;
+  const { visit, csrf, progress, now, promptSeconds, objection } = context;
+  const target = { pagePath: visit.pagePath, csrf };
   switch (standing.kind) {
-    case 'number':
-      return numberView(context);
+    case 'number': {
+      const { withheld } = progress;
+      return {
+        ...target,
+        ...visit.offer,
+        kind: 'number',
+        entered: objection?.entered ?? (withheld && `+${withheld.msisdn}`),
+        problem: objection?.problem ?? withheld?.why,
+      };
+    }
     case 'waiting': {
       const { start, msisdn, sessionCode, matchNumber, begunAt } = standing.attempt;
-      const deadline =
-        start !== undefined && 'deadline' in start ? start.deadline : begunAt + promptSeconds * 1000;
+      const started = start !== undefined && 'text' in start ? start : undefined;
+      const deadline = started?.deadline ?? begunAt + promptSeconds * 1000;
       return {
+        ...target,
         kind: 'waiting',
-        eventsUrl: `${pagePath}/events`,
-        stateUrl: `${pagePath}/state`,
         // A text of the client's own may leave it out; then there is nothing to compare.
-        sessionCode:
-          start === undefined || !('text' in start) || start.text.includes(sessionCode) ? sessionCode : '',
+        sessionCode: started === undefined || started.text.includes(sessionCode) ? sessionCode : '',
         matchNumber,
         phone: shortened(msisdn),
         secondsLeft: Math.max(0, Math.ceil((deadline - now) / 1000)),
-        csrf,
-        cancelAction,
       };
     }
     case 'code': {
       const { msisdn, wrongGuesses } = standing.attempt;
-      return {
-        kind: 'code',
-        action: `${pagePath}/code`,
-        csrf,
-        phone: shortened(msisdn),
-        triesLeft: mostGuesses - wrongGuesses,
-        cancelAction,
-        ...(wrongGuesses > 0 && { problem: 'wrong' as const }),
-      };
+      const triesLeft = mostGuesses - wrongGuesses;
+      return { ...target, kind: 'code', phone: shortened(msisdn), triesLeft, wrong: wrongGuesses > 0 };
     }
     case 'failed':
-      return failedView(standing, context);
+      return { ...target, ...failedView(standing, context) };
     case 'signed':
-      return { kind: 'leaving', url: `${pagePath}/finish`, how: 'signed' };
+      return { ...target, kind: 'leaving', how: 'signed' };
     case 'cancelled':
-      return { kind: 'leaving', url: `${pagePath}/return`, how: 'cancelled' };
+      return { ...target, kind: 'leaving', how: 'cancelled' };
     case 'ended':
-      return standing.ending.how === 'signed'
-        ? { kind: 'leaving', url: `${pagePath}/finish`, how: 'signed' }
-        : { kind: 'leaving', url: `${pagePath}/return`, how: 'cancelled' };
+      return { ...target, kind: 'leaving', how: standing.ending.how === 'signed' ? 'signed' : 'cancelled' };
   }
 };

@@ -9,14 +9,12 @@ import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-
 import type { Source } from '../../registry/rate-limiter.ts';
 import { acrValuesIn } from '../authentication-context.ts';
 import { isHinted } from '../interaction-policy.ts';
-import { errors } from '../library.ts';
+import { errors, textIn } from '../library.ts';
 import { pinToIssuer } from '../mount.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import type { Tenant } from '../tenant.ts';
-import { textIn } from '../text-in.ts';
-import { createLoginFacts, type LoginFacts } from './facts.ts';
+import { createLoginFacts, type LoginFacts, progressOf } from './facts.ts';
 import { type Offer, offerOf } from './numbers.ts';
-import { progressOf } from './progress.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -43,14 +41,7 @@ export interface Visit {
   interaction(): Promise<Interaction | undefined>;
   /** Tells the library how the login has ended; it finds that when the browser resumes. */
   conclude(interaction: Interaction, result: InteractionResults): Promise<void>;
-  readonly provider: Provider;
 }
-
-export type Opened =
-  | { readonly kind: 'visit'; readonly visit: Visit }
-  /** It has gone back to the client, perhaps from another tab. */
-  | { readonly kind: 'done' }
-  | { readonly kind: 'refused'; readonly cause: 'login-expired' | 'cookie-missing' };
 
 /** Facts may be read a little longer than the interaction lives: by whoever comes late. */
 const afterwardsSeconds = 60;
@@ -59,25 +50,21 @@ const afterwardsSeconds = 60;
 const wasPushed = (interaction: Interaction): boolean =>
   'parJti' in interaction && typeof interaction.parJti === 'string';
 
-export interface VisitRequest {
-  readonly tenant: Tenant;
-  readonly uid: string;
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  readonly address: Source;
-  readonly acceptLanguage: string | undefined;
-}
-
 /**
  * When somebody else has logged in with this browser before, that session ends with the new login: the library would ask the
  * browser to log out first, on a page of its own, after the person has already signed.
  *
+ * @returns `done` when it has gone back to the client, perhaps from another tab.
  * @throws When Redis is unreachable.
  */
 export const openVisit = async (
-  { tenant, uid, incoming, outgoing, address, acceptLanguage }: VisitRequest,
+  tenant: Tenant,
+  uid: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  address: Source,
   { isTestNumber, now }: { readonly isTestNumber: (msisdn: string) => boolean; readonly now: () => number },
-): Promise<Opened> => {
+): Promise<Visit | 'done' | 'login-expired' | 'cookie-missing'> => {
   const provider = await tenant.provider();
   pinToIssuer(incoming, tenant);
 
@@ -95,47 +82,43 @@ export const openVisit = async (
   const interaction = await find();
   if (interaction === undefined) {
     const hasCookie = (incoming.headers.cookie ?? '').includes(`${provider.cookieName('interaction')}=`);
-    if (hasCookie && progressOf(await facts.read(uid)).ending !== undefined) return { kind: 'done' };
-    return { kind: 'refused', cause: hasCookie ? 'login-expired' : 'cookie-missing' };
+    if (hasCookie && progressOf(await facts.read(uid)).ending !== undefined) return 'done';
+    return hasCookie ? 'login-expired' : 'cookie-missing';
   }
   const { params } = interaction;
   const client = tenant.clients.get(textIn(params.client_id) ?? '');
   // The configuration has changed meanwhile.
-  if (client === undefined) return { kind: 'refused', cause: 'login-expired' };
+  if (client === undefined) return 'login-expired';
   const pushed = wasPushed(interaction);
   const secondsLeft = interaction.exp - Math.floor(now() / 1000);
   const mayHave = new Set<string>(client.scopes);
 
   return {
-    kind: 'visit',
-    visit: {
-      tenant,
-      client,
-      uid,
-      pagePath: `${tenant.path}/interaction/${uid}`,
-      language: chooseLanguage(textIn(params.ui_locales), acceptLanguage),
-      acrValues: acrValuesIn(params.acr_values),
-      scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
-      dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
-      offer: offerOf(textIn(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
-      isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
-      address,
-      facts,
-      ttlSeconds: secondsLeft + afterwardsSeconds,
-      interaction: find,
-      conclude: async (current, result) => {
-        const session = await provider.Session.get(provider.createContext(incoming, outgoing));
-        const isOthers =
-          result.login !== undefined &&
-          session.accountId !== undefined &&
-          session.accountId !== result.login.accountId;
-        current.result = result;
-        if (isOthers) current.session = undefined;
-        await current.persist();
-        // Last: the library refuses an interaction that names a session which is gone.
-        if (isOthers) await session.destroy();
-      },
-      provider,
+    tenant,
+    client,
+    uid,
+    pagePath: `${tenant.path}/interaction/${uid}`,
+    language: chooseLanguage(textIn(params.ui_locales), incoming.headers['accept-language']),
+    acrValues: acrValuesIn(params.acr_values),
+    scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
+    dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
+    offer: offerOf(textIn(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+    isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
+    address,
+    facts,
+    ttlSeconds: secondsLeft + afterwardsSeconds,
+    interaction: find,
+    conclude: async (current, result) => {
+      const session = await provider.Session.get(provider.createContext(incoming, outgoing));
+      const isOthers =
+        result.login !== undefined &&
+        session.accountId !== undefined &&
+        session.accountId !== result.login.accountId;
+      current.result = result;
+      if (isOthers) current.session = undefined;
+      await current.persist();
+      // Last: the library refuses an interaction that names a session which is gone.
+      if (isOthers) await session.destroy();
     },
   };
 };

@@ -1,49 +1,79 @@
-/** What the pages load. Their addresses carry a hash of the content, so that a browser may keep them for ever. */
+/**
+ * What the pages load: a style sheet with the tenant's colour, a script, an icon, the tenant's logo.
+ *
+ * The pages name them with a hash of their content, and what is asked for by its right hash may be kept for ever. Another
+ * release, which runs beside this one while it is rolled out, has other hashes: so an answer to those must not be kept, and
+ * browsers ask about it each time. A logo is an SVG document, which could hold a script if somebody opened it by itself: its
+ * own policy forbids that.
+ */
 import { hash } from 'node:crypto';
 import type { OauthBranding } from '../../registry/oauth-client.ts';
 import { inkOn, plainColour } from './colours.ts';
-import type { PageFrame } from './frame.ts';
 import { script } from './script.ts';
 import { stylesheet } from './stylesheet.ts';
-
-export { script } from './script.ts';
-export { stylesheet } from './stylesheet.ts';
+import type { PageFrame } from './views.ts';
 
 /** What the browser shows beside the title. Without one it would ask for a file that nobody has. */
-export const icon = ({ color }: OauthBranding): string =>
+const icon = ({ color }: OauthBranding): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect width="48" height="48" rx="10" fill="${plainColour(color)}"/><path d="M19 9h10a3 3 0 0 1 3 3v24a3 3 0 0 1-3 3H19a3 3 0 0 1-3-3V12a3 3 0 0 1 3-3zM22.5 34h3" fill="none" stroke="${inkOn(color)}" stroke-width="3" stroke-linecap="round"/></svg>`;
 
-interface Hashes {
-  readonly stylesheet: string;
-  readonly script: string;
-  readonly logo: string;
-  readonly icon: string;
+interface Asset {
+  readonly type: string;
+  readonly content: string;
+  readonly hash: string;
 }
 
-const hashOf = (content: string): string => hash('sha256', content, 'base64url').slice(0, 12);
+const assetOf = (type: string, content: string): Asset => ({
+  type,
+  content,
+  hash: hash('sha256', content, 'base64url').slice(0, 12),
+});
 
-const scriptHash = hashOf(script);
+const scriptAsset = assetOf('text/javascript;charset=UTF-8', script);
 
 /** A tenant's looks never change while it runs. */
-const known = new WeakMap<OauthBranding, Hashes>();
+const known = new WeakMap<OauthBranding, ReadonlyMap<string, Asset>>();
 
-const hashesOf = (branding: OauthBranding): Hashes => {
-  const hashes = known.get(branding) ?? {
-    stylesheet: hashOf(stylesheet(branding)),
-    script: scriptHash,
-    logo: hashOf(branding.logoSvg ?? ''),
-    icon: hashOf(icon(branding)),
-  };
-  known.set(branding, hashes);
-  return hashes;
+const assetsOf = (branding: OauthBranding): ReadonlyMap<string, Asset> => {
+  const found = known.get(branding);
+  if (found !== undefined) return found;
+  const assets = new Map([
+    ['login.css', assetOf('text/css;charset=UTF-8', stylesheet(branding))],
+    ['login.js', scriptAsset],
+    ['icon.svg', assetOf('image/svg+xml', icon(branding))],
+  ]);
+  if (branding.logoSvg !== undefined) assets.set('logo.svg', assetOf('image/svg+xml', branding.logoSvg));
+  known.set(branding, assets);
+  return assets;
 };
 
-export const assetPaths = ({ path, branding }: Pick<PageFrame, 'path' | 'branding'>): Hashes => {
-  const hashes = hashesOf(branding);
-  return {
-    stylesheet: `${path}/assets/login.css?v=${hashes.stylesheet}`,
-    script: `${path}/assets/login.js?v=${hashes.script}`,
-    logo: `${path}/assets/logo.svg?v=${hashes.logo}`,
-    icon: `${path}/assets/icon.svg?v=${hashes.icon}`,
+export const assetAddress = (
+  { path, branding }: Pick<PageFrame, 'path' | 'branding'>,
+  name: 'login.css' | 'login.js' | 'icon.svg' | 'logo.svg',
+): string => `${path}/assets/${name}?v=${assetsOf(branding).get(name)?.hash}`;
+
+const yearSeconds = 31_536_000;
+
+/**
+ * @param query Without the question mark.
+ * @returns Undefined when there is no such file.
+ */
+export const serveAsset = (
+  name: string,
+  branding: OauthBranding,
+  { query, ifNoneMatch }: { readonly query: string; readonly ifNoneMatch: string | undefined },
+): Response | undefined => {
+  const asset = assetsOf(branding).get(name);
+  if (asset === undefined) return undefined;
+  const etag = `"${asset.hash}"`;
+  const headers = {
+    etag,
+    'cache-control': query === `v=${asset.hash}` ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
+    'content-security-policy':
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
   };
+  if (ifNoneMatch === etag) return new Response(null, { status: 304, headers });
+  return new Response(asset.content, { headers: { ...headers, 'content-type': asset.type } });
 };

@@ -26,13 +26,17 @@ export const icons = {
   leaving: icon('calm', html`<path d="M20 8H10a2 2 0 0 0-2 2v28a2 2 0 0 0 2 2h10M32 15l9 9-9 9M41 24H19"/>`),
 } as const;
 
+export const hiddenToken = ({ csrf }: FormTarget): Html =>
+  html`<input type="hidden" name="csrf" value="${csrf}">`;
+
 /** A form that holds a button and nothing to fill in. */
 export const buttonForm = (
-  { action, csrf }: FormTarget,
+  target: FormTarget,
+  name: string,
   label: string,
   kind: 'primary' | 'secondary' | 'quiet',
 ): Html =>
-  html`<form method="post" action="${action}"><input type="hidden" name="csrf" value="${csrf}"><button class="${kind}" type="submit">${label}</button></form>`;
+  html`<form method="post" action="${target.pagePath}/${name}">${hiddenToken(target)}<button class="${kind}" type="submit">${label}</button></form>`;
 
 /** For people who see: one word. For those who hear: one character after the other. */
 export const spelled = (text: string): Html =>
@@ -46,6 +50,9 @@ export const problemSummary = (title: string, text: string, fieldId: string | un
   html`<div class="problem" role="alert" tabindex="-1" autofocus><h2>${title}</h2><p>${
     fieldId === undefined ? text : html`<a href="#${fieldId}">${text}</a>`
   }</p></div>`;
+
+export const reference = (label: string, value: string): Html =>
+  html`<dl class="reference"><dt>${label}</dt><dd><code>${value}</code></dd></dl>`;
 
 /** `+41 … 01` and the like stay on one line. */
 export const unbroken = (text: string): string =>

@@ -1,13 +1,9 @@
 /** Pages outside of a login: it cannot start, it is over, or somebody logs out. */
 import { html, raw } from 'hono/html';
-import { reference } from './failed-page.ts';
-import type { PageFrame } from './frame.ts';
-import { icons } from './markup.ts';
+import { icons, reference } from './markup.ts';
 import { layOut } from './page.ts';
-import type { Notice } from './views.ts';
-import { wordsOf } from './vocabulary.ts';
-
-export type { Notice } from './views.ts';
+import type { Notice, PageFrame } from './views.ts';
+import { wordsOf } from './words.ts';
 
 export const noticePage = (frame: PageFrame, notice: Notice): string => {
   const words = wordsOf(frame.language);
@@ -20,7 +16,7 @@ export const noticePage = (frame: PageFrame, notice: Notice): string => {
 <h1>${title}</h1>
 <p class="lead">${what}</p>
 <p>${next}</p>
-${notice.reference === '' ? '' : reference(words.reference, notice.reference)}`,
+${reference(words.reference, notice.reference)}`,
       });
     }
     case 'log-out': {

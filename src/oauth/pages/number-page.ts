@@ -6,14 +6,21 @@
  * link preview for example, must not make a phone ring.
  */
 import { html } from 'hono/html';
-import type { PageFrame } from './frame.ts';
-import { buttonForm, type Html, icons, problemSummary, readableNumber, unbroken } from './markup.ts';
+import {
+  buttonForm,
+  type Html,
+  hiddenToken,
+  icons,
+  problemSummary,
+  readableNumber,
+  unbroken,
+} from './markup.ts';
 import { layOut } from './page.ts';
-import type { LoginView, NumberProblem } from './views.ts';
-import { wordsOf } from './vocabulary.ts';
-import type { Words } from './words.ts';
+import type { NumberProblem, PageFrame, ViewOf } from './views.ts';
+import { wordsOf } from './words.ts';
+import type { Words } from './words-en.ts';
 
-type NumberView = Extract<LoginView, { kind: 'number' }>;
+type NumberView = ViewOf<'number'>;
 
 /** The others are nobody's mistake: the field is right as it is. */
 const isFieldProblem = (problem: NumberProblem | undefined): boolean =>
@@ -21,9 +28,9 @@ const isFieldProblem = (problem: NumberProblem | undefined): boolean =>
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
 
-const form = ({ action, csrf }: NumberView, words: Words, fields: Html): Html =>
-  html`<form method="post" action="${action}" novalidate>
-<input type="hidden" name="csrf" value="${csrf}">
+const form = (view: NumberView, words: Words, fields: Html): Html =>
+  html`<form method="post" action="${view.pagePath}/number" novalidate>
+${hiddenToken(view)}
 ${fields}
 <button class="primary" type="submit">${words.number.send}</button>
 </form>`;
@@ -95,7 +102,7 @@ ${other}
 
 export const numberPage = (frame: PageFrame, view: NumberView): string => {
   const words = wordsOf(frame.language);
-  const { problem, hints, manualInput, csrf, cancelAction } = view;
+  const { problem, hints, manualInput } = view;
   const title = words.number.title(frame.clientName ?? words.someClient);
   const isChoice = hints.length > 1;
   const text =
@@ -112,6 +119,6 @@ ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${words.number.lead}</p>
 ${forms}
-<div class="actions">${buttonForm({ action: cancelAction, csrf }, words.cancel, 'quiet')}</div>`,
+<div class="actions">${buttonForm(view, 'cancel', words.cancel, 'quiet')}</div>`,
   });
 };

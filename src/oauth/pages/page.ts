@@ -5,10 +5,11 @@
  * script; that one only spares people the waiting.
  */
 import { html } from 'hono/html';
-import { assetPaths } from './assets.ts';
-import type { PageFrame } from './frame.ts';
+import type { LoginLanguage, OauthTenant } from '../../registry/oauth-client.ts';
+import { assetAddress } from './assets.ts';
 import type { Html } from './markup.ts';
-import { wordsOf } from './vocabulary.ts';
+import type { PageFrame } from './views.ts';
+import { wordsOf } from './words.ts';
 
 export interface PageParts {
   readonly title: string;
@@ -19,14 +20,27 @@ export interface PageParts {
   readonly main: Html;
 }
 
-const brand = ({ tenantName, branding }: PageFrame, logo: string): Html =>
-  branding.logoSvg === undefined
-    ? html`<p class="brand">${tenantName}</p>`
-    : html`<p class="brand"><img src="${logo}" alt="${tenantName}"></p>`;
+/** @param path Of the tenant, without a slash at its end. */
+export const frameFor = (
+  { name, branding }: OauthTenant,
+  path: string,
+  language: LoginLanguage,
+  client?: { readonly name: string },
+): PageFrame => ({
+  language,
+  tenantName: name,
+  branding,
+  path,
+  ...(client !== undefined && { clientName: client.name }),
+});
+
+const brand = (frame: PageFrame): Html =>
+  frame.branding.logoSvg === undefined
+    ? html`<p class="brand">${frame.tenantName}</p>`
+    : html`<p class="brand"><img src="${assetAddress(frame, 'logo.svg')}" alt="${frame.tenantName}"></p>`;
 
 export const layOut = (frame: PageFrame, { title, hasProblem = false, head, main }: PageParts): string => {
   const words = wordsOf(frame.language);
-  const assets = assetPaths(frame);
   const page = html`<!doctype html>
 <html lang="${frame.language}">
 <head>
@@ -36,12 +50,12 @@ export const layOut = (frame: PageFrame, { title, hasProblem = false, head, main
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">
 <title>${hasProblem ? `${words.error}: ` : ''}${title} · ${frame.tenantName}</title>
-<link rel="stylesheet" href="${assets.stylesheet}">
-<link rel="icon" type="image/svg+xml" href="${assets.icon}">
+<link rel="stylesheet" href="${assetAddress(frame, 'login.css')}">
+<link rel="icon" type="image/svg+xml" href="${assetAddress(frame, 'icon.svg')}">
 ${head}
 </head>
 <body>
-<header>${brand(frame, assets.logo)}</header>
+<header>${brand(frame)}</header>
 <main>
 ${main}
 </main>

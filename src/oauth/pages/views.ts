@@ -1,64 +1,74 @@
 /** What a page is made from. It says nothing about how it looks or reads. */
-import type { FailureCause } from './failure-cause.ts';
+import type { LoginLanguage, OauthBranding } from '../../registry/oauth-client.ts';
+import type { Words } from './words-en.ts';
 
-export type NumberProblem = 'missing' | 'malformed' | 'not-listed' | 'limited' | 'busy';
+/** What every page knows, whatever it says. */
+export interface PageFrame {
+  readonly language: LoginLanguage;
+  readonly tenantName: string;
+  readonly branding: OauthBranding;
+  /** Path of the tenant, without a slash at its end: `/oidc`. */
+  readonly path: string;
+  /** Who asks; absent where that is not known. */
+  readonly clientName?: string;
+}
 
-/** Where a form is sent to, and the token without which nobody takes it. */
+export type NumberProblem = keyof Words['number']['problems'];
+/** Why a login failed, in as many words as a person can do something about. */
+export type FailureCause = keyof Words['failed']['causes'];
+export type NoticeCause = keyof Words['notices'];
+
+/** The forms of a login lead to addresses below `pagePath`, and are not accepted without the token. */
 export interface FormTarget {
-  readonly action: string;
+  readonly pagePath: string;
   readonly csrf: string;
 }
 
-export type LoginView =
-  | {
-      readonly kind: 'number';
-      readonly action: string;
-      readonly csrf: string;
-      /** Digits, with or without plus. */
-      readonly hints: readonly { readonly msisdn: string; readonly default: boolean }[];
-      readonly manualInput: boolean;
-      /** What the person has just typed. */
-      readonly entered?: string;
-      readonly problem?: NumberProblem;
-      readonly cancelAction: string;
-    }
-  | {
-      readonly kind: 'waiting';
-      readonly eventsUrl: string;
-      readonly stateUrl: string;
-      readonly sessionCode: string;
-      readonly matchNumber: string | undefined;
-      /** Shortened: `+41 … 01`. */
-      readonly phone: string;
-      readonly secondsLeft: number;
-      readonly csrf: string;
-      readonly cancelAction: string;
-    }
-  | {
-      readonly kind: 'code';
-      readonly action: string;
-      readonly csrf: string;
-      readonly phone: string;
-      readonly problem?: 'wrong';
-      readonly triesLeft: number;
-      readonly cancelAction: string;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly cause: FailureCause;
-      /** Leads support to the log. */
-      readonly reference: string;
-      readonly retry?: FormTarget;
-      readonly otherNumber?: FormTarget;
-      readonly textMessage?: FormTarget;
-      readonly returnUrl: string;
-    }
-  | { readonly kind: 'leaving'; readonly url: string; readonly how: 'signed' | 'cancelled' };
+/** What can be done after a failure; each is the name of its form. */
+export type WayOn = 'text' | 'retry' | 'other';
 
-export type ErrorCause = 'request-unusable' | 'login-expired' | 'cookie-missing' | 'internal' | 'other';
+export type LoginView = FormTarget &
+  (
+    | {
+        readonly kind: 'number';
+        /** Digits, with or without plus. */
+        readonly hints: readonly { readonly msisdn: string; readonly default: boolean }[];
+        readonly manualInput: boolean;
+        /** What the person has just typed. */
+        readonly entered?: string | undefined;
+        readonly problem?: NumberProblem | undefined;
+      }
+    | {
+        readonly kind: 'waiting';
+        readonly sessionCode: string;
+        readonly matchNumber: string | undefined;
+        /** Shortened: `+41 … 01`. */
+        readonly phone: string;
+        readonly secondsLeft: number;
+      }
+    | {
+        readonly kind: 'code';
+        readonly phone: string;
+        /** The last one that was typed was wrong. */
+        readonly wrong: boolean;
+        readonly triesLeft: number;
+      }
+    | {
+        readonly kind: 'failed';
+        readonly cause: FailureCause;
+        /** Leads support to the log. */
+        readonly reference: string;
+        /** The first one stands out. */
+        readonly ways: readonly WayOn[];
+      }
+    | { readonly kind: 'leaving'; readonly how: 'signed' | 'cancelled' }
+  );
+
+/** The view of one kind of page. */
+export type ViewOf<Kind extends LoginView['kind']> = Extract<LoginView, { kind: Kind }>;
 
 export type Notice =
-  | { readonly kind: 'error'; readonly cause: ErrorCause; readonly reference: string }
+  | { readonly kind: 'error'; readonly cause: NoticeCause; readonly reference: string }
   /** `form` is HTML of the library, with a form whose id is `op.logoutForm`. */
   | { readonly kind: 'log-out'; readonly form: string }
   | { readonly kind: 'logged-out' };

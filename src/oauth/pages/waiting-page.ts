@@ -5,12 +5,11 @@
  * no live region: a screen reader says once that the time is nearly over, and not every second.
  */
 import { html } from 'hono/html';
-import { assetPaths } from './assets.ts';
-import type { PageFrame } from './frame.ts';
+import { assetAddress } from './assets.ts';
 import { buttonForm, type Html, icons, spelled, unbroken } from './markup.ts';
 import { layOut } from './page.ts';
-import type { LoginView } from './views.ts';
-import { wordsOf } from './vocabulary.ts';
+import type { PageFrame, ViewOf } from './views.ts';
+import { wordsOf } from './words.ts';
 
 const reloadSeconds = 3;
 const nearlyOverSeconds = 20;
@@ -24,9 +23,9 @@ const clock = (seconds: number): string => {
 const token = (name: string, text: string, kind: string): Html =>
   html`<div class="${kind}"><dt>${name}</dt><dd>${spelled(text)}</dd></div>`;
 
-export const waitingPage = (frame: PageFrame, view: Extract<LoginView, { kind: 'waiting' }>): string => {
+export const waitingPage = (frame: PageFrame, view: ViewOf<'waiting'>): string => {
   const words = wordsOf(frame.language);
-  const { eventsUrl, stateUrl, sessionCode, matchNumber, phone, secondsLeft, csrf, cancelAction } = view;
+  const { pagePath, sessionCode, matchNumber, phone, secondsLeft } = view;
   const { title, lead, compare, code, number, differs, status, timeLeft, nearlyOver } = words.waiting;
   // A client's own text may show neither.
   const comparison =
@@ -42,16 +41,16 @@ ${sessionCode === '' ? '' : token(code, sessionCode, matchNumber === undefined ?
   return layOut(frame, {
     title,
     head: html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
-<script src="${assetPaths(frame).script}" defer></script>`,
+<script src="${assetAddress(frame, 'login.js')}" defer></script>`,
     main: html`${icons.ringing}
 <h1>${title}</h1>
 <p class="lead">${lead(unbroken(phone), frame.clientName ?? words.someClient)}</p>
 ${comparison}
-<div class="waiting" id="waiting" data-events="${eventsUrl}" data-state="${stateUrl}" data-seconds="${secondsLeft}" data-nearly-seconds="${nearlyOverSeconds}" data-nearly-over="${nearlyOver(nearlyOverSeconds)}">
+<div class="waiting" id="waiting" data-events="${pagePath}/events" data-state="${pagePath}/state" data-seconds="${secondsLeft}" data-nearly-seconds="${nearlyOverSeconds}" data-nearly-over="${nearlyOver(nearlyOverSeconds)}">
 <p class="status" role="status" id="status">${status}<span class="dots" aria-hidden="true"><span>.</span><span>.</span><span>.</span></span></p>
 <p class="time" role="timer" aria-live="off">${timeLeft} <span id="clock">${clock(secondsLeft)}</span></p>
 </div>
 <p class="note">${differs}</p>
-<div class="actions">${buttonForm({ action: cancelAction, csrf }, words.cancel, 'secondary')}</div>`,
+<div class="actions">${buttonForm(view, 'cancel', words.cancel, 'secondary')}</div>`,
   });
 };

@@ -1,4 +1,4 @@
-import type { Words } from './words.ts';
+import type { Words } from './words-en.ts';
 
 /** Swiss spelling: ss, never the sharp s. */
 export const de: Words = {
@@ -124,9 +124,7 @@ export const de: Words = {
         next: 'Melden Sie sich in einigen Minuten erneut an. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
       },
     },
-    retry: 'Erneut versuchen',
-    otherNumber: 'Andere Nummer verwenden',
-    textMessage: 'Code per SMS erhalten',
+    ways: { retry: 'Erneut versuchen', other: 'Andere Nummer verwenden', text: 'Code per SMS erhalten' },
   },
   leaving: {
     signed: { title: 'Anmeldung bestätigt', what: 'Vielen Dank. Wir bringen Sie zurück.' },
@@ -153,11 +151,6 @@ export const de: Words = {
       title: 'Etwas ist schiefgegangen',
       what: 'Der Fehler liegt bei uns. Sie sind nicht angemeldet.',
       next: 'Versuchen Sie es in einigen Minuten erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
-    },
-    other: {
-      title: 'Das hat nicht geklappt',
-      what: 'Ihre Anfrage konnte nicht ausgeführt werden.',
-      next: 'Gehen Sie dorthin zurück, woher Sie gekommen sind, und versuchen Sie es erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
     },
   },
   logOut: {

@@ -1,15 +1,21 @@
-import type { Words } from './words.ts';
-
-export const en: Words = {
+/**
+ * Everything that a page says. The other languages say the same, so this is also their type.
+ *
+ * A client's name goes only where every language can take any name, or the phrase `someClient`, without bending it: after
+ * “to”, “bei”, “à” and “a”.
+ */
+export const en = {
+  /** In place of a client's name that is not known. */
   someClient: 'the application',
   safety: 'Enter your PIN on your phone only, never on a website.',
   cancel: 'Cancel',
-  backTo: (client) => `Back to ${client}`,
+  backTo: (client: string) => `Back to ${client}`,
   reference: 'Reference for support',
+  /** Before the title of a page that reports a mistake in the form. */
   error: 'Error',
   problemTitle: 'That did not work',
   number: {
-    title: (client) => `Log in to ${client}`,
+    title: (client: string) => `Log in to ${client}`,
     lead: 'We will send a request to your mobile phone. You check it there and confirm it.',
     label: 'Mobile number',
     hint: 'With the country code, for example +41 79 123 45 67',
@@ -24,11 +30,13 @@ export const en: Words = {
       limited: 'There have been too many requests in a short time. Wait a minute, then try again.',
       busy: 'Very many people are logging in right now. Wait a moment, then try again.',
     },
+    /** `missing` where there is nothing to type. */
     notChosen: 'Choose a number.',
   },
   waiting: {
     title: 'Check your phone',
-    lead: (phone, client) => `We have sent a request to ${phone}. Confirm it to log in to ${client}.`,
+    lead: (phone: string, client: string) =>
+      `We have sent a request to ${phone}. Confirm it to log in to ${client}.`,
     compare: 'Your phone must show the same:',
     code: 'Code',
     number: 'Number',
@@ -36,15 +44,16 @@ export const en: Words = {
       'Does your phone show something else, or did you not start this login yourself? Then reject the request.',
     status: 'Waiting for your confirmation',
     timeLeft: 'Time left:',
-    nearlyOver: (seconds) => `${seconds} seconds left`,
+    /** Said once, to those who cannot see the clock. */
+    nearlyOver: (seconds: number) => `${seconds} seconds left`,
   },
   code: {
     title: 'Enter the code',
-    lead: (phone) => `We have sent you a text message with a code to ${phone}.`,
+    lead: (phone: string) => `We have sent you a text message with a code to ${phone}.`,
     label: 'Code from the text message',
     hint: '6 digits',
     send: 'Log in',
-    wrong: (triesLeft) =>
+    wrong: (triesLeft: number) =>
       `This code is not correct. You have ${triesLeft === 1 ? 'one try' : `${triesLeft} tries`} left.`,
   },
   failed: {
@@ -120,14 +129,12 @@ export const en: Words = {
         next: 'Log in again in a few minutes. If it happens again, tell support the reference below.',
       },
     },
-    retry: 'Try again',
-    otherNumber: 'Use another number',
-    textMessage: 'Get a code by text message',
+    ways: { retry: 'Try again', other: 'Use another number', text: 'Get a code by text message' },
   },
   leaving: {
     signed: { title: 'Login confirmed', what: 'Thank you. We are taking you back.' },
     cancelled: { title: 'Login cancelled', what: 'You are not logged in. We are taking you back.' },
-    onward: (client) => `Continue to ${client}`,
+    onward: (client: string) => `Continue to ${client}`,
   },
   notices: {
     'request-unusable': {
@@ -150,17 +157,14 @@ export const en: Words = {
       what: 'The mistake is ours. You are not logged in.',
       next: 'Try again in a few minutes. If it happens again, tell support the reference below.',
     },
-    other: {
-      title: 'That did not work',
-      what: 'Your request could not be carried out.',
-      next: 'Go back to where you came from and try again. If it happens again, tell support the reference below.',
-    },
   },
   logOut: {
-    title: (tenant) => `Log out of ${tenant}?`,
+    title: (tenant: string) => `Log out of ${tenant}?`,
     what: 'You can log in again with your phone at any time.',
     yes: 'Log out',
     no: 'Stay logged in',
   },
   loggedOut: { title: 'You are logged out', what: 'You can close this page now.' },
 };
+
+export type Words = typeof en;

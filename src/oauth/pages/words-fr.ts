@@ -1,4 +1,4 @@
-import type { Words } from './words.ts';
+import type { Words } from './words-en.ts';
 
 /** The no-break spaces before two-part punctuation are written as escapes, so that they can be seen. */
 export const fr: Words = {
@@ -122,9 +122,7 @@ export const fr: Words = {
         next: 'Connectez-vous à nouveau dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
       },
     },
-    retry: 'Réessayer',
-    otherNumber: 'Utiliser un autre numéro',
-    textMessage: 'Recevoir un code par SMS',
+    ways: { retry: 'Réessayer', other: 'Utiliser un autre numéro', text: 'Recevoir un code par SMS' },
   },
   leaving: {
     signed: { title: 'Connexion confirmée', what: 'Merci. Nous vous ramenons à votre point de départ.' },
@@ -154,11 +152,6 @@ export const fr: Words = {
       title: 'Une erreur s’est produite',
       what: 'L’erreur vient de chez nous. La connexion n’a pas eu lieu.',
       next: 'Réessayez dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
-    },
-    other: {
-      title: 'Cela n’a pas fonctionné',
-      what: 'Votre demande n’a pas pu être exécutée.',
-      next: 'Retournez à la page d’où vous venez et réessayez. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
     },
   },
   logOut: {

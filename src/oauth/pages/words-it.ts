@@ -1,4 +1,4 @@
-import type { Words } from './words.ts';
+import type { Words } from './words-en.ts';
 
 export const it: Words = {
   someClient: 'questa applicazione',
@@ -121,9 +121,7 @@ export const it: Words = {
         next: 'Acceda di nuovo tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
       },
     },
-    retry: 'Riprova',
-    otherNumber: 'Utilizza un altro numero',
-    textMessage: 'Ricevi un codice per SMS',
+    ways: { retry: 'Riprova', other: 'Utilizza un altro numero', text: 'Ricevi un codice per SMS' },
   },
   leaving: {
     signed: { title: 'Accesso confermato', what: 'Grazie. La riportiamo indietro.' },
@@ -150,11 +148,6 @@ export const it: Words = {
       title: 'Qualcosa è andato storto',
       what: 'L’errore è nostro. L’accesso non è avvenuto.',
       next: 'Riprovi tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
-    },
-    other: {
-      title: 'Non ha funzionato',
-      what: 'Non è stato possibile eseguire la sua richiesta.',
-      next: 'Torni alla pagina da cui proviene e riprovi. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
     },
   },
   logOut: {

@@ -1,12 +1,15 @@
 /**
  * What is sent back. Every answer is JSON that nobody may keep: a handle is as good as the request behind it.
+ *
+ * Apps that run in a browser without a server of their own push from there: they are public clients, and their pages may read
+ * the answer if they come from where a public client of the tenant may be answered.
+ *
+ * Source: the Fetch standard, section 3.3; RFC 9700 section 2.6.
  */
 import type { OauthClient } from '../../registry/oauth-client.ts';
+import type { OauthDeps } from '../deps.ts';
 import { describeError } from '../error-codes.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
 import type { Tenant } from '../tenant.ts';
-import { crossOriginHeaders } from './cross-origin.ts';
 import { type Refusal, type WireError, wireErrorOf } from './refusal.ts';
 
 export interface PushAnswer {
@@ -26,23 +29,54 @@ export interface Asker {
   readonly triedBasic?: boolean;
 }
 
-const commonHeaders = {
+/** Addresses of other schemes all have the origin `null`, which strangers have as well. */
+const originOf = (uri: string): string | undefined =>
+  /^https?:/.test(uri) && URL.canParse(uri) ? new URL(uri).origin : undefined;
+
+/** Of answers of all endpoints, the library's too. */
+export const mayRead = (origin: string, client: OauthClient): boolean =>
+  client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
+
+/** When it is not known who asks, any client of the tenant may be meant. */
+const crossOriginHeaders = ({ origin, tenant, client }: Asker): Readonly<Record<string, string>> => {
+  const meant = client === undefined ? [...tenant.clients.values()] : [client];
+  if (origin === undefined || !meant.some((each) => mayRead(origin, each))) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'WWW-Authenticate, Retry-After',
+  };
+};
+
+/**
+ * A browser that asks beforehand (preflight) does not say for which client or tenant, so there any tenant's apps count;
+ * nothing is decided by it.
+ */
+export const preflightHeaders = (
+  origin: string | undefined,
+  requestedHeaders: string | undefined,
+  tenants: readonly Tenant[],
+): Readonly<Record<string, string>> => {
+  const vary = { vary: 'Origin, Access-Control-Request-Headers' };
+  const clients = tenants.flatMap((tenant) => [...tenant.clients.values()]);
+  if (origin === undefined || !clients.some((client) => mayRead(origin, client))) return vary;
+  return {
+    ...vary,
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': 'POST',
+    'access-control-max-age': '3600',
+    ...(requestedHeaders !== undefined && { 'access-control-allow-headers': requestedHeaders }),
+  };
+};
+
+export const answerHeaders = (asker: Asker): Readonly<Record<string, string>> => ({
   'content-type': 'application/json;charset=UTF-8',
   'cache-control': 'no-store',
   pragma: 'no-cache',
   vary: 'Origin',
-} as const;
+  ...crossOriginHeaders(asker),
+});
 
-export const answerHeaders = ({ origin, tenant, client }: Asker): Readonly<Record<string, string>> =>
-  origin === undefined ? commonHeaders : { ...commonHeaders, ...crossOriginHeaders(origin, tenant, client) };
-
-export const createRefusalAnswers = ({
-  limits,
-  log,
-}: {
-  readonly limits: Pick<Limits, 'retryAfterSeconds'>;
-  readonly log: OauthLog;
-}) => {
+export const createRefusalAnswers = ({ limits, log }: Pick<OauthDeps, 'limits' | 'log'>) => {
   const headersFor = (status: WireError['status'], { tenant, triedBasic }: Asker): Record<string, string> => {
     switch (status) {
       case 401:

@@ -6,11 +6,9 @@
  * Source: RFC 9449 sections 4.2, 4.3 and 10.1.
  */
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
-
-export type ProofProblem = 'malformed' | 'claims' | 'htm' | 'htu' | 'iat' | 'replayed' | 'otherKey';
+import { type Outcome, type ProofProblem, refuse } from './refusal.ts';
 
 export interface DpopProof {
-  readonly ok: true;
   /** RFC 7638, SHA-256 in base64url. */
   readonly thumbprint: string;
   readonly jti: string;
@@ -18,15 +16,13 @@ export interface DpopProof {
   readonly rememberUntil: number;
 }
 
-export type ReadProof = DpopProof | { readonly ok: false; readonly problem: ProofProblem };
-
 /** At the library's endpoints, too. */
 export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
 /** Clients are slow, and their clocks are wrong. */
 const oldestSeconds = 300;
 const mostAheadSeconds = 60;
 
-const refused = (problem: ProofProblem): ReadProof => ({ ok: false, problem });
+const refused = (problem: ProofProblem) => refuse({ reason: 'dpopProof', problem });
 
 /** Query and fragment do not count. */
 const isSameAddress = (given: string, url: string): boolean => {
@@ -37,26 +33,12 @@ const isSameAddress = (given: string, url: string): boolean => {
   return address.href === new URL(url).href;
 };
 
-const verified = async (proof: string, nowMs: number) => {
-  try {
-    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
-      algorithms: [...dpopAlgorithms],
-      typ: 'dpop+jwt',
-      currentDate: new Date(nowMs),
-    });
-    return { payload, thumbprint: await calculateJwkThumbprint(protectedHeader.jwk ?? { kty: '' }) };
-  } catch {
-    // A client writes all of it.
-    return undefined;
-  }
-};
-
 const checkClaims = (
   { jti, iat, htm, htu, nonce }: JWTPayload,
   thumbprint: string,
   url: string,
   nowSeconds: number,
-): ReadProof => {
+): Outcome<DpopProof> => {
   const isComplete = typeof jti === 'string' && jti !== '' && typeof iat === 'number';
   if (!isComplete || typeof htm !== 'string' || typeof htu !== 'string' || nonce !== undefined) {
     return refused('claims');
@@ -64,13 +46,21 @@ const checkClaims = (
   if (htm !== 'POST') return refused('htm');
   if (!isSameAddress(htu, url)) return refused('htu');
   if (iat < nowSeconds - oldestSeconds || iat > nowSeconds + mostAheadSeconds) return refused('iat');
-  return { ok: true, thumbprint, jti, rememberUntil: iat + oldestSeconds };
+  return { value: { thumbprint, jti, rememberUntil: iat + oldestSeconds } };
 };
 
 /** @param url Of the endpoint that the proof was sent to, as configured. @param nowMs Milliseconds since the epoch. */
-export const readProof = async (proof: string, url: string, nowMs: number): Promise<ReadProof> => {
-  const read = await verified(proof, nowMs);
-  return read === undefined
-    ? refused('malformed')
-    : checkClaims(read.payload, read.thumbprint, url, nowMs / 1000);
+export const readProof = async (proof: string, url: string, nowMs: number): Promise<Outcome<DpopProof>> => {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+      algorithms: [...dpopAlgorithms],
+      typ: 'dpop+jwt',
+      currentDate: new Date(nowMs),
+    });
+    const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk ?? { kty: '' });
+    return checkClaims(payload, thumbprint, url, nowMs / 1000);
+  } catch {
+    // A client writes all of it.
+    return refused('malformed');
+  }
 };

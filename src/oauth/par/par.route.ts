@@ -1,32 +1,21 @@
 /**
  * `POST /oidc/par` and `/oidc/t/<id>/par`: what HTTP has to do with a pushed request. Every answer is JSON that nobody keeps.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono } from 'hono';
-import type { Source } from '../../registry/rate-limiter.ts';
+import type { Environment, OauthDeps } from '../deps.ts';
+import { readBody } from '../form.ts';
 import type { Tenant } from '../tenant.ts';
-import type { PushAnswer } from './answers.ts';
-import { preflightHeaders } from './cross-origin.ts';
+import { type PushAnswer, preflightHeaders } from './answers.ts';
 import { createPar, type ParOptions } from './par.ts';
-import { type BodyLimits, readBody } from './read-body.ts';
-
-interface Environment {
-  /** `incoming` is there when the request came over a socket. */
-  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
-}
-
-export interface ParRoutesOptions extends Omit<ParOptions, 'requestUriSeconds'> {
-  readonly settings: { readonly requestUriSeconds: number };
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
-  readonly body: BodyLimits;
-}
 
 const present = ({ status, headers, body }: PushAnswer): Response =>
   new Response(JSON.stringify(body), { status, headers });
 
-export const createParRoutes = (options: ParRoutesOptions): Hono<Environment> => {
-  const { tenants, settings, addressOf, body: bodyLimits, log } = options;
-  const par = createPar({ ...options, requestUriSeconds: settings.requestUriSeconds });
+export const createParRoutes = (
+  options: ParOptions & Pick<OauthDeps, 'addressOf' | 'body'>,
+): Hono<Environment> => {
+  const { tenants, addressOf, body: bodyLimits, log } = options;
+  const par = createPar(options);
 
   const answer = async (c: Context<Environment>, tenantFromPath: Tenant | undefined): Promise<Response> => {
     const incoming = c.env?.incoming;
@@ -47,15 +36,9 @@ export const createParRoutes = (options: ParRoutesOptions): Hono<Environment> =>
     try {
       const read = await readBody(c.req.raw, header('content-length'), bodyLimits);
       if (!read.ok) return present(par.refuse({ reason: read.reason }, { tenant, origin }));
-      const pushed = await par.push({
-        tenantFromPath,
-        header,
-        address: addressOf(incoming),
-        body: read.bytes,
-        contentType: header('content-type'),
-        url: `${tenant.issuer}/par`,
-      });
-      return present(pushed);
+      return present(
+        await par.push({ tenantFromPath, header, address: addressOf(incoming), body: read.bytes }),
+      );
     } catch (error) {
       log.trouble(error instanceof Error ? error : new Error('PAR failed', { cause: error }));
       return present(par.refuse({ reason: 'broken' }, { tenant, origin }));

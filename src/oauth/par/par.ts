@@ -7,20 +7,17 @@
  *
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
+import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import { createClientAuthentication, type SecretCheck } from '../client-authentication.ts';
-import type { Limits } from '../limits.ts';
-import type { OauthLog } from '../log.ts';
-import type { Refusals } from '../refusals.ts';
-import type { Tenant, Tenants } from '../tenant.ts';
+import { createClientAuthentication } from '../client-authentication.ts';
+import type { OauthDeps } from '../deps.ts';
+import { isForm, type Parameters, parseForm } from '../form.ts';
+import type { Tenant } from '../tenant.ts';
 import { type Asker, answerHeaders, createRefusalAnswers, type PushAnswer } from './answers.ts';
-import { chooseTenant } from './choose-tenant.ts';
 import { type DpopProof, readProof } from './dpop-proof.ts';
-import { isForm, type Parameters, parseForm } from './form.ts';
-import { keepRequest } from './keep-request.ts';
 import { checkParameters, keptParameters } from './parameters.ts';
-import type { Refusal } from './refusal.ts';
+import { type Outcome, type Refusal, refuse } from './refusal.ts';
 import { readRequestObject } from './request-object.ts';
 
 export interface PushRequest {
@@ -31,9 +28,6 @@ export interface PushRequest {
   /** Where it comes from, for limits. */
   readonly address: Source;
   readonly body: Uint8Array;
-  readonly contentType: string | undefined;
-  /** Of the endpoint that it was sent to, as configured. */
-  readonly url: string;
 }
 
 export interface Par {
@@ -43,28 +37,18 @@ export interface Par {
   refuse(refusal: Refusal, asker: Asker): PushAnswer;
 }
 
-export interface ParOptions {
-  readonly tenants: Tenants;
-  readonly checkSecret: SecretCheck;
-  readonly limits: Limits;
-  readonly refusals: Refusals;
-  readonly requestUriSeconds: number;
-  readonly isTestNumber: (msisdn: string) => boolean;
-  readonly now: () => number;
-  readonly log: OauthLog;
-}
+export type ParOptions = Pick<
+  OauthDeps,
+  'tenants' | 'checkSecret' | 'limits' | 'isTestNumber' | 'now' | 'log'
+> & { readonly settings: { readonly requestUriSeconds: number } };
 
 /** What can be told only together with the library, or once. */
 interface Accepted {
   readonly request: Readonly<Record<string, string>>;
-  /** Authenticated, by its secret or key or by a signed request. */
+  /** Authenticated, by the client's secret or key or by a signed request. */
   readonly trusted: boolean;
   readonly proof: DpopProof | undefined;
 }
-
-type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
-
-const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
 
 const ourNames: ReadonlySet<string> = new Set([
   ...keptParameters,
@@ -76,40 +60,39 @@ const ourNames: ReadonlySet<string> = new Set([
   'client_assertion_type',
 ]);
 
-const refusalReasons = {
-  severalMethods: 'severalMethods',
-  assertionType: 'assertionType',
-  unnamed: 'clientUnnamed',
-  refused: 'clientRefused',
-  busy: 'tooMany',
-} as const;
+export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
+
+/** Two times 128 bits, as the interface draws it; either half would be enough. */
+const newHandle = (): string => {
+  const random = randomBytesOf(32);
+  return `${random.toString('base64url', 0, 16)}.${random.toString('base64url', 16)}`;
+};
+
+const unsignedHeader = Buffer.from('{"alg":"none"}').toString('base64url');
+
+const unsignedJwt = (claims: object): string =>
+  `${unsignedHeader}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
 
 export const createPar = (options: ParOptions): Par => {
-  const { tenants, limits, refusals, requestUriSeconds, isTestNumber, now, log } = options;
-  const authentication = createClientAuthentication(options);
-
+  const { tenants, limits, settings, isTestNumber, now, log } = options;
+  const authenticate = createClientAuthentication(options.checkSecret, now);
   const answerRefusal = createRefusalAnswers(options);
 
-  const authenticate = async (
-    tenant: Tenant,
-    form: Parameters,
-    authorization: string | undefined,
-    address: Source,
-  ): Promise<
-    | { readonly client: OauthClient; readonly proven: boolean }
-    | { readonly refusal: Refusal; readonly claimed: OauthClient | undefined }
-  > => {
-    const verdict = await authentication.authenticate(tenant, {
-      authorization,
-      clientId: form.get('client_id'),
-      clientSecret: form.get('client_secret'),
-      clientAssertion: form.get('client_assertion'),
-      clientAssertionType: form.get('client_assertion_type'),
-      address,
-    });
-    if (verdict.ok) return verdict;
-    const { reason, claimed } = verdict;
-    return { refusal: { reason: refusalReasons[reason] }, claimed };
+  /**
+   * A request is for the tenant of its address or, at the first tenant's address, of one of two headers. What is said more than
+   * once has to agree (interface section 4.5).
+   */
+  const chooseTenant = ({ tenantFromPath, header }: PushRequest): Outcome<Tenant> => {
+    const id = header('tenant-id');
+    const issuer = header('issuer');
+    const named = [
+      ...(id === undefined ? [] : [tenants.find(id)]),
+      ...(issuer === undefined ? [] : [tenants.findByIssuer(issuer)]),
+    ];
+    if (named.includes(undefined)) return refuse({ reason: 'tenantUnknown' });
+    const said = [tenantFromPath, ...named].filter((tenant) => tenant !== undefined);
+    const [tenant = tenants.main, ...others] = new Set(said);
+    return others.length > 0 ? refuse({ reason: 'tenantsDisagree' }) : { value: tenant };
   };
 
   const effectiveParameters = async (
@@ -119,26 +102,8 @@ export const createPar = (options: ParOptions): Par => {
   ): Promise<Outcome<Parameters>> => {
     if (form.has('request_uri')) return refuse({ reason: 'requestUri' });
     const jwt = form.get('request');
-    if (jwt === undefined) {
-      return client.signedRequestRequired ? refuse({ reason: 'requestObjectMissing' }) : { value: form };
-    }
-    const object = await readRequestObject(jwt, client, tenant.issuer, now());
-    return object.ok
-      ? { value: object.parameters }
-      : refuse({ reason: 'requestObject', problem: object.problem });
-  };
-
-  const readDpop = async (
-    header: string | undefined,
-    thumbprint: string | undefined,
-    url: string,
-  ): Promise<Outcome<DpopProof | undefined>> => {
-    if (header === undefined) return { value: undefined };
-    const proof = await readProof(header, url, now());
-    if (!proof.ok) return refuse({ reason: 'dpopProof', problem: proof.problem });
-    return thumbprint === undefined || thumbprint === proof.thumbprint
-      ? { value: proof }
-      : refuse({ reason: 'dpopProof', problem: 'otherKey' });
+    if (jwt !== undefined) return readRequestObject(jwt, client, tenant.issuer, now());
+    return client.signedRequestRequired ? refuse({ reason: 'requestObjectMissing' }) : { value: form };
   };
 
   /** The library knows its own tokens. */
@@ -159,20 +124,25 @@ export const createPar = (options: ParOptions): Par => {
     client: OauthClient,
     proven: boolean,
     form: Parameters,
-    { header, url }: PushRequest,
+    { header, tenantFromPath }: PushRequest,
   ): Promise<Outcome<Accepted>> => {
     const parameters = await effectiveParameters(tenant, client, form);
     if ('refusal' in parameters) return parameters;
     const checked = checkParameters(parameters.value, { client, isTestNumber });
-    if (!checked.ok) return checked;
-    const { request } = checked;
+    if ('refusal' in checked) return checked;
+    const request = checked.value;
     const { id_token_hint: idTokenHint, dpop_jkt: thumbprint } = request;
     if (idTokenHint !== undefined && !(await isIdTokenHint(tenant, client, idTokenHint))) {
       return refuse({ reason: 'idTokenHint' });
     }
-    const proof = await readDpop(header('dpop'), thumbprint, url);
+    const trusted = proven || form.has('request');
+    const dpop = header('dpop');
+    if (dpop === undefined) return { value: { request, trusted, proof: undefined } };
+    const proof = await readProof(dpop, `${(tenantFromPath ?? tenants.main).issuer}/par`, now());
     if ('refusal' in proof) return proof;
-    return { value: { request, trusted: proven || form.has('request'), proof: proof.value } };
+    return thumbprint === undefined || thumbprint === proof.value.thumbprint
+      ? { value: { request, trusted, proof: proof.value } }
+      : refuse({ reason: 'dpopProof', problem: 'otherKey' });
   };
 
   const isFirstUse = (
@@ -182,16 +152,42 @@ export const createPar = (options: ParOptions): Par => {
   ): Promise<boolean> =>
     store.putOnce('dpop-proof', `${client.id} ${jti}`, 1, rememberUntil - now() / 1000 + 1);
 
+  /**
+   * Keeps a request as the library's own endpoint would: parameters as a JWT that nobody has signed, because nobody else can
+   * write here, under a handle that nobody can guess.
+   *
+   * @returns The request_uri.
+   */
+  const keep = async (
+    tenant: Tenant,
+    client: OauthClient,
+    { request, trusted, proof }: Accepted,
+  ): Promise<string> => {
+    const { PushedAuthorizationRequest } = await tenant.provider();
+    const jti = newHandle();
+    const at = Math.floor(now() / 1000);
+    const exp = at + settings.requestUriSeconds;
+    const claims = { ...request, iss: client.id, aud: tenant.issuer, iat: at, nbf: at, exp };
+    const pushed = new PushedAuthorizationRequest({
+      request: unsignedJwt(claims),
+      dpopJkt: proof?.thumbprint ?? request.dpop_jkt,
+    });
+    // The published types do not know the one, and take the other for a list.
+    Object.assign(pushed, { jti, trusted });
+    await pushed.save(settings.requestUriSeconds);
+    return `${handlePrefix}${jti}`;
+  };
+
   const push = async (request: PushRequest): Promise<PushAnswer> => {
-    const { tenantFromPath, header, address, body, contentType } = request;
+    const { tenantFromPath, header, address, body } = request;
     const origin = header('origin');
     const nobody: Asker = { tenant: tenantFromPath ?? tenants.main, origin };
-    if (!isForm(contentType)) return answerRefusal({ reason: 'bodyKind' }, nobody);
-    const choice = chooseTenant(tenants, tenantFromPath, header);
-    if (!choice.ok) return answerRefusal({ reason: choice.reason }, nobody);
-    const { tenant } = choice;
+    if (!isForm(header('content-type'))) return answerRefusal({ reason: 'bodyKind' }, nobody);
+    const choice = chooseTenant(request);
+    if ('refusal' in choice) return answerRefusal(choice.refusal, nobody);
+    const tenant = choice.value;
     const somebody: Asker = { tenant, origin };
-    if (refusals.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
+    if (limits.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
     const parsed = parseForm(body);
     if (!parsed.ok) {
       const refusal: Refusal =
@@ -204,16 +200,21 @@ export const createPar = (options: ParOptions): Par => {
     if (form.size === 0) return answerRefusal({ reason: 'nothingSent' }, somebody);
 
     const authorization = header('authorization');
-    const authenticated = await authenticate(tenant, form, authorization, address);
-    if ('refusal' in authenticated) {
-      if (authenticated.refusal.reason === 'clientRefused') {
-        refusals.note(address, tenant, authenticated.claimed?.id);
-      }
+    const verdict = await authenticate(tenant, {
+      authorization,
+      clientId: form.get('client_id'),
+      clientSecret: form.get('client_secret'),
+      clientAssertion: form.get('client_assertion'),
+      clientAssertionType: form.get('client_assertion_type'),
+      address,
+    });
+    if (!verdict.ok) {
+      const { reason, claimed } = verdict;
+      if (reason === 'clientRefused') limits.noteFailure(address, tenant, claimed?.id);
       const triedBasic = authorization !== undefined;
-      const asker = { ...somebody, client: authenticated.claimed, triedBasic };
-      return answerRefusal(authenticated.refusal, asker);
+      return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic });
     }
-    const { client, proven } = authenticated;
+    const { client, proven } = verdict;
     const asker: Asker = { ...somebody, client };
     if ((form.get('client_id') ?? client.id) !== client.id) {
       return answerRefusal({ reason: 'otherClient' }, asker);
@@ -227,18 +228,12 @@ export const createPar = (options: ParOptions): Par => {
     if (proof !== undefined && !(await isFirstUse(tenant, client, proof))) {
       return answerRefusal({ reason: 'dpopProof', problem: 'replayed' }, asker);
     }
-    const requestUri = await keepRequest(tenant, client, {
-      request: accepted.value.request,
-      trusted: accepted.value.trusted,
-      dpopJkt: proof?.thumbprint ?? accepted.value.request.dpop_jkt,
-      at: Math.floor(now() / 1000),
-      lifeSeconds: requestUriSeconds,
-    });
+    const requestUri = await keep(tenant, client, accepted.value);
     log.audit({ event: 'request pushed', tenant: tenant.id, clientId: client.id });
     return {
       status: client.parSuccessStatus,
       headers: answerHeaders(asker),
-      body: { request_uri: requestUri, expires_in: requestUriSeconds },
+      body: { request_uri: requestUri, expires_in: settings.requestUriSeconds },
     };
   };
 

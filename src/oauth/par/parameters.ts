@@ -11,10 +11,9 @@
  */
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
+import type { Parameters } from '../form.ts';
 import { parseLoginHint } from '../login-hint.ts';
-import type { Parameters } from './form.ts';
-import { isRegistered } from './redirect-address.ts';
-import type { ParameterName, Refusal } from './refusal.ts';
+import { type Outcome, type ParameterName, type Refusal, refuse } from './refusal.ts';
 
 /** What a request is made of, in the words of OAuth. */
 export const keptParameters = [
@@ -39,32 +38,21 @@ export const keptParameters = [
   'dpop_jkt',
 ] as const;
 
-export type CheckedParameters =
-  | {
-      readonly ok: true;
-      /** The parameters in effect. */
-      readonly request: Readonly<Record<string, string>>;
-    }
-  | { readonly ok: false; readonly refusal: Refusal };
-
 export interface ParameterRules {
   readonly client: OauthClient;
   readonly isTestNumber: (msisdn: string) => boolean;
 }
 
 /** A value to keep, `undefined` for none, or why not. */
-type Read = { readonly value: string | undefined } | { readonly refusal: Refusal };
+type Read = Outcome<string | undefined>;
 type Check = (parameters: Parameters, rules: ParameterRules) => Refusal | undefined;
 
-const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
 const malformed = (name: ParameterName): Refusal => ({ reason: 'parameterMalformed', name });
 const missing = (name: ParameterName): Refusal => ({ reason: 'parameterMissing', name });
 
 const knownScopes: ReadonlySet<string> = new Set(oauthScopes);
 const knownAcrValues: ReadonlySet<string> = new Set(acrValues);
-const responseModes: ReadonlySet<string> = new Set(
-  ['query', 'fragment', 'form_post'].flatMap((mode) => [mode, `${mode}.jwt`]).concat('jwt'),
-);
+const responseModes = /^(?:(?:query|fragment|form_post)(?:\.jwt)?|jwt)$/;
 const prompts: ReadonlySet<string> = new Set(['none', 'login', 'consent', 'select_account']);
 
 /** Words of RFC 6749 section 3.3, separated by single spaces. */
@@ -72,7 +60,6 @@ const wordList = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const localeList = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*(?: [A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)*$/;
 /** A SHA-256 in base64url: of a verifier or of a key. */
 const sha256Text = /^[A-Za-z0-9_-]{43}$/;
-const seconds = /^\d{1,15}$/;
 /** What no phone can show. */
 export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
@@ -87,11 +74,6 @@ const checkResponseType: Check = (parameters) => {
   return type === 'code' ? undefined : { reason: 'responseType' };
 };
 
-const checkResponseMode: Check = (parameters) => {
-  const mode = parameters.get('response_mode');
-  return mode === undefined || responseModes.has(mode) ? undefined : malformed('response_mode');
-};
-
 const checkChallenge: Check = (parameters, { client }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
@@ -103,17 +85,6 @@ const checkChallenge: Check = (parameters, { client }) => {
   return sha256Text.test(challenge) ? undefined : malformed('code_challenge');
 };
 
-const checkMaxAge: Check = (parameters) => {
-  const age = parameters.get('max_age');
-  return age === undefined || seconds.test(age) ? undefined : malformed('max_age');
-};
-
-/** Languages that the pages do not speak are no error (OpenID Connect Core section 3.1.2.1). */
-const checkLocales: Check = (parameters) => {
-  const locales = parameters.get('ui_locales');
-  return locales === undefined || localeList.test(locales) ? undefined : { reason: 'localesMalformed' };
-};
-
 const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   const text = parameters.get('login_hint');
   if (text === undefined) return undefined;
@@ -123,28 +94,52 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   return isAllowed ? undefined : { reason: 'testNumber' };
 };
 
-const checkDtbd: Check = (parameters, { client }) => {
-  const text = parameters.get('dtbd');
-  if (text === undefined) return undefined;
-  if (!client.dtbdAllowed) return { reason: 'dtbdNotAllowed' };
+export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): Refusal | undefined => {
+  if (!dtbdAllowed) return { reason: 'dtbdNotAllowed' };
   return text.length > dtbsLimit(text) || unshowable.test(text) ? { reason: 'dtbdUnshowable' } : undefined;
 };
 
-const checkThumbprint: Check = (parameters) => {
-  const thumbprint = parameters.get('dpop_jkt');
-  return thumbprint === undefined || sha256Text.test(thumbprint) ? undefined : malformed('dpop_jkt');
-};
+const checkFormat =
+  (name: ParameterName, pattern: RegExp, refusal = malformed(name)): Check =>
+  (parameters) => {
+    const text = parameters.get(name);
+    return text === undefined || pattern.test(text) ? undefined : refusal;
+  };
 
 const checks: readonly Check[] = [
   checkResponseType,
-  checkResponseMode,
+  checkFormat('response_mode', responseModes),
   checkChallenge,
-  checkMaxAge,
-  checkLocales,
+  checkFormat('max_age', /^\d{1,15}$/),
+  // Languages that the pages do not speak are no error (OpenID Connect Core section 3.1.2.1).
+  checkFormat('ui_locales', localeList, { reason: 'localesMalformed' }),
   checkLoginHint,
-  checkDtbd,
-  checkThumbprint,
+  (parameters, { client }) => {
+    const text = parameters.get('dtbd');
+    return text === undefined ? undefined : checkDtbd(text, client);
+  },
+  checkFormat('dpop_jkt', sha256Text),
 ];
+
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?([/?][^#]*)?$/;
+
+const withoutPort = (uri: string): string | undefined => {
+  const [matched, host = '', rest = ''] = loopback.exec(uri) ?? [];
+  return matched !== undefined && URL.canParse(uri) ? `${host}${rest}` : undefined;
+};
+
+/**
+ * Whether a client may be answered at an address: exactly as registered, letter by letter (RFC 9700 section 2.1).
+ *
+ * The one exception is an app that listens on this machine for its answer, on a port that it is given by the system
+ * (RFC 8252 section 7.3). An app is, as for the library, whoever has an address of another scheme than http.
+ */
+const isRegistered = (uri: string, { redirectUris }: OauthClient): boolean => {
+  if (redirectUris.includes(uri)) return true;
+  if (redirectUris.every((registered) => /^https?:/.test(registered))) return false;
+  const given = withoutPort(uri);
+  return given !== undefined && redirectUris.some((registered) => withoutPort(registered) === given);
+};
 
 const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
   const uri = parameters.get('redirect_uri');
@@ -172,8 +167,7 @@ const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthCl
   return { value: (hasOther ? known : ['openid', ...known]).join(' ') };
 };
 
-const readAcrValues = (parameters: Parameters, { strictParameters }: OauthClient): Read => {
-  const text = parameters.get('acr_values');
+export const readAcrValues = (text: string | undefined, { strictParameters }: OauthClient): Read => {
   if (text === undefined) return { value: undefined };
   if (!wordList.test(text)) return refuse({ reason: 'acrMalformed' });
   const asked = wordsOf(text);
@@ -192,50 +186,39 @@ const readPrompt = (parameters: Parameters): Read => {
   return { value: wordsOf(text.replace('select_account', 'login')).join(' ') };
 };
 
-/** What the readers have completed or cut down. */
-interface ReadParameters {
-  readonly client_id: string;
-  readonly redirect_uri: string | undefined;
-  readonly scope: string | undefined;
-  readonly acr_values: string | undefined;
-  readonly prompt: string | undefined;
-}
+const readers: readonly [ParameterName, (parameters: Parameters, client: OauthClient) => Read][] = [
+  ['redirect_uri', readRedirectUri],
+  ['scope', readScope],
+  ['acr_values', (parameters, client) => readAcrValues(parameters.get('acr_values'), client)],
+  ['prompt', readPrompt],
+];
 
-const inEffect = (parameters: Parameters, read: ReadParameters): Readonly<Record<string, string>> => {
-  const request: Record<string, string> = {};
-  for (const name of keptParameters) {
-    const value = name in read ? read[name as keyof ReadParameters] : parameters.get(name);
-    if (value !== undefined) request[name] = value;
-  }
-  return request;
-};
-
-export const checkParameters = (parameters: Parameters, rules: ParameterRules): CheckedParameters => {
-  const refused = (refusal: Refusal): CheckedParameters => ({ ok: false, refusal });
-  if (parameters.has('registration')) return refused({ reason: 'registration' });
+/** @returns The parameters in effect. */
+export const checkParameters = (
+  parameters: Parameters,
+  rules: ParameterRules,
+): Outcome<Readonly<Record<string, string>>> => {
+  if (parameters.has('registration')) return refuse({ reason: 'registration' });
   for (const check of checks) {
     const refusal = check(parameters, rules);
-    if (refusal !== undefined) return refused(refusal);
+    if (refusal !== undefined) return refuse(refusal);
   }
   const { client } = rules;
-  const redirectUri = readRedirectUri(parameters, client);
-  if ('refusal' in redirectUri) return refused(redirectUri.refusal);
-  const scope = readScope(parameters, client);
-  if ('refusal' in scope) return refused(scope.refusal);
-  const acr = readAcrValues(parameters, client);
-  if ('refusal' in acr) return refused(acr.refusal);
-  const prompt = readPrompt(parameters);
-  if ('refusal' in prompt) return refused(prompt.refusal);
-  const request = inEffect(parameters, {
-    client_id: client.id,
-    redirect_uri: redirectUri.value,
-    scope: scope.value,
-    acr_values: acr.value,
-    prompt: prompt.value,
-  });
-  if (scope.value?.split(' ').includes('openid') !== true) {
-    const name = neededForIdTokens.find((each) => each in request);
-    if (name !== undefined) return refused({ reason: 'openidNeeded', name });
+  // What the readers have completed or cut down.
+  const read: Record<string, string | undefined> = { client_id: client.id };
+  for (const [name, reader] of readers) {
+    const value = reader(parameters, client);
+    if ('refusal' in value) return value;
+    read[name] = value.value;
   }
-  return { ok: true, request };
+  const request: Record<string, string> = {};
+  for (const name of keptParameters) {
+    const value = name in read ? read[name] : parameters.get(name);
+    if (value !== undefined) request[name] = value;
+  }
+  if (!wordsOf(request.scope ?? '').includes('openid')) {
+    const name = neededForIdTokens.find((each) => each in request);
+    if (name !== undefined) return refuse({ reason: 'openidNeeded', name });
+  }
+  return { value: request };
 };

@@ -4,40 +4,11 @@
  *
  * Sources: RFC 9126 section 2.3, RFC 6749 sections 4.1.2.1 and 5.2, RFC 9101 section 7, RFC 9449 section 7.1.
  */
-import type { ErrorCause } from '../error-codes.ts';
-import type { ProofProblem } from './dpop-proof.ts';
+import { describeError, type ErrorCause } from '../error-codes.ts';
+import { errors } from '../library.ts';
 import type { keptParameters } from './parameters.ts';
-import type { ObjectProblem } from './request-object.ts';
 
 export type ParameterName = (typeof keptParameters)[number];
-
-export type Refusal =
-  | { readonly reason: 'methodNotAllowed' }
-  | { readonly reason: 'bodyKind' | 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete' }
-  | { readonly reason: 'tenantUnknown' | 'tenantsDisagree' }
-  | { readonly reason: 'formMalformed' | 'nothingSent' }
-  /** `name` is undefined when it is none of ours. */
-  | { readonly reason: 'parameterRepeated'; readonly name: string | undefined }
-  | { readonly reason: 'tooMany' }
-  | {
-      readonly reason: 'severalMethods' | 'assertionType' | 'clientUnnamed' | 'clientRefused' | 'otherClient';
-    }
-  | { readonly reason: 'requestUri' | 'registration' }
-  | { readonly reason: 'requestObject'; readonly problem: ObjectProblem }
-  | { readonly reason: 'requestObjectMissing' }
-  | { readonly reason: 'parameterMissing' | 'parameterMalformed'; readonly name: ParameterName }
-  | { readonly reason: 'responseType' | 'redirectUri' | 'challengeMethod' | 'promptNone' }
-  | { readonly reason: 'openidMissing' | 'scopeUnknown' | 'scopeNotAllowed' }
-  | { readonly reason: 'openidNeeded'; readonly name: ParameterName }
-  | { readonly reason: 'acrUnknown' | 'acrMalformed' | 'localesMalformed' }
-  | {
-      readonly reason: 'loginHint';
-      readonly problem: 'noHints' | 'badMsisdn' | 'duplicateMsisdn' | 'badLoginHint';
-    }
-  | { readonly reason: 'testNumber' | 'dtbdNotAllowed' | 'dtbdUnshowable' }
-  | { readonly reason: 'idTokenHint' }
-  | { readonly reason: 'dpopProof'; readonly problem: ProofProblem }
-  | { readonly reason: 'broken' };
 
 export interface WireError {
   readonly status: 400 | 401 | 405 | 408 | 413 | 429 | 500;
@@ -57,6 +28,48 @@ const wire = (
 const invalid = (text: string, cause?: ErrorCause, status?: WireError['status']): WireError =>
   wire('invalid_request', text, cause, status);
 
+const fixed = {
+  methodNotAllowed: invalid('use POST', undefined, 405),
+  bodyKind: invalid('Content-Type must be application/x-www-form-urlencoded'),
+  bodyTooLarge: invalid('the body is too large', undefined, 413),
+  bodyTooSlow: invalid('the body did not arrive in time', undefined, 408),
+  bodyIncomplete: invalid('the body is incomplete'),
+  tenantUnknown: invalid('Issuer or Tenant-ID names nobody here'),
+  tenantsDisagree: invalid('the address, Issuer and Tenant-ID do not name the same tenant'),
+  formMalformed: invalid('the body is not form-encoded UTF-8'),
+  nothingSent: invalid('the body has no parameters', 'nothingSent'),
+  tooMany: wire('temporarily_unavailable', 'too many requests', undefined, 429),
+  severalMethods: invalid('use one way of client authentication'),
+  assertionType: invalid(
+    'client_assertion needs the client_assertion_type jwt-bearer, and the other way round',
+  ),
+  clientUnnamed: invalid('client_id is missing'),
+  clientRefused: wire('invalid_client', 'client authentication failed', undefined, 401),
+  otherClient: invalid('client_id is not the authenticated client'),
+  requestUri: invalid('request_uri must not be pushed'),
+  registration: wire('registration_not_supported', 'registration is not supported'),
+  requestObjectMissing: invalid('this client must send a signed request'),
+  responseType: wire('unsupported_response_type', 'response_type must be code'),
+  redirectUri: invalid('redirect_uri is not registered for this client'),
+  challengeMethod: invalid('code_challenge_method must be S256'),
+  promptNone: invalid('prompt none must stand alone'),
+  openidMissing: wire('invalid_scope', 'scope must contain openid', 'badScope'),
+  scopeUnknown: wire('invalid_scope', 'scope has an unknown or malformed value', 'badScope'),
+  scopeNotAllowed: wire(
+    'invalid_scope',
+    'scope has a value that this client may not ask for',
+    'scopeNotAllowed',
+  ),
+  acrUnknown: invalid('acr_values has an unknown value', 'acrUnknown'),
+  acrMalformed: invalid('acr_values is malformed', 'acrMalformed'),
+  localesMalformed: invalid('ui_locales is malformed', 'localesMalformed'),
+  testNumber: wire('unauthorized_client', 'login_hint is not allowed for this client', 'parameterNotAllowed'),
+  dtbdNotAllowed: invalid('dtbd is not allowed for this client', 'parameterNotAllowed'),
+  dtbdUnshowable: invalid('dtbd must be a text that a phone can show'),
+  idTokenHint: invalid('id_token_hint is not an ID token for this client'),
+  broken: wire('server_error', 'the request could not be kept', 'internal', 500),
+} as const;
+
 const hintTexts = {
   noHints: 'login_hint has no hints',
   badMsisdn: 'login_hint has an msisdn that is no international number',
@@ -64,7 +77,7 @@ const hintTexts = {
   badLoginHint: 'login_hint must be a number or a JSON object with hints',
 } as const;
 
-const objectTexts: Readonly<Record<ObjectProblem, string>> = {
+const objectTexts = {
   malformed: 'request is not a signed JWT',
   algorithm: 'request must be signed with RS256, PS256, ES256 or EdDSA',
   signature: 'the signature of request does not fit the registered keys',
@@ -74,9 +87,11 @@ const objectTexts: Readonly<Record<ObjectProblem, string>> = {
   type: 'typ of request must be oauth-authz-req+jwt',
   nested: 'request must not contain request or request_uri',
   contents: 'request must contain texts, numbers and booleans only',
-};
+} as const;
 
-const proofTexts: Readonly<Record<ProofProblem, string>> = {
+export type ObjectProblem = keyof typeof objectTexts;
+
+const proofTexts = {
   malformed: 'DPoP must be one proof, signed with ES256 or EdDSA by the public key that it brings',
   claims: 'DPoP needs jti, iat, htm and htu, and no nonce',
   htm: 'htm of DPoP must be POST',
@@ -84,89 +99,50 @@ const proofTexts: Readonly<Record<ProofProblem, string>> = {
   iat: 'iat of DPoP is too old or in the future',
   replayed: 'DPoP was used before',
   otherKey: 'dpop_jkt is not the key of DPoP',
-};
+} as const;
+
+export type ProofProblem = keyof typeof proofTexts;
+
+export type Refusal =
+  | { readonly reason: keyof typeof fixed }
+  /** `name` is undefined when it is none of ours. */
+  | { readonly reason: 'parameterRepeated'; readonly name: string | undefined }
+  | {
+      readonly reason: 'parameterMissing' | 'parameterMalformed' | 'openidNeeded';
+      readonly name: ParameterName;
+    }
+  | { readonly reason: 'loginHint'; readonly problem: keyof typeof hintTexts }
+  | { readonly reason: 'requestObject'; readonly problem: ObjectProblem }
+  | { readonly reason: 'dpopProof'; readonly problem: ProofProblem };
+
+/** What came out, or why nothing did. */
+export type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
+
+export const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
 
 export const wireErrorOf = (refusal: Refusal): WireError => {
   switch (refusal.reason) {
-    case 'methodNotAllowed':
-      return invalid('use POST', undefined, 405);
-    case 'bodyKind':
-      return invalid('Content-Type must be application/x-www-form-urlencoded');
-    case 'bodyTooLarge':
-      return invalid('the body is too large', undefined, 413);
-    case 'bodyTooSlow':
-      return invalid('the body did not arrive in time', undefined, 408);
-    case 'bodyIncomplete':
-      return invalid('the body is incomplete');
-    case 'tenantUnknown':
-      return invalid('Issuer or Tenant-ID names nobody here');
-    case 'tenantsDisagree':
-      return invalid('the address, Issuer and Tenant-ID do not name the same tenant');
-    case 'formMalformed':
-      return invalid('the body is not form-encoded UTF-8');
-    case 'nothingSent':
-      return invalid('the body has no parameters', 'nothingSent');
     case 'parameterRepeated':
       return invalid(`${refusal.name ?? 'a parameter'} is given more than once`);
-    case 'tooMany':
-      return wire('temporarily_unavailable', 'too many requests', undefined, 429);
-    case 'severalMethods':
-      return invalid('use one way of client authentication');
-    case 'assertionType':
-      return invalid('client_assertion needs the client_assertion_type jwt-bearer, and the other way round');
-    case 'clientUnnamed':
-      return invalid('client_id is missing');
-    case 'clientRefused':
-      return wire('invalid_client', 'client authentication failed', undefined, 401);
-    case 'otherClient':
-      return invalid('client_id is not the authenticated client');
-    case 'requestUri':
-      return invalid('request_uri must not be pushed');
-    case 'registration':
-      return wire('registration_not_supported', 'registration is not supported');
-    case 'requestObject':
-      return wire('invalid_request_object', objectTexts[refusal.problem]);
-    case 'requestObjectMissing':
-      return invalid('this client must send a signed request');
     case 'parameterMissing':
       return invalid(`${refusal.name} is missing`);
     case 'parameterMalformed':
       return invalid(`${refusal.name} is malformed or not supported`);
-    case 'responseType':
-      return wire('unsupported_response_type', 'response_type must be code');
-    case 'redirectUri':
-      return invalid('redirect_uri is not registered for this client');
-    case 'challengeMethod':
-      return invalid('code_challenge_method must be S256');
-    case 'promptNone':
-      return invalid('prompt none must stand alone');
-    case 'openidMissing':
-      return wire('invalid_scope', 'scope must contain openid', 'badScope');
-    case 'scopeUnknown':
-      return wire('invalid_scope', 'scope has an unknown or malformed value', 'badScope');
-    case 'scopeNotAllowed':
-      return wire('invalid_scope', 'scope has a value that this client may not ask for', 'scopeNotAllowed');
     case 'openidNeeded':
       return invalid(`${refusal.name} needs the scope openid`);
-    case 'acrUnknown':
-      return invalid('acr_values has an unknown value', 'acrUnknown');
-    case 'acrMalformed':
-      return invalid('acr_values is malformed', 'acrMalformed');
-    case 'localesMalformed':
-      return invalid('ui_locales is malformed', 'localesMalformed');
     case 'loginHint':
       return invalid(hintTexts[refusal.problem], refusal.problem);
-    case 'testNumber':
-      return wire('unauthorized_client', 'login_hint is not allowed for this client', 'parameterNotAllowed');
-    case 'dtbdNotAllowed':
-      return invalid('dtbd is not allowed for this client', 'parameterNotAllowed');
-    case 'dtbdUnshowable':
-      return invalid('dtbd must be a text that a phone can show');
-    case 'idTokenHint':
-      return invalid('id_token_hint is not an ID token for this client');
+    case 'requestObject':
+      return wire('invalid_request_object', objectTexts[refusal.problem]);
     case 'dpopProof':
       return wire('invalid_dpop_proof', proofTexts[refusal.problem]);
-    case 'broken':
-      return wire('server_error', 'the request could not be kept', 'internal', 500);
+    default:
+      return fixed[refusal.reason];
   }
+};
+
+/** The same for an endpoint of the library. */
+export const errorForLibrary = (refusal: Refusal): Error => {
+  const { error, cause, text } = wireErrorOf(refusal);
+  return new errors.CustomOIDCProviderError(error, describeError(cause, text).description);
 };

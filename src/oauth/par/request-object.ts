@@ -9,23 +9,11 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client.ts';
 import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
-import type { Parameters } from './form.ts';
+import type { Parameters } from '../form.ts';
 import { keptParameters } from './parameters.ts';
+import { type ObjectProblem, type Outcome, refuse } from './refusal.ts';
 
-export type ObjectProblem =
-  | 'malformed'
-  | 'algorithm'
-  | 'signature'
-  | 'time'
-  | 'audience'
-  | 'client'
-  | 'type'
-  | 'nested'
-  | 'contents';
-
-export type RequestObject =
-  | { readonly ok: true; readonly parameters: Parameters }
-  | { readonly ok: false; readonly problem: ObjectProblem };
+const refused = (problem: ObjectProblem) => refuse({ reason: 'requestObject', problem });
 
 const types: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -48,27 +36,15 @@ const problemOf = (error: unknown): ObjectProblem => {
   return isUnsigned ? 'signature' : 'malformed';
 };
 
-const textOf = (value: unknown): string | undefined => {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'number':
-    case 'boolean':
-      return String(value);
-    default:
-      return undefined;
-  }
-};
-
-const parametersIn = (claims: JWTPayload): RequestObject => {
+const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
   const parameters = new Map<string, string>();
   for (const name of [...keptParameters, 'registration']) {
     if (!Object.hasOwn(claims, name)) continue;
-    const text = textOf(claims[name]);
-    if (text === undefined) return { ok: false, problem: 'contents' };
-    if (text !== '') parameters.set(name, text);
+    const value = claims[name];
+    if (!['string', 'number', 'boolean'].includes(typeof value)) return refused('contents');
+    if (value !== '') parameters.set(name, String(value));
   }
-  return { ok: true, parameters };
+  return { value: parameters };
 };
 
 /** @param nowMs Milliseconds since the epoch. */
@@ -77,7 +53,7 @@ export const readRequestObject = async (
   client: OauthClient,
   issuer: string,
   nowMs: number,
-): Promise<RequestObject> => {
+): Promise<Outcome<Parameters>> => {
   try {
     const { payload, protectedHeader } = await jwtVerify(jwt, keysOf(client), {
       algorithms: [...signingAlgorithms],
@@ -86,11 +62,11 @@ export const readRequestObject = async (
       currentDate: new Date(nowMs),
       clockTolerance: clockToleranceSeconds,
     });
-    if (!types.has(protectedHeader.typ?.toLowerCase())) return { ok: false, problem: 'type' };
-    if (payload.client_id !== client.id) return { ok: false, problem: 'client' };
-    if ('request' in payload || 'request_uri' in payload) return { ok: false, problem: 'nested' };
+    if (!types.has(protectedHeader.typ?.toLowerCase())) return refused('type');
+    if (payload.client_id !== client.id) return refused('client');
+    if ('request' in payload || 'request_uri' in payload) return refused('nested');
     return parametersIn(payload);
   } catch (error) {
-    return { ok: false, problem: problemOf(error) };
+    return refused(problemOf(error));
   }
 };

@@ -4,9 +4,9 @@ import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-
 import { expect, it } from 'vitest';
 import { createBegin } from '../../../src/oauth/backchannel/begin.ts';
 import type { SealedStore } from '../../../src/oauth/sealed-store.ts';
-import { createSealedStore } from '../../../src/oauth/sealed-store.ts';
 import type { Tenant } from '../../../src/oauth/tenant.ts';
 import { testRedis } from '../../support/redis.ts';
+import { noLimits, sealedStoreOf } from '../doubles.ts';
 
 const redis = testRedis();
 const who = { clientId: 'till', msisdn: '41790000001' };
@@ -14,12 +14,7 @@ const who = { clientId: 'till', msisdn: '41790000001' };
 /** @param breaks Which of the writes of the login fails; 0 for none. */
 const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) => {
   const done: string[] = [];
-  const sealed = createSealedStore({
-    redis: redis.client(),
-    prefix: redis.prefix,
-    tenant: 'main',
-    masterKey: Buffer.alloc(32, 7),
-  });
+  const sealed = sealedStoreOf(redis);
   let writes = 0;
   const store: SealedStore = {
     ...sealed,
@@ -42,20 +37,11 @@ const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) 
         if (cancelFails) throw new Error('Redis is still away');
       },
     },
-    limits: {
-      retryAfterSeconds: 10,
-      mayPush: async () => true,
-      mayPrompt: async () => true,
-      mayGuess: async () => true,
-      mayBeginLogin: async () => true,
-      countFailure: async () => undefined,
-    },
+    limits: noLimits,
     pings: {
       expect: async () => {
         throw new Error('Redis has gone');
       },
-      start: () => undefined,
-      close: async () => undefined,
     },
     settings: { promptSeconds: 60 },
     subscribers: { find: () => undefined, isTestNumber: () => false },

@@ -1,14 +1,8 @@
 /** A client that logs people in without a browser, written against the specification and nothing of ours. */
 import { randomUUID } from 'node:crypto';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { BackchannelLogin } from '../../../src/oauth/backchannel/records.ts';
-import type { Json, TestProduct } from '../../support/product.ts';
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Json;
-}
+import type { TestProduct } from '../../support/product.ts';
+import { type Answer, keyOfClient } from '../interoperability/stage.ts';
 
 export interface CibaClient {
   /** For `oidc.tenants[].clients`. */
@@ -27,26 +21,15 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 export const issuerOf = ({ configuration, url }: TestProduct): string =>
   `${configuration.publicUrl ?? url}/oidc`;
 
-export const createCibaClient = async (
-  id: string,
-  overrides: Record<string, unknown> = {},
-): Promise<CibaClient> => {
-  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
-  const kid = `${id}-key`;
+export const createCibaClient = (id: string, overrides: Record<string, unknown> = {}): CibaClient => {
+  const key = keyOfClient(`${id}-key`);
 
   const post = async (
     product: TestProduct,
     path: string,
     parameters: Record<string, string>,
   ): Promise<Answer> => {
-    const assertion = await new SignJWT({ jti: randomUUID() })
-      .setProtectedHeader({ alg: 'ES256', kid })
-      .setIssuer(id)
-      .setSubject(id)
-      .setAudience(issuerOf(product))
-      .setIssuedAt()
-      .setExpirationTime('1m')
-      .sign(privateKey);
+    const assertion = await key.sign(id, issuerOf(product), { sub: id, jti: randomUUID() });
     const response = await fetch(`${product.url}/oidc${path}`, {
       method: 'POST',
       body: new URLSearchParams({
@@ -67,7 +50,7 @@ export const createCibaClient = async (
       id,
       name: 'Till 7',
       authentication: 'private_key_jwt',
-      keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }],
+      keys: [key.publicJwk],
       scopes: ['openid', 'phone'],
       loginHintAllowed: true,
       idTokenAlgorithm: 'ES256',

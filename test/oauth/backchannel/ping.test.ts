@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { notify } from '../../../src/oauth/backchannel/notify.ts';
 import { createPingWork } from '../../../src/oauth/backchannel/ping.worker.ts';
+import { notify } from '../../../src/oauth/backchannel/pings.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../../src/redis/connect.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -71,8 +71,9 @@ describe('one call', () => {
     ['302', { kind: 'refused', why: 'status 302' }],
   ])('of an endpoint that answers %s ends as %o', async (path, notified) => {
     const before = callsOf('204').length;
-    const notification = { endpoint: `${endpoint.url}/${path}`, token: 'T', authReqId: 'R' };
-    expect(await notify(notification, { fetch, signal: AbortSignal.timeout(300) })).toEqual(notified);
+    const by = { fetch, signal: AbortSignal.timeout(300) };
+    const told = await notify(`${endpoint.url}/${path}`, { token: 'T', authReqId: 'R' }, by);
+    expect(told).toEqual(notified);
     expect(callsOf(path)).toHaveLength(path === '204' ? before + 1 : 1);
     // Whoever redirects does not get the token sent elsewhere.
     if (path === '302') expect(callsOf('204')).toHaveLength(before);
@@ -115,7 +116,7 @@ describe('a login that waits', () => {
 
 describe('a client in ping mode', async () => {
   const backchannel = { kind: 'ping', notificationEndpoint: `${endpoint.url}/204-204` };
-  const kiosk = await createCibaClient('kiosk', { backchannel });
+  const kiosk = createCibaClient('kiosk', { backchannel });
   const calls = (): readonly Call[] => endpoint.calls.filter(({ path }) => path === '/204-204');
   const callsWith = (token: string): readonly Call[] =>
     calls().filter((call) => call.token === `Bearer ${token}`);
@@ -124,9 +125,9 @@ describe('a client in ping mode', async () => {
     backchannel: { kind: 'ping', notificationEndpoint: `${endpoint.url}/${path}` },
   });
   const clients = {
-    flaky: await createCibaClient('flaky', at('500-1-204')),
-    broken: await createCibaClient('broken', at('502')),
-    deaf: await createCibaClient('deaf', at('404')),
+    flaky: createCibaClient('flaky', at('500-1-204')),
+    broken: createCibaClient('broken', at('502')),
+    deaf: createCibaClient('deaf', at('404')),
   };
   const jobOf = (reference: string): string => `{${one.configuration.queue.prefix}-0}:pings:${reference}`;
 

@@ -20,9 +20,9 @@ const robot = '+41700092501';
 const slow = '+41790000002';
 /** Does not sign before the prompt has ended. */
 const silent = '+41790000001';
-const till = await createCibaClient('till');
-const texts = await createCibaClient('texts', { dtbdAllowed: true, strictParameters: false });
-const noHints = await createCibaClient('no-hints', { loginHintAllowed: false });
+const till = createCibaClient('till');
+const texts = createCibaClient('texts', { dtbdAllowed: true, strictParameters: false });
+const noHints = createCibaClient('no-hints', { loginHintAllowed: false });
 
 /** Two processes of one service; the second has no workers. */
 let one: TestProduct;

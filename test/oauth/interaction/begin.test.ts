@@ -2,13 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createBeginning, startPatienceMs } from '../../../src/oauth/interaction/begin.ts';
-import { createLoginFacts, type LoginFact } from '../../../src/oauth/interaction/facts.ts';
-import { progressOf } from '../../../src/oauth/interaction/progress.ts';
+import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
+import { waitForChange } from '../../../src/oauth/interaction/standing.ts';
 import type { Visit } from '../../../src/oauth/interaction/visit.ts';
-import { waitForChange } from '../../../src/oauth/interaction/watch.ts';
 import type { LoginStart, Logins } from '../../../src/oauth/logins.ts';
-import { createSealedStore } from '../../../src/oauth/sealed-store.ts';
 import { testRedis } from '../../support/redis.ts';
+import { noLimits, sealedStoreOf } from '../doubles.ts';
 
 const redis = testRedis();
 const msisdn = '41791234567';
@@ -17,12 +16,6 @@ const durable: LoginStart = { kind: 'started', msspTransId: 'H1', deadline: 60_0
 const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) => {
   const clock = { now: 0 };
   const counted = { asked: 0, started: 0 };
-  const store = createSealedStore({
-    redis: redis.client(),
-    prefix: redis.prefix,
-    tenant: 'main',
-    masterKey: Buffer.alloc(32, 7),
-  });
   const logins: Logins = {
     start: async () => {
       counted.started += 1;
@@ -32,24 +25,19 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
     ended: async () => undefined,
     cancel: async () => undefined,
   };
-  const beginning = createBeginning({
+  const beginning = createBeginning(Buffer.alloc(32), {
     logins,
     limits: {
-      retryAfterSeconds: 10,
-      mayPush: async () => true,
+      ...noLimits,
       mayPrompt: async () => {
         counted.asked += 1;
         return allowed;
       },
-      mayGuess: async () => true,
-      mayBeginLogin: async () => true,
-      countFailure: async () => undefined,
     },
-    codeKey: Buffer.alloc(32),
     now: () => clock.now,
     log: { audit: () => undefined, trouble: () => undefined },
   });
-  const facts = createLoginFacts(store);
+  const facts = createLoginFacts(sealedStoreOf(redis));
   const visit = {
     tenant: { id: 'main' },
     client: { id: 'shop', numberMatching: false },

@@ -1,21 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLoginFacts, type LoginFact } from '../../../src/oauth/interaction/facts.ts';
-import { progressOf } from '../../../src/oauth/interaction/progress.ts';
-import { createSealedStore } from '../../../src/oauth/sealed-store.ts';
+import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
 import { testRedis } from '../../support/redis.ts';
+import { sealedStoreOf } from '../doubles.ts';
 
 const redis = testRedis();
-const factsOf = (tenant = 'main') =>
-  createLoginFacts(
-    createSealedStore({
-      redis: redis.client(),
-      prefix: redis.prefix,
-      tenant,
-      masterKey: Buffer.alloc(32, 7),
-    }),
-  );
+const factsOf = (tenant = 'main') => createLoginFacts(sealedStoreOf(redis, tenant));
 const newUid = (): string => randomBytes(9).toString('base64url');
 const guess: LoginFact = { kind: 'guessed', right: false };
 
@@ -52,12 +43,7 @@ describe('the facts of a login', () => {
 
   it('are not added to for ever behind one that cannot be read', async () => {
     const uid = newUid();
-    const store = createSealedStore({
-      redis: redis.client(),
-      prefix: redis.prefix,
-      tenant: 'main',
-      masterKey: Buffer.alloc(32, 7),
-    });
+    const store = sealedStoreOf(redis);
     const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(`${uid} 1`)}}`;
     const facts = createLoginFacts(store);
     await facts.add(uid, 60, () => guess);

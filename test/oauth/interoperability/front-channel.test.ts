@@ -1,9 +1,8 @@
 /**
  * What comes through the browser is what everybody can write: beside a pushed request nothing of it counts.
  */
-import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestProduct, type TestProduct } from '../../support/product.ts';
+import type { TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createBrowser, formIn, isWaiting } from '../browser-client.ts';
 import {
@@ -15,8 +14,8 @@ import {
   relyingParty,
   returned,
   robot,
-  roomyLimits,
   secret,
+  startProvider,
 } from './stage.ts';
 
 const redis = testRedis();
@@ -34,13 +33,7 @@ const clients = [
 ];
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
-      subscribers: [{ msisdn: '41790000001', sim: {} }],
-    },
-    listen: true,
-  });
+  product = await startProvider(redis, clients, {}, { subscribers: [{ msisdn: '41790000001', sim: {} }] });
 });
 afterAll(() => product.stop());
 
@@ -117,12 +110,7 @@ describe('beside a pushed request', () => {
   it('no signed request counts either', async () => {
     const signer = relyingParty(product, { id: 'signer', secret });
     const request = await signer.request();
-    const signed = await new SignJWT({ ...bare('signer'), state: 'signed' })
-      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-      .setIssuer('signer')
-      .setAudience(signer.issuer)
-      .setExpirationTime('1 minute')
-      .sign(key.privateKey);
+    const signed = await key.sign('signer', signer.issuer, { ...bare('signer'), state: 'signed' });
     const { page, browser } = await open({
       client_id: 'signer',
       request_uri: request.requestUri,
@@ -203,12 +191,7 @@ describe('at a bare authorisation request', () => {
 
   it('the same in a signed request is refused as well', async () => {
     for (const claims of [{ dtbd: 'Confirm the payment?' }, { login_hint: hintFor(robot) }]) {
-      const signed = await new SignJWT({ ...bare('signer'), ...claims })
-        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-        .setIssuer('signer')
-        .setAudience(`${product.url}/oidc`)
-        .setExpirationTime('1 minute')
-        .sign(key.privateKey);
+      const signed = await key.sign('signer', `${product.url}/oidc`, { ...bare('signer'), ...claims });
       const { page } = await open({ client_id: 'signer', request: signed });
       expect([page.status, page.left]).toEqual([400, undefined]);
     }
@@ -294,12 +277,7 @@ describe('a bad request in a link', () => {
       /1[01]\d0/.test(code) ? [[what, error, code, fields] as const] : [],
     ),
   )('that is signed, with %s, goes back like any other', async (_, error, code, fields) => {
-    const signed = await new SignJWT(bare('signer', fields))
-      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-      .setIssuer('signer')
-      .setAudience(`${product.url}/oidc`)
-      .setExpirationTime('1 minute')
-      .sign(key.privateKey);
+    const signed = await key.sign('signer', `${product.url}/oidc`, bare('signer', fields));
     const { page } = await open({ client_id: 'signer', request: signed, state: 'another' });
     expect(answerIn(page)).toEqual(coded(error, code));
   });

@@ -4,7 +4,7 @@
  */
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestProduct, type TestProduct } from '../../support/product.ts';
+import type { TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { type BrowserPage, createBrowser } from '../browser-client.ts';
 import {
@@ -15,9 +15,9 @@ import {
   keyOfClient,
   offline,
   robot,
-  roomyLimits,
   rsaRobot,
   secret,
+  startProvider,
 } from './stage.ts';
 
 const redis = testRedis();
@@ -41,12 +41,7 @@ const clients = [
 ];
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: {
-      oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
-    },
-    listen: true,
-  });
+  product = await startProvider(redis, clients);
 });
 afterAll(() => product.stop());
 

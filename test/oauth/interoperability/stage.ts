@@ -3,8 +3,11 @@
  * how a library spells it.
  */
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
-import type { Json, TestProduct } from '../../support/product.ts';
+import type { OauthLimits, OauthSettings } from '../../../src/registry/oauth-client.ts';
+import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
+import type { TestRedis } from '../../support/redis.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../browser-client.ts';
 
 /** Signs everything at once, and any number of requests at a time. */
@@ -27,16 +30,34 @@ export const offline = { scope: 'openid offline_access phone', prompt: 'consent'
 
 export const callback = 'https://client.example/callback';
 
-const limitNames = (): readonly string[] => {
-  const defaults = parseConfiguration('{"sandbox":true}');
-  if (!defaults.ok) throw new Error(defaults.problems.join('; '));
-  return Object.keys(defaults.value.oidc.limits);
-};
+const loaded = parseConfiguration('{"sandbox":true}');
+if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+/** Settings of the provider that nobody has configured. */
+export const usualSettings: OauthSettings = loaded.value.oidc;
 
 /** Many logins come from one address and go to few numbers here. */
 export const roomyLimits = Object.fromEntries(
-  limitNames().map((name) => [name, { requests: 1_000_000, perSeconds: 1 }]),
-);
+  Object.keys(usualSettings.limits).map((name) => [name, { requests: 1_000_000, perSeconds: 1 }]),
+) as unknown as OauthLimits;
+
+/**
+ * A product on a socket, with such a provider and room for everything.
+ *
+ * @param clients Of its one tenant, unless there are others in `oidc`.
+ * @param more Of the configuration file.
+ */
+export const startProvider = (
+  redis: TestRedis,
+  clients: readonly object[],
+  oidc: object = {},
+  more: object = {},
+): Promise<TestProduct> => {
+  const tenants = [{ id: 'main', name: 'Main', clients }];
+  return startTestProduct(redis, {
+    configuration: { oidc: { limits: roomyLimits, tenants, ...oidc }, ...more },
+    listen: true,
+  });
+};
 
 /** One element of a tenant's `clients` in the configuration file. */
 export const clientEntry = (id: string, own: Readonly<Record<string, unknown>> = {}) => ({
@@ -57,11 +78,24 @@ export interface KeyOfClient {
   readonly privateKey: KeyObject;
   /** As the configuration file holds it. */
   readonly publicJwk: Readonly<Record<string, unknown>>;
+  /** An assertion, a request object: whatever a client signs for a provider. */
+  sign(clientId: string, audience: string, claims: JWTPayload): Promise<string>;
 }
 
 export const keyOfClient = (kid: string): KeyOfClient => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { privateKey, publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' } };
+  return {
+    privateKey,
+    publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' },
+    sign: (clientId, audience, claims) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .setIssuer(clientId)
+        .setAudience(audience)
+        .setIssuedAt()
+        .setExpirationTime('1 minute')
+        .sign(privateKey),
+  };
 };
 
 export const hintFor = (...msisdns: readonly string[]): string =>
@@ -88,10 +122,10 @@ export interface Visit extends Request {
   readonly page: BrowserPage;
 }
 
-type Fields = Readonly<Record<string, string | undefined>>;
+export type Fields = Readonly<Record<string, string | undefined>>;
 
 /** Absent ones are left out. */
-const encoded = (fields: Fields): string =>
+export const encoded = (fields: Fields): string =>
   new URLSearchParams(
     Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
   ).toString();
@@ -141,7 +175,7 @@ const answerOf = async (response: Response): Promise<Answer> => {
 /** RFC 6749 section 2.3.1. */
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
-const basicOf = (id: string, password: string): string =>
+export const basicOf = (id: string, password: string): string =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(password)}`).toString('base64')}`;
 
 export const relyingParty = (

@@ -1,8 +1,16 @@
 /** Every state that a page can be in, by a name. */
-import { failureCauses } from '../../../src/oauth/pages/failure-cause.ts';
-import type { PageFrame } from '../../../src/oauth/pages/frame.ts';
-import { type LoginView, loginPage, type NumberProblem } from '../../../src/oauth/pages/login-page.ts';
-import { type Notice, noticePage } from '../../../src/oauth/pages/notice-page.ts';
+import { loginPage } from '../../../src/oauth/pages/login-page.ts';
+import { noticePage } from '../../../src/oauth/pages/notice-page.ts';
+import type {
+  FailureCause,
+  LoginView,
+  Notice,
+  NoticeCause,
+  NumberProblem,
+  PageFrame,
+  ViewOf,
+} from '../../../src/oauth/pages/views.ts';
+import { en } from '../../../src/oauth/pages/words-en.ts';
 import type { LoginLanguage } from '../../../src/registry/oauth-client.ts';
 
 export const frameOf = (language: LoginLanguage, own: Partial<PageFrame> = {}): PageFrame => ({
@@ -14,38 +22,33 @@ export const frameOf = (language: LoginLanguage, own: Partial<PageFrame> = {}): 
   ...own,
 });
 
-const at = '/oidc/interaction/abc';
-const form = (name: string) => ({ action: `${at}/${name}`, csrf: 'token-of-the-form' });
+const login = { pagePath: '/oidc/interaction/abc', csrf: 'token-of-the-form' };
 const hint = (msisdn: string, byDefault = false) => ({ msisdn, default: byDefault });
 
-const number = (own: Partial<Extract<LoginView, { kind: 'number' }>>): LoginView => ({
+const number = (own: Partial<ViewOf<'number'>>): LoginView => ({
+  ...login,
   kind: 'number',
-  ...form('number'),
   hints: [],
   manualInput: true,
-  cancelAction: `${at}/cancel`,
   ...own,
 });
 
-const waiting = (own: Partial<Extract<LoginView, { kind: 'waiting' }>>): LoginView => ({
+const waiting = (own: Partial<ViewOf<'waiting'>>): LoginView => ({
+  ...login,
   kind: 'waiting',
-  eventsUrl: `${at}/events`,
-  stateUrl: `${at}/state`,
   sessionCode: 'K7XW',
   matchNumber: undefined,
   phone: '+41 … 01',
   secondsLeft: 80,
-  csrf: 'token-of-the-form',
-  cancelAction: `${at}/cancel`,
   ...own,
 });
 
-const code = (own: Partial<Extract<LoginView, { kind: 'code' }>>): LoginView => ({
+const code = (own: Partial<ViewOf<'code'>>): LoginView => ({
+  ...login,
   kind: 'code',
-  ...form('code'),
   phone: '+41 … 01',
+  wrong: false,
   triesLeft: 3,
-  cancelAction: `${at}/cancel`,
   ...own,
 });
 
@@ -73,32 +76,28 @@ export const loginViews: Readonly<Record<string, LoginView>> = {
   'waiting match': waiting({ matchNumber: '42' }),
   'waiting nearly over': waiting({ secondsLeft: 7 }),
   code: code({}),
-  'code wrong': code({ problem: 'wrong', triesLeft: 2 }),
-  'code wrong last': code({ problem: 'wrong', triesLeft: 1 }),
+  'code wrong': code({ wrong: true, triesLeft: 2 }),
+  'code wrong last': code({ wrong: true, triesLeft: 1 }),
   ...Object.fromEntries(
-    failureCauses.map((cause) => [
+    (Object.keys(en.failed.causes) as FailureCause[]).map((cause) => [
       `failed ${cause}`,
-      { kind: 'failed', cause, reference: 'f3c81a90', returnUrl: `${at}/return` } satisfies LoginView,
+      { ...login, kind: 'failed', cause, reference: 'f3c81a90', ways: [] } satisfies LoginView,
     ]),
   ),
   'failed every way': {
+    ...login,
     kind: 'failed',
     cause: 'no-method',
     reference: 'f3c81a90',
-    retry: form('retry'),
-    otherNumber: form('other'),
-    textMessage: form('text'),
-    returnUrl: `${at}/return`,
+    ways: ['text', 'retry', 'other'],
   },
-  'leaving signed': { kind: 'leaving', url: `${at}/finish`, how: 'signed' },
-  'leaving cancelled': { kind: 'leaving', url: `${at}/return`, how: 'cancelled' },
+  'leaving signed': { ...login, kind: 'leaving', how: 'signed' },
+  'leaving cancelled': { ...login, kind: 'leaving', how: 'cancelled' },
 };
-
-const errorCauses = ['request-unusable', 'login-expired', 'cookie-missing', 'internal', 'other'] as const;
 
 const notices: Readonly<Record<string, Notice>> = {
   ...Object.fromEntries(
-    errorCauses.map((cause) => [
+    (Object.keys(en.notices) as NoticeCause[]).map((cause) => [
       `error ${cause}`,
       { kind: 'error', cause, reference: 'mid_req_1900_f3c81a90' } satisfies Notice,
     ]),

@@ -1,9 +1,10 @@
 /** What holds for every page in every state and language; how they look is seen in a browser. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoginView, loginPage } from '../../../src/oauth/pages/login-page.ts';
+import { loginPage } from '../../../src/oauth/pages/login-page.ts';
 import { readableNumber } from '../../../src/oauth/pages/markup.ts';
 import { noticePage } from '../../../src/oauth/pages/notice-page.ts';
+import type { LoginView, ViewOf } from '../../../src/oauth/pages/views.ts';
 import { type LoginLanguage, loginLanguages } from '../../../src/registry/oauth-client.ts';
 import { everyPage, frameOf, loginViews } from './every-page.ts';
 
@@ -12,18 +13,15 @@ const pagesIn = (language: LoginLanguage) =>
 
 const count = (page: string, pattern: RegExp): number => [...page.matchAll(pattern)].length;
 
-const view = <Kind extends LoginView['kind']>(
-  name: string,
-  kind: Kind,
-): Extract<LoginView, { kind: Kind }> => {
+const view = <Kind extends LoginView['kind']>(name: string, kind: Kind): ViewOf<Kind> => {
   const found = loginViews[name];
   if (found?.kind !== kind) throw new Error(`no such view: ${name}`);
-  return found as Extract<LoginView, { kind: Kind }>;
+  return found as ViewOf<Kind>;
 };
 
 const render = (shown: LoginView): string => loginPage(frameOf('en'), shown);
 
-const chosenByUs = ['kind', 'problem', 'cause', 'how'];
+const chosenByUs = ['kind', 'problem', 'cause', 'how', 'ways'];
 
 const everyTextReplaced = (value: unknown, text: string): unknown => {
   if (typeof value === 'string') return text;
@@ -130,7 +128,7 @@ describe('the pages', () => {
   it('escape the reference and the names on a notice', () => {
     const evil = '"><script>';
     const frame = frameOf('en', { tenantName: evil, clientName: evil });
-    expect(noticePage(frame, { kind: 'error', cause: 'other', reference: evil })).not.toContain('<script');
+    expect(noticePage(frame, { kind: 'error', cause: 'internal', reference: evil })).not.toContain('<script');
     expect(noticePage(frame, { kind: 'log-out', form: '' })).not.toContain('<script');
   });
 

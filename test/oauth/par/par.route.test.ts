@@ -5,6 +5,7 @@ import { createParRoutes } from '../../../src/oauth/par/par.route.ts';
 import type { Tenant } from '../../../src/oauth/tenant.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
+import { noLimits } from '../doubles.ts';
 import { clientEntry, roomyLimits, secret } from '../interoperability/stage.ts';
 import { basic, challenge, encoded, type Fields } from './stage.ts';
 
@@ -156,15 +157,7 @@ describe('a service that cannot do its work', () => {
     } as unknown as Tenant;
     const routes = createParRoutes({
       tenants: { all: [main], main, find: () => undefined, findByIssuer: () => undefined },
-      limits: {
-        mayPush: () => Promise.reject(new Error('Redis is away')),
-        mayPrompt: async () => true,
-        mayGuess: async () => true,
-        mayBeginLogin: async () => true,
-        countFailure: async () => undefined,
-        retryAfterSeconds: 10,
-      },
-      refusals: { note: () => undefined, isShutOut: () => false, isBarred: () => false },
+      limits: { ...noLimits, mayPush: () => Promise.reject(new Error('Redis is away')) },
       settings: { requestUriSeconds: 60 },
       checkSecret: async () => 'wrong',
       isTestNumber: () => false,

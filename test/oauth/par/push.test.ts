@@ -46,6 +46,16 @@ const errorOf = ({ status, body }: Awaited<ReturnType<Stage['push']>>): readonly
   /^mid_([a-z]+_\d+)_[\w-]{8} - [\x20\x21\x23-\x5b\x5d-\x7e]+$/.exec(body.error_description)?.[1],
 ];
 
+const invalid = [400, 'invalid_request', 'req_1900'];
+
+/** What a public client sends. */
+const forApp: Fields = {
+  ...usual,
+  client_id: 'app',
+  code_challenge: challenge,
+  code_challenge_method: 'S256',
+};
+
 describe('a valid request', () => {
   it('is answered with a handle of its own that nobody can guess, and its lifetime', async () => {
     const answers = await Promise.all([stage.push(), stage.push()]);
@@ -124,14 +134,8 @@ describe('a valid request', () => {
         { ...clientOf(stage, 'app'), id: 'native', redirectUris: ['com.example:/cb', 'http://127.0.0.1/cb'] },
       ],
     });
-    const fields = {
-      ...usual,
-      client_id: 'native',
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-    };
     const statusOf = async (redirect_uri: string) =>
-      (await native.send(encoded({ ...fields, redirect_uri }))).status;
+      (await native.send(encoded({ ...forApp, client_id: 'native', redirect_uri }))).status;
     expect(await statusOf('http://127.0.0.1:54321/cb')).toBe(200);
     expect(await statusOf('http://127.0.0.1:54321/other')).toBe(400);
     expect(await statusOf('http://127.0.0.1:54321@evil.example/cb')).toBe(400);
@@ -164,7 +168,7 @@ describe('a client that is not strict', () => {
   it('may do without openid, but not with what needs an ID token', async () => {
     const scope = 'phone';
     expect((await stage.push({ scope, nonce: undefined }, 'lenient')).status).toBe(200);
-    expect(errorOf(await stage.push({ scope }, 'lenient'))).toEqual([400, 'invalid_request', 'req_1900']);
+    expect(errorOf(await stage.push({ scope }, 'lenient'))).toEqual(invalid);
   });
 
   it('is told of a scope that it may not ask for', async () => {
@@ -177,113 +181,68 @@ describe('a client that is not strict', () => {
 });
 
 describe('a request is refused', () => {
+  const expectRefused = async (fields: Fields, id: string, expected: readonly string[]): Promise<void> => {
+    const answer = await stage.push(fields, id);
+    expect(errorOf(answer)).toEqual([400, ...expected]);
+    expect(answer.headers).toMatchObject(answerHeaders);
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+  };
+  const withChallenge = (code_challenge: string): Fields => ({
+    code_challenge,
+    code_challenge_method: 'S256',
+  });
+
+  it.each<[why: string, fields: Fields, client?: string]>([
+    ['request_uri is in the body', { request_uri: 'urn:x' }],
+    ['redirect_uri is not registered', { redirect_uri: `${callback}/` }],
+    ['redirect_uri has a fragment', { redirect_uri: `${callback}#x` }],
+    ['redirect_uri has a query', { redirect_uri: `${callback}?x` }],
+    ['redirect_uri is missing and several are registered', { redirect_uri: undefined }, 'several'],
+    ['response_type is missing', { response_type: undefined }],
+    ['response_mode is unknown', { response_mode: 'web_message' }],
+    ['prompt is none and login', { prompt: 'none login' }],
+    ['prompt is unknown', { prompt: 'create' }],
+    ['max_age is negative', { max_age: '-1' }],
+    ['max_age is no integer', { max_age: '1.5' }],
+    ['code_challenge has no method', { code_challenge: challenge }],
+    ['code_challenge_method is plain', { code_challenge: challenge, code_challenge_method: 'plain' }],
+    ['code_challenge is missing beside its method', { code_challenge_method: 'S256' }],
+    ['code_challenge is too long', withChallenge(`${challenge}A`)],
+    ['code_challenge is no base64url', withChallenge(`${challenge.slice(1)}=`)],
+    ['dtbd is too long in the GSM alphabet', { dtbd: 'a'.repeat(240) }, 'knowing'],
+    ['dtbd is too long in UCS-2', { dtbd: 'ж'.repeat(120) }, 'knowing'],
+    ['dtbd has a control character', { dtbd: 'Log\u0007 in?' }, 'knowing'],
+    ['dtbd turns its writing direction', { dtbd: 'Log \u202e in?' }, 'knowing'],
+    ['dpop_jkt is no thumbprint', { dpop_jkt: 'short' }],
+    ['id_token_hint is no ID token', { id_token_hint: 'e30.e30.' }],
+    ['client_id is another client', { client_id: 'post' }],
+    ['it is not signed though the client must sign', {}, 'signing'],
+  ])('as invalid when %s', (_why, fields, id = 'shop') =>
+    expectRefused(fields, id, ['invalid_request', 'req_1900']),
+  );
+
+  const hints = { twice: hint('+41790000001', '41790000001'), test: hint('+41790000001', testNumber) };
+
   it.each<[why: string, error: string, code: string, fields: Fields, client?: string]>([
-    ['request_uri is in the body', 'invalid_request', 'req_1900', { request_uri: 'urn:x' }],
     ['registration is in the body', 'registration_not_supported', 'req_1900', { registration: '{}' }],
-    ['redirect_uri is not registered', 'invalid_request', 'req_1900', { redirect_uri: `${callback}/` }],
-    ['redirect_uri has a fragment', 'invalid_request', 'req_1900', { redirect_uri: `${callback}#x` }],
-    ['redirect_uri has a query', 'invalid_request', 'req_1900', { redirect_uri: `${callback}?x` }],
-    [
-      'redirect_uri is missing and several are registered',
-      'invalid_request',
-      'req_1900',
-      { redirect_uri: undefined },
-      'several',
-    ],
-    ['response_type is missing', 'invalid_request', 'req_1900', { response_type: undefined }],
     ['response_type is token', 'unsupported_response_type', 'req_1900', { response_type: 'token' }],
-    [
-      'response_type is code id_token',
-      'unsupported_response_type',
-      'req_1900',
-      { response_type: 'code id_token' },
-    ],
-    ['response_mode is unknown', 'invalid_request', 'req_1900', { response_mode: 'web_message' }],
+    ['response_type is two', 'unsupported_response_type', 'req_1900', { response_type: 'code id_token' }],
     ['scope is missing', 'invalid_scope', 'req_1110', { scope: undefined }],
     ['scope has no openid', 'invalid_scope', 'req_1110', { scope: 'phone' }],
     ['scope has an unknown value', 'invalid_scope', 'req_1110', { scope: 'openid read' }],
     ['scope is malformed', 'invalid_scope', 'req_1110', { scope: 'openid  phone' }, 'lenient'],
-    [
-      'scope has a value that the client is not registered for',
-      'invalid_scope',
-      'sec_2010',
-      { scope: 'openid mid_cms' },
-    ],
+    ['scope has one that is not registered', 'invalid_scope', 'sec_2010', { scope: 'openid mid_cms' }],
     ['acr_values has an unknown value', 'invalid_request', 'req_1010', { acr_values: 'mid_al3_any mid_al9' }],
     ['acr_values is malformed', 'invalid_request', 'req_1020', { acr_values: ' mid_al3_any' }, 'lenient'],
     ['ui_locales is malformed', 'invalid_request', 'req_1040', { ui_locales: 'de_CH' }],
-    ['prompt is none and login', 'invalid_request', 'req_1900', { prompt: 'none login' }],
-    ['prompt is unknown', 'invalid_request', 'req_1900', { prompt: 'create' }],
-    ['max_age is negative', 'invalid_request', 'req_1900', { max_age: '-1' }],
-    ['max_age is no integer', 'invalid_request', 'req_1900', { max_age: '1.5' }],
-    ['code_challenge has no method', 'invalid_request', 'req_1900', { code_challenge: challenge }],
-    [
-      'code_challenge_method is plain',
-      'invalid_request',
-      'req_1900',
-      { code_challenge: challenge, code_challenge_method: 'plain' },
-    ],
-    [
-      'code_challenge is missing beside its method',
-      'invalid_request',
-      'req_1900',
-      { code_challenge_method: 'S256' },
-    ],
-    [
-      'code_challenge is too long',
-      'invalid_request',
-      'req_1900',
-      { code_challenge: `${challenge}A`, code_challenge_method: 'S256' },
-    ],
-    [
-      'code_challenge is no base64url',
-      'invalid_request',
-      'req_1900',
-      { code_challenge: `${challenge.slice(1)}=`, code_challenge_method: 'S256' },
-    ],
     ['login_hint has no hints', 'invalid_request', 'req_1050', { login_hint: '{"hints":[]}' }],
     ['login_hint has a bad number', 'invalid_request', 'req_1070', { login_hint: hint('12') }],
-    [
-      'login_hint has a number twice',
-      'invalid_request',
-      'req_1080',
-      { login_hint: hint('+41790000001', '41790000001') },
-    ],
+    ['login_hint has a number twice', 'invalid_request', 'req_1080', { login_hint: hints.twice }],
     ['login_hint is bad JSON', 'invalid_request', 'req_1100', { login_hint: '{' }],
     ['login_hint names a test number', 'unauthorized_client', 'sec_2030', { login_hint: `+${testNumber}` }],
-    [
-      'login_hint names a test number among others',
-      'unauthorized_client',
-      'sec_2030',
-      { login_hint: hint('+41790000001', testNumber) },
-    ],
+    ['login_hint names one among others', 'unauthorized_client', 'sec_2030', { login_hint: hints.test }],
     ['dtbd comes from a client that may not bring it', 'invalid_request', 'sec_2030', { dtbd: 'Log in?' }],
-    [
-      'dtbd is too long in the GSM alphabet',
-      'invalid_request',
-      'req_1900',
-      { dtbd: 'a'.repeat(240) },
-      'knowing',
-    ],
-    ['dtbd is too long in UCS-2', 'invalid_request', 'req_1900', { dtbd: 'ж'.repeat(120) }, 'knowing'],
-    ['dtbd has a control character', 'invalid_request', 'req_1900', { dtbd: 'Log\u0007 in?' }, 'knowing'],
-    [
-      'dtbd turns its writing direction',
-      'invalid_request',
-      'req_1900',
-      { dtbd: 'Log \u202e in?' },
-      'knowing',
-    ],
-    ['dpop_jkt is no thumbprint', 'invalid_request', 'req_1900', { dpop_jkt: 'short' }],
-    ['id_token_hint is no ID token', 'invalid_request', 'req_1900', { id_token_hint: 'e30.e30.' }],
-    ['client_id is another client', 'invalid_request', 'req_1900', { client_id: 'post' }],
-    ['it is not signed though the client must sign', 'invalid_request', 'req_1900', {}, 'signing'],
-  ])('when %s', async (_why, error, code, fields, id = 'shop') => {
-    const answer = await stage.push(fields, id, { headers: { authorization: basic(id) } });
-    expect(errorOf(answer)).toEqual([400, error, code]);
-    expect(answer.headers).toMatchObject(answerHeaders);
-    expect(answer.headers).not.toHaveProperty('www-authenticate');
-  });
+  ])('when %s', (_why, error, code, fields, id = 'shop') => expectRefused(fields, id, [error, code]));
 
   it.each<[string, string, string]>([
     ['nothing was sent', '', 'req_1130'],
@@ -307,7 +266,7 @@ describe('a request is refused', () => {
     const answer = await stage.send(Buffer.from([0x73, 0x3d, 0xff]), {
       headers: { authorization: basic('shop') },
     });
-    expect(errorOf(answer)).toEqual([400, 'invalid_request', 'req_1900']);
+    expect(errorOf(answer)).toEqual(invalid);
   });
 
   it.each([
@@ -316,11 +275,7 @@ describe('a request is refused', () => {
     'multipart/form-data',
     'application/x-www-form-urlencoded; charset=latin1',
   ])('when its content type is %s', async (contentType) => {
-    expect(errorOf(await stage.push({}, 'shop', { contentType }))).toEqual([
-      400,
-      'invalid_request',
-      'req_1900',
-    ]);
+    expect(errorOf(await stage.push({}, 'shop', { contentType }))).toEqual(invalid);
   });
 
   it('with an audit entry by which its answer is found', async () => {
@@ -358,10 +313,8 @@ describe('a text for the phone', () => {
 });
 
 describe('a public client', () => {
-  const fields = { ...usual, client_id: 'app', code_challenge: challenge, code_challenge_method: 'S256' };
-
   it('needs PKCE and no Authorization header', async () => {
-    const answer = await stage.send(encoded(fields));
+    const answer = await stage.send(encoded(forApp));
     expect(answer.status).toBe(200);
     expect((await stage.stored(answer)).trusted).toBe(false);
   });
@@ -372,24 +325,18 @@ describe('a public client', () => {
     ['no method', { code_challenge_method: undefined }],
     ['a malformed challenge', { code_challenge: 'too short' }],
   ])('is refused with %s', async (_case, changed) => {
-    const answer = await stage.send(encoded({ ...fields, ...changed }));
-    expect(errorOf(answer)).toEqual([400, 'invalid_request', 'req_1900']);
+    const answer = await stage.send(encoded({ ...forApp, ...changed }));
+    expect(errorOf(answer)).toEqual(invalid);
   });
 
   it('is refused with an Authorization header', async () => {
-    const answer = await stage.send(encoded(fields), { headers: { authorization: basic('app') } });
+    const answer = await stage.send(encoded(forApp), { headers: { authorization: basic('app') } });
     expect(errorOf(answer)).toEqual([401, 'invalid_client', 'req_1900']);
   });
 });
 
 describe('a page of a public client in a browser', () => {
-  const fields = encoded({
-    ...usual,
-    client_id: 'page',
-    redirect_uri: undefined,
-    code_challenge: challenge,
-    code_challenge_method: 'S256',
-  });
+  const fields = encoded({ ...forApp, client_id: 'page', redirect_uri: undefined });
   const allowed = 'access-control-allow-origin';
 
   it('may read the answer, also a refusal', async () => {
@@ -409,13 +356,9 @@ describe('a page of a public client in a browser', () => {
     'is not told when it comes from %s',
     async (origin) => {
       expect((await stage.send(fields, { headers: { origin } })).headers).not.toHaveProperty(allowed);
-      const app = encoded({
-        ...usual,
-        client_id: 'app',
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-      });
-      expect((await stage.send(app, { headers: { origin } })).headers).not.toHaveProperty(allowed);
+      expect((await stage.send(encoded(forApp), { headers: { origin } })).headers).not.toHaveProperty(
+        allowed,
+      );
     },
   );
 
@@ -590,7 +533,7 @@ describe('the tenant', () => {
     ['the headers disagree', { headers: { issuer: mainIssuer, 'tenant-id': 'other' } }],
     ['the address and a header disagree', { path: 'other', headers: { 'tenant-id': 'first' } }],
   ])('is refused when %s', async (_case, pushing) => {
-    expect(errorOf(await stage.push({}, 'shop', pushing))).toEqual([400, 'invalid_request', 'req_1900']);
+    expect(errorOf(await stage.push({}, 'shop', pushing))).toEqual(invalid);
   });
 
   it('knows its own clients only', async () => {
@@ -616,15 +559,8 @@ describe('too many requests', () => {
   it('of a client that proves nothing are turned away by address', async () => {
     const few = { requests: 1, perSeconds: 3600 };
     const busy = await openStage(redis, { limits: { pushedPerAddress: few } });
-    const push = async (address: string): Promise<number> => {
-      const form = {
-        ...usual,
-        client_id: 'app',
-        code_challenge: 'x'.repeat(43),
-        code_challenge_method: 'S256',
-      };
-      return (await busy.send(encoded(form), { address })).status;
-    };
+    const push = async (address: string): Promise<number> =>
+      (await busy.send(encoded(forApp), { address })).status;
     expect([await push('192.0.2.9'), await push('192.0.2.9'), await push('192.0.2.10')]).toEqual([
       200, 429, 200,
     ]);
@@ -658,11 +594,7 @@ describe('an ID token', () => {
       return token.issue({ use: 'idtoken' });
     };
     expect((await stage.push({ id_token_hint: await issue('shop') })).status).toBe(200);
-    expect(errorOf(await stage.push({ id_token_hint: await issue('several') }))).toEqual([
-      400,
-      'invalid_request',
-      'req_1900',
-    ]);
+    expect(errorOf(await stage.push({ id_token_hint: await issue('several') }))).toEqual(invalid);
   });
 });
 

@@ -7,7 +7,6 @@ import type { OauthEntry } from '../../../src/oauth/log.ts';
 import { openTenants } from '../../../src/oauth/open-tenants.ts';
 import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
 import { createPar, type Par } from '../../../src/oauth/par/par.ts';
-import { createRefusals } from '../../../src/oauth/refusals.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
 import type {
   OauthClient,
@@ -20,6 +19,9 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
+import { basicOf, encoded, type Fields, roomyLimits, usualSettings } from '../interoperability/stage.ts';
+
+export { encoded, type Fields } from '../interoperability/stage.ts';
 
 /** One for all stages of a file: they share what is in Redis, as processes do. */
 const masterKey = randomBytes(32);
@@ -70,19 +72,6 @@ export const client = (id: string, own: Partial<OauthClient> = {}): OauthClient 
   ...own,
 });
 
-const roomy = { requests: 1_000_000, perSeconds: 1 };
-const roomyLimits: OauthLimits = {
-  pushedPerClient: roomy,
-  pushedPerAddress: roomy,
-  promptsPerNumber: roomy,
-  promptsPerNumberLong: roomy,
-  guessesPerNumber: roomy,
-  loginsPerAddress: roomy,
-  promptsPerClient: roomy,
-  promptsPerAddress: roomy,
-  refusedTokensPerAddress: roomy,
-};
-
 export interface Pushing {
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: 'other' | undefined;
@@ -90,18 +79,7 @@ export interface Pushing {
   readonly address?: string;
 }
 
-export type Fields = Readonly<Record<string, string | undefined>>;
-
-export const encoded = (fields: Fields): string =>
-  new URLSearchParams(
-    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  ).toString();
-
-/** RFC 6749 section 2.3.1. */
-export const basic = (id: string, password: string = secret): string => {
-  const part = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
-  return `Basic ${Buffer.from(`${part(id)}:${part(password)}`).toString('base64')}`;
-};
+export const basic = (id: string, password: string = secret): string => basicOf(id, password);
 
 /** What every request needs. */
 export const usual: Fields = {
@@ -164,15 +142,8 @@ export const openStage = async (
   const now = Date.now;
   const connection = redis.client();
   const settings: OauthSettings = {
+    ...usualSettings,
     requestUriSeconds: 90,
-    codeSeconds: 60,
-    accessTokenSeconds: 600,
-    idTokenSeconds: 600,
-    refreshTokenSeconds: 3600,
-    interactionSeconds: 600,
-    promptSeconds: 60,
-    singleSignOnSeconds: 0,
-    keys: { publishSeconds: 600, keepSeconds: 3600 },
     limits: { ...roomyLimits, ...limits },
     tenants: [
       { id: 'first', name: 'First', branding, loginText: {}, clients: all },
@@ -185,7 +156,7 @@ export const openStage = async (
       },
     ],
   };
-  const tenants = openTenants({
+  const tenants = openTenants(() => ({
     settings,
     templates: settings.tenants,
     publicUrl,
@@ -199,20 +170,19 @@ export const openStage = async (
     onSuspicious: () => undefined,
     now,
     log,
-  });
+  }));
   const allowances = createLimits({
     limiter: createRateLimiter({ redis: connection, prefix: redis.prefix }),
     limits: settings.limits,
     tenants,
     isTestNumber: (msisdn) => msisdn === testNumber,
+    now,
   });
-  const refusals = createRefusals({ limits: allowances, now });
   const par = createPar({
     tenants,
-    checkSecret: createSecretCheck({ passwords, refusals }),
+    checkSecret: createSecretCheck(passwords, allowances),
     limits: allowances,
-    refusals,
-    requestUriSeconds: settings.requestUriSeconds,
+    settings,
     isTestNumber: (msisdn) => msisdn === testNumber,
     now,
     log,
@@ -221,13 +191,13 @@ export const openStage = async (
   const send: Stage['send'] = async (body, pushing = {}) => {
     const { headers = {}, path, address = '192.0.2.1' } = pushing;
     const tenantFromPath = path === undefined ? undefined : tenants.find(path);
+    const form = 'application/x-www-form-urlencoded';
+    const contentType = 'contentType' in pushing ? pushing.contentType : form;
     return par.push({
       tenantFromPath,
-      header: (name) => headers[name],
+      header: (name) => (name === 'content-type' ? contentType : headers[name]),
       address: { caller: address },
       body: typeof body === 'string' ? Buffer.from(body) : body,
-      contentType: 'contentType' in pushing ? pushing.contentType : 'application/x-www-form-urlencoded',
-      url: `${(tenantFromPath ?? tenants.main).issuer}/par`,
     });
   };
 

@@ -1,5 +1,5 @@
-import { hashOfAlgorithm } from './algorithms.ts';
 import type { JwksCache } from './jwks-cache.ts';
+import { hashOfAlgorithm } from './token.ts';
 
 /** What a relying party expects of an ID token. */
 export interface ValidateIdTokenOptions {
@@ -42,24 +42,8 @@ export interface ValidateIdTokenOptions {
   readonly subject?: string | undefined;
 }
 
-/** The same with defaults, and the time of this validation. */
-export interface Expectations {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly jwks: JwksCache;
-  readonly nonce: string | undefined;
-  readonly nonceOptional: boolean;
-  readonly accessToken: string | undefined;
-  readonly accessTokenHashOptional: boolean;
-  readonly algorithms: readonly string[];
-  readonly toleranceSeconds: number;
-  readonly nowSeconds: number;
-  readonly maxAgeSeconds: number | undefined;
-  readonly acrValues: readonly string[] | undefined;
-  readonly authorizedParties: readonly string[];
-  readonly trustedAudiences: readonly string[] | undefined;
-  readonly subject: string | undefined;
-}
+/** The options with defaults, and the time of this validation. */
+export type Expectations = Readonly<ReturnType<typeof readParameters>>;
 
 const maxToleranceSeconds = 300;
 
@@ -80,7 +64,7 @@ const requireSeconds = (name: string, value: number, most: number): void => {
 };
 
 /** @throws TypeError for parameters that no token could be checked with; names the parameter, not its value. */
-export const readParameters = (options: ValidateIdTokenOptions): Expectations => {
+export const readParameters = (options: ValidateIdTokenOptions) => {
   const { algorithms = ['RS256'], clockToleranceSeconds = 5, now = Date.now } = options;
   const { issuer, clientId, nonce, accessToken, subject, maxAgeSeconds, acrValues } = options;
   const { authorizedParties = [], trustedAudiences } = options;
@@ -107,20 +91,10 @@ export const readParameters = (options: ValidateIdTokenOptions): Expectations =>
   const nowSeconds = now() / 1000;
   if (!Number.isFinite(nowSeconds)) throw new TypeError('now must return milliseconds since the epoch');
   return {
-    issuer,
-    clientId,
-    jwks: options.jwks,
-    nonce,
-    nonceOptional: options.nonceOptional ?? false,
-    accessToken,
-    accessTokenHashOptional: options.accessTokenHashOptional ?? false,
+    ...options,
     algorithms,
     toleranceSeconds: clockToleranceSeconds,
     nowSeconds,
-    maxAgeSeconds,
-    acrValues,
     authorizedParties: [clientId, ...authorizedParties],
-    trustedAudiences,
-    subject,
   };
 };

@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { OauthSettings } from '../registry/oauth-client.ts';
+import type { Source } from '../registry/rate-limiter.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import type { SecretCheck } from './client-authentication.ts';
+import type { BodyLimits } from './form.ts';
+import type { Limits } from './limits.ts';
+import type { OauthLog } from './log.ts';
+import type { Logins } from './logins.ts';
+import type { Tenants } from './tenant.ts';
+
+/** What the parts of the provider are made of; each names what it takes. */
+export interface OauthDeps {
+  readonly tenants: Tenants;
+  readonly settings: OauthSettings;
+  readonly logins: Logins;
+  readonly subscribers: SubscriberRegistry;
+  readonly limits: Limits;
+  readonly checkSecret: SecretCheck;
+  readonly isTestNumber: (msisdn: string) => boolean;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
+  readonly body: BodyLimits;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+  readonly log: OauthLog;
+}
+
+/** Of a route. Both are there when the request came over a socket. */
+export interface Environment {
+  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
+}

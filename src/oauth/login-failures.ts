@@ -1,0 +1,67 @@
+/**
+ * What is told when a person could not be logged in: the one table from the fault of the transaction to the words of the page
+ * and to the OAuth error, for the browser's login and for backchannel requests alike.
+ *
+ * The texts are fixed. What a device or a subscriber's entry says in its own words is not passed on.
+ */
+import type { Fault, FaultCode } from '../protocol/fault.ts';
+import { type CodedDescription, describeError, type ErrorCause } from './error-codes.ts';
+import type { FailureCause } from './pages/views.ts';
+
+export interface LoginError extends CodedDescription {
+  readonly error: 'access_denied' | 'login_required' | 'server_error';
+}
+
+type Row = readonly [page: FailureCause, cause: ErrorCause, text: string];
+
+/** The client is not told more. */
+const other = (page: FailureCause): Row => [
+  page,
+  'otherAuthentication',
+  'the user could not be authenticated',
+];
+/** Our own mistake, or one that the person cannot mend. */
+const ours = other('internal');
+const noMethod: Row = ['no-method', 'noMethod', 'the user has no method that can authenticate as requested'];
+
+const table: Readonly<Record<FaultCode, Row>> = {
+  101: ours,
+  102: ours,
+  103: ours,
+  104: ours,
+  105: noMethod,
+  107: ours,
+  108: ours,
+  109: noMethod,
+  208: ['no-response', 'noResponse', 'the user did not respond in time'],
+  209: other('unreachable'),
+  401: ['rejected', 'rejectedByUser', 'the user rejected the authentication'],
+  402: other('pin-blocked'),
+  403: other('suspended'),
+  404: ['needs-activation', 'needsActivation', 'the user must activate the account first'],
+  406: ['busy-phone', 'busyPhone', 'another request is in progress on the device of the user'],
+  422: other('certificate'),
+  450: other('location'),
+  900: ['internal', 'internal', 'internal error'],
+};
+
+/** What the page says. */
+export const failureCauseOf = ({ code }: Pick<Fault, 'code'>): FailureCause => table[code][0];
+
+const described = ([, cause, text]: Row, trace: string | undefined): LoginError => ({
+  error: cause === 'internal' ? 'server_error' : 'access_denied',
+  ...describeError(cause, text, trace),
+});
+
+/** @param trace By which the person's page and the log name the same login; without it a new one. */
+export const errorOfFault = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
+  described(table[code], trace);
+
+/** For endings that no transaction has a fault for, such as a wrong one-time password. */
+export const otherLoginError = (trace?: string): LoginError => described(ours, trace);
+
+/** Somebody has logged in, but not the person of the `id_token_hint` (OpenID Connect Core section 3.1.2.1). */
+export const otherPersonError = (trace?: string): LoginError => ({
+  error: 'login_required',
+  ...describeError('otherAuthentication', 'somebody else than id_token_hint names has logged in', trace),
+});

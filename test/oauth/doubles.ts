@@ -1,0 +1,24 @@
+/** Parts of the provider for tests that need only one of the others. */
+import type { Limits } from '../../src/oauth/limits.ts';
+import { createSealedStore, type SealedStore } from '../../src/oauth/sealed-store.ts';
+import type { TestRedis } from '../support/redis.ts';
+
+export const sealedStoreOf = (redis: TestRedis, tenant = 'main'): SealedStore =>
+  createSealedStore({
+    redis: redis.client(),
+    prefix: redis.prefix,
+    tenant,
+    masterKey: Buffer.alloc(32, 7),
+  });
+
+/** Nothing is limited. */
+export const noLimits: Limits = {
+  retryAfterSeconds: 10,
+  mayPush: async () => true,
+  mayPrompt: async () => true,
+  mayGuess: async () => true,
+  mayBeginLogin: async () => true,
+  noteFailure: () => undefined,
+  isShutOut: () => false,
+  isBarred: () => false,
+};
