@@ -1,9 +1,8 @@
 /**
- * How an order of a form went, as the page says it that the browser is sent to afterwards. Addresses carry the name of the notice
+ * How an order of a form went, as said by the page that the browser is sent to afterwards. Addresses carry the name of the notice
  * and never its words, so that nobody can make the console say something by a link.
  */
-import type { Html } from './markup.ts';
-import { banner, nothing } from './markup.ts';
+import { banner, type Html, nothing } from './markup.ts';
 
 const notices = {
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],

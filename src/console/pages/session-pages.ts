@@ -91,3 +91,10 @@ export const messagePage = ({
 <p class="quiet">HTTP ${status}</p>
 <p><a href="/admin">To the console</a></p></div>`,
   });
+
+export const unknownPage = (what: string): string =>
+  messagePage({
+    title: 'Not found',
+    text: `There is no such ${what}, or it is kept no longer.`,
+    status: 404,
+  });

@@ -7,8 +7,8 @@
  *
  * Source: HTML Living Standard, section 9.2.
  */
-import type { Operators } from '../../operators/operators.ts';
-import type { ConsoleSession } from '../deps.ts';
+import type { Operators } from '../operators/operators.ts';
+import type { ConsoleSession } from './deps.ts';
 import { refuse } from './answers.ts';
 
 export interface EventStreams {
