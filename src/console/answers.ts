@@ -24,7 +24,9 @@ export const present = <R extends Result, Good extends string>(
   refusals: Readonly<Record<Exclude<NameOf<R>, Good>, Refusal>>,
 ): Response => {
   const name: string = nameOf(result);
-  return name === good ? answer({ result: name }) : refuse(...refusals[name as Exclude<NameOf<R>, Good>]);
+  if (name === good) return answer({ result: name });
+  const refusal: Refusal = refusals[name as Exclude<NameOf<R>, Good>];
+  return refuse(...refusal);
 };
 
 export const refusedRole: Refusal = [403, 'forbidden', 'Your role does not allow this'];

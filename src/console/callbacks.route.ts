@@ -1,7 +1,11 @@
 /** Callbacks: the list of dead ones, the replay of one, and of all that a filter finds. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { callbacksPerSecond, type OneCallbackReplay } from '../operators/callback-replays.ts';
+import {
+  type CallbackRefusal,
+  callbacksPerSecond,
+  type OneCallbackReplay,
+} from '../operators/callback-replays.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, optionalReasonBody, paged, query, readForm, reason, text, time } from './input.ts';
@@ -9,7 +13,7 @@ import { callbacksPage } from './pages/callbacks-page.ts';
 import { queryOf } from './pages/markup.ts';
 import { readNotice } from './pages/notices.ts';
 import { callbackBulkPage, callbackPlanPage } from './pages/plan-pages.ts';
-import { messagePage, unknownPage } from './pages/session-pages.ts';
+import { forbiddenPage, unknownPage } from './pages/session-pages.ts';
 import { shownCallbacks } from './redaction.ts';
 import { needs } from './session/session.ts';
 
@@ -29,14 +33,14 @@ const replayBody = z.strictObject({
   perSecond: z.number().min(least).max(most).default(usual),
 });
 
-const refusals = {
+const refusals: Readonly<Record<CallbackRefusal | 'unknown' | 'not-dead', Refusal>> = {
   role: refusedRole,
   reason: [422, 'reason', 'reason must have at most 500 characters'],
   rate: [400, 'bad-request', 'perSecond is out of bounds'],
   nothing: [409, 'nothing', 'There is no dead callback like that'],
   unknown: [404, 'unknown', 'There is no such callback'],
   'not-dead': [409, 'not-dead', 'It has been delivered, or will be tried again by itself'],
-} as const satisfies Record<string, Refusal>;
+};
 
 /** Also what the queue board's button gets. */
 export const presentCallbackReplay = (result: OneCallbackReplay): Response =>
@@ -126,11 +130,8 @@ export const createCallbackRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment
     const perSecond = (form.perSecond ?? '').trim();
     const order = { perSecond: Number(perSecond), operator: session.operator, reason };
     const done = await callbacks.replayAll(filter, order);
-    if (!('refused' in done)) return c.html(callbackBulkPage({ session, apId, done }));
-    if (done.refused === 'role') {
-      const text = 'Your role does not allow this.';
-      return c.html(messagePage({ title: 'Not allowed', text, status: 403 }), 403);
-    }
+    if (!('refused' in done)) return c.html(callbackBulkPage(session, apId, done));
+    if (done.refused === 'role') return c.html(forbiddenPage('Your role does not allow this.'), 403);
     const problem = done.refused === 'nothing' ? undefined : done.refused;
     const plan = await callbacks.plan(filter);
     return c.html(callbackPlanPage({ session, apId, to, plan, problem, reason, perSecond }), 422);

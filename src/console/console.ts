@@ -38,14 +38,13 @@ const failed: Refusal = [500, 'trouble', 'Something went wrong'];
 
 const refuseAt = (path: string, [status, code, title]: Refusal): Response => {
   if (isApi(path)) return refuse(status, code, title);
-  return new Response(messagePage({ title, text: '', status }), {
+  return new Response(messagePage(status, title, ''), {
     status,
     headers: { 'content-type': 'text/html;charset=UTF-8' },
   });
 };
 
-const limitBody = (maxSize: number) =>
-  bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
+const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
 
 export const createConsole = (deps: ConsoleDeps): Console => {
   const streams = createEventStreams(deps.operators);

@@ -87,5 +87,7 @@ export const readForm = async (
   c: Context<ConsoleEnvironment>,
 ): Promise<Readonly<Partial<Record<string, string>>>> => {
   const form = Object.entries(await c.req.parseBody());
-  return Object.fromEntries(form.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+  return Object.fromEntries(
+    form.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 };

@@ -50,14 +50,11 @@ export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow):
   ...(fault !== undefined && { fault: shownFault(role, fault) }),
 });
 
-export interface ShownPlan extends Omit<ReplayPlan, 'first'> {
-  readonly first: readonly ShownRow[];
-}
-
-export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan): ShownPlan => ({
+export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({
   ...plan,
   first: first.map((row) => shownRow(role, row)),
 });
+export type ShownPlan = ReturnType<typeof shownPlan>;
 
 export interface ShownCallback extends CallbackRow {
   /** Absent when the application has no callback any more. The rest of the address may hold a secret. */

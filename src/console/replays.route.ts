@@ -8,9 +8,9 @@ import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
 import { readNotice } from './pages/notices.ts';
-import { type PlanProblem, planPage } from './pages/plan-pages.ts';
+import { type PlanModel, planPage } from './pages/plan-pages.ts';
 import { replayPage, replaysPage } from './pages/replays-page.ts';
-import { messagePage, unknownPage } from './pages/session-pages.ts';
+import { forbiddenPage, messagePage, unknownPage } from './pages/session-pages.ts';
 import { type ShownPlan, shownBulk, shownPlan } from './redaction.ts';
 import { needs } from './session/session.ts';
 
@@ -41,21 +41,19 @@ const selectionOf = ({ filter, ids }: z.output<typeof selection>): ReplaySelecti
   return { filter: { ...filterOf(rest), maxAttempts } };
 };
 
-const refusals = {
+const refusals: Readonly<
+  Record<'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running', Refusal>
+> = {
   role: refusedRole,
   reason: [422, 'reason', 'reason is needed'],
   nothing: [409, 'nothing', 'There is nothing to replay'],
   rate: [400, 'bad-request', 'perSecond is out of bounds'],
   unknown: [404, 'unknown', 'There is no such bulk replay'],
   'not-running': [409, 'not-running', 'It is over, or being stopped already'],
-} as const satisfies Record<string, Refusal>;
+};
 
 const wrongFilter = (): string =>
-  messagePage({
-    title: 'The filter cannot be read',
-    text: 'Go back to the list and correct it.',
-    status: 422,
-  });
+  messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.');
 
 /** Without the state, which is failed in any case. */
 const readFailedFilter = ({ state: _, ...fields }: Parameters<typeof readFilter>[0]): ReadFilter =>
@@ -134,7 +132,7 @@ export const createReplayRoutes = ({ replays, now }: ConsoleDeps): Hono<ConsoleE
     const perSecond = (fields.perSecond ?? '').trim();
     const rate = perSecond === '' ? Number.NaN : Number(perSecond);
     const plan = await planned(filter, operator);
-    const askAgain = (problem: PlanProblem) =>
+    const askAgain = (problem: PlanModel['problem']) =>
       c.html(planPage({ session, form, plan, problem, reason: written, perSecond }), 422);
     if (reason === '' || reason.length > maxReason) return askAgain('reason');
     if (!(rate > 0 && rate <= maxPerSecond)) return askAgain('rate');
@@ -143,8 +141,7 @@ export const createReplayRoutes = ({ replays, now }: ConsoleDeps): Hono<ConsoleE
     const started = await replays.start({ filter }, { perSecond: rate, operator, reason });
     if ('bulkId' in started) return c.redirect(`/admin/replays/${started.bulkId}`, 303);
     if (started.refused !== 'role') return askAgain(started.refused);
-    const text = 'Your role does not allow this.';
-    return c.html(messagePage({ title: 'Not allowed', text, status: 403 }), 403);
+    return c.html(forbiddenPage('Your role does not allow this.'), 403);
   });
 
   routes.get('/admin/replays/:id', async (c) => {

@@ -50,7 +50,7 @@ export const createServiceRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment>
       history.overview(time - hourMs),
       history.overview(time - 24 * hourMs),
     ]);
-    return c.html(overviewPage({ session: c.get('session'), hour, day, now: time }));
+    return c.html(overviewPage(c.get('session'), hour, day, time));
   });
 
   routes.get('/admin/api/queues', async () => {
@@ -80,15 +80,7 @@ export const createServiceRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment>
     const cursor = field('cursor');
     const page = await audit.read({ ...form, cursor, limit: entriesOnPage });
     if (page === undefined) return c.html(unknownPage('page of the log'), 404);
-    return c.html(
-      auditPage({
-        session: c.get('session'),
-        form,
-        entries: page.entries,
-        next: page.cursor,
-        isFirst: cursor === undefined,
-      }),
-    );
+    return c.html(auditPage(c.get('session'), form, page, cursor === undefined));
   });
 
   return routes;

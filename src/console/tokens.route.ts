@@ -2,8 +2,9 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { includesRole } from '../operators/operator.ts';
+import type { IssuedToken } from '../operators/operators.ts';
 import { mostTokens } from '../operators/tokens.ts';
-import { answer, refuse } from './answers.ts';
+import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';
 import { readNotice } from './pages/notices.ts';
@@ -14,19 +15,12 @@ const newToken = z.strictObject({
   days: z.number().min(0.01).max(maxTokenDays).default(90),
 });
 
-const refusals = {
+const refusals: Readonly<Record<Extract<IssuedToken, { refused: unknown }>['refused'], Refusal>> = {
   unknown: [404, 'unknown', 'There is no such user'],
   'too-many': [409, 'too-many', `The user has ${mostTokens} tokens; end one first`],
   'by-token': [403, 'forbidden', 'A token makes no tokens: log in to make one'],
   'too-often': [429, 'too-often', 'You have made many tokens just now; wait a minute'],
-} as const;
-
-const problemOf = {
-  unknown: 'owner',
-  'by-token': 'owner',
-  'too-many': 'too-many',
-  'too-often': 'too-often',
-} as const satisfies Record<string, TokensModel['problem']>;
+};
 
 export const createTokenRoutes = ({
   operators: { tokens, users },
@@ -78,12 +72,12 @@ export const createTokenRoutes = ({
     const { name = '' } = form;
     const label = (form.label ?? '').trim();
     const days = Number(form.days);
-    if (!(await ownersFor(c)).includes(name)) return show(c, { problem: 'owner' }, 422);
+    if (!(await ownersFor(c)).includes(name)) return show(c, { problem: 'unknown' }, 422);
     if (label === '' || label.length > maxTokenLabel) return show(c, { problem: 'label' }, 422);
     if (!Number.isInteger(days) || days < 1 || days > maxTokenDays) return show(c, { problem: 'days' }, 422);
     const issued = await tokens.issue(c.get('session').operator, { name, label, days });
     return 'refused' in issued
-      ? show(c, { problem: problemOf[issued.refused] }, 422)
+      ? show(c, { problem: issued.refused }, 422)
       : show(c, { secret: { name, token: issued.token } });
   });
 

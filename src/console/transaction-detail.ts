@@ -17,14 +17,7 @@ import { shardFor } from '../transactions/answers.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 import type { TransactionView } from '../transactions/view.ts';
 import type { ConsoleDeps, ConsoleSession } from './deps.ts';
-import {
-  isSecretText,
-  type ShownFault,
-  seesPeople,
-  shownFault,
-  shownNumber,
-  shownRow,
-} from './redaction.ts';
+import { isSecretText, type ShownFault, seesPeople, shownFault, shownNumber, shownRow } from './redaction.ts';
 
 export type TimelineEntry =
   | {
@@ -124,10 +117,7 @@ const shownStates = (role: Role, row: TransactionRow, job: JobFields): readonly 
   });
 };
 
-const shownAction = (
-  role: Role,
-  { at, action, who, via, reason, details }: AuditEntry,
-): TimelineEntry => ({
+const shownAction = (role: Role, { at, action, who, via, reason, details }: AuditEntry): TimelineEntry => ({
   kind: 'action',
   at,
   action,

@@ -114,10 +114,15 @@ export const createTransactionRoutes = (
     return headOfStream(c) ?? progressOf(c.get('session'), id);
   });
 
-  routes.post('/admin/api/transactions/:id/replay', needs('operator'), json(optionalReasonBody), async (c) => {
-    const { reason } = c.req.valid('json');
-    return presentReplay(await replays.replay(c.req.param('id'), c.get('session').operator, reason));
-  });
+  routes.post(
+    '/admin/api/transactions/:id/replay',
+    needs('operator'),
+    json(optionalReasonBody),
+    async (c) => {
+      const { reason } = c.req.valid('json');
+      return presentReplay(await replays.replay(c.req.param('id'), c.get('session').operator, reason));
+    },
+  );
 
   routes.post('/admin/api/transactions/:id/cancel', needs('operator'), json(reasonBody), async (c) => {
     const { reason } = c.req.valid('json');

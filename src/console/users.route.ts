@@ -69,7 +69,7 @@ export const createUserRoutes = ({
   const routes = new Hono<ConsoleEnvironment>();
   const list = async (): Promise<readonly ShownUser[]> => (await users.list()).map(shown);
 
-  const change = async <Result>(
+  const change = async <Result extends string>(
     c: Context<ConsoleEnvironment>,
     make: (by: Operator, name: string) => Promise<Result>,
   ): Promise<Result | 'oneself'> => {
@@ -160,9 +160,7 @@ export const createUserRoutes = ({
     const password = withPhone ? undefined : readablePassword();
     const result = await users.add(c.get('session').operator, { name, role, password, oidcSubject });
     if (result !== 'added') return show(c, { problem: result }, 422);
-    return password === undefined
-      ? backWith(c, 'user-with-phone')
-      : show(c, { secret: { name, password } });
+    return password === undefined ? backWith(c, 'user-with-phone') : show(c, { secret: { name, password } });
   });
 
   routes.post('/admin/users/:name/phone', needs('admin'), async (c) => {

@@ -220,7 +220,10 @@ it('answers what goes wrong inside in its own way, whatever the application arou
   const around = new Hono().route('/', createConsole(deps as unknown as ConsoleDeps).routes);
   around.onError(() => new Response('something else'));
   const [api, page] = [await around.request('/admin/api/session'), await around.request('/admin')];
-  expect([api.status, await api.json()]).toEqual([500, { error: 'trouble', message: 'Something went wrong' }]);
+  expect([api.status, await api.json()]).toEqual([
+    500,
+    { error: 'trouble', message: 'Something went wrong' },
+  ]);
   expect(page.status).toBe(500);
   expect(await page.text()).toContain('<h1>Something went wrong</h1>');
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");

@@ -1,21 +1,9 @@
 /** The audit log: who did what, to what, and why. */
 import { html } from 'hono/html';
-import { type AuditAction, type AuditEntry, auditActions } from '../../operators/audit.ts';
+import { type AuditEntry, type AuditFilter, type AuditPage, auditActions } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import { fullTime, type Html, nothing, options, pagedList, timeOf } from './markup.ts';
-
-export interface AuditModel {
-  readonly session: ConsoleSession;
-  readonly form: {
-    readonly who?: string | undefined;
-    readonly action?: AuditAction | undefined;
-    readonly target?: string | undefined;
-  };
-  readonly entries: readonly AuditEntry[];
-  readonly next: string | undefined;
-  readonly isFirst: boolean;
-}
 
 /** Where there is a page about it. */
 const targetCell = ({ action, target }: AuditEntry): string | Html => {
@@ -43,8 +31,13 @@ const row = (entry: AuditEntry): Html => {
   return html`<tr role="row" data-id="${entry.id}"><th scope="row" role="rowheader" class="nowrap">${timeOf(at, fullTime(at).slice(0, 19))}</th><td role="cell">${who} <span class="quiet">${via}</span></td><td role="cell" class="nowrap">${action}</td><td role="cell" class="wide">${targetCell(entry)}</td><td role="cell" class="wide">${reason ?? ''}${details === '' ? nothing : html`<span class="sub">${details}</span>`}</td></tr>`;
 };
 
-export const auditPage = ({ session, form, entries, next, isFirst }: AuditModel): string => {
-  const { who, action, target } = form;
+export const auditPage = (
+  session: ConsoleSession,
+  { who, action, target }: Pick<AuditFilter, 'who' | 'action' | 'target'>,
+  { entries, cursor: next }: AuditPage,
+  isFirst: boolean,
+): string => {
+  const none = next === undefined ? 'Nothing is found.' : 'Nothing is found on this page; look further back.';
   return layOut({
     title: 'Audit',
     session,
@@ -62,10 +55,7 @@ ${pagedList({
   isFirst,
   next,
   summary: isFirst ? 'Newest entries' : 'Older entries',
-  empty:
-    entries.length > 0
-      ? undefined
-      : `Nothing is found${next === undefined ? '.' : ' on this page; look further back.'}`,
+  empty: entries.length === 0 ? none : undefined,
   caption: 'Audit log, newest first',
   headings: ['Time', 'Who', 'Action', 'Of what', 'Why'],
   rows: entries.map(row),

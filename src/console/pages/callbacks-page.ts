@@ -30,7 +30,8 @@ const replayForm = (
 const ofTransaction = (session: ConsoleSession, callback: ShownCallback): Html => {
   const { event, attempt, state, tries, problem, triedAt, nextTryAt } = callback;
   const last = triedAt === undefined ? nothing : timeOf(triedAt, fullTime(triedAt).slice(0, 19));
-  const next = nextTryAt === undefined ? nothing : html`<span class="sub">next try ${timeOf(nextTryAt)}</span>`;
+  const next =
+    nextTryAt === undefined ? nothing : html`<span class="sub">next try ${timeOf(nextTryAt)}</span>`;
   return html`<tr role="row"><th scope="row" role="rowheader" class="first">${event}<span class="sub">attempt ${attempt}</span></th><td role="cell" class="second end"><span class="state ${state}">${state}</span></td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell">${last}${next}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="end">${replayForm(session, callback)}</td></tr>`;
 };
 
@@ -87,8 +88,7 @@ const summary = ({ rows, isFirst, next }: CallbacksModel): string => {
 export const callbacksPage = (model: CallbacksModel): string => {
   const { session, apId, rows, next, isFirst, notice } = model;
   const mayReplay = rows.length > 0 && includesRole(session.operator.role, 'operator');
-  const none =
-    next === undefined ? 'There are none.' : 'There are none on this page; look further back.';
+  const none = next === undefined ? 'There are none.' : 'There are none on this page; look further back.';
   return layOut({
     title: 'Callbacks',
     session,
@@ -109,7 +109,14 @@ ${pagedList({
     : nothing,
   empty: rows.length === 0 ? none : undefined,
   caption: 'Dead callbacks, newest first',
-  headings: ['Dead since', 'Application', 'Transaction', 'Problem', ['Tries', 'number'], ['Replay', 'unseen']],
+  headings: [
+    'Dead since',
+    'Application',
+    'Transaction',
+    'Problem',
+    ['Tries', 'number'],
+    ['Replay', 'unseen'],
+  ],
   rows: rows.map((each) => deadRow(model, each)),
 })}`,
   });

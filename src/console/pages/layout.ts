@@ -26,7 +26,10 @@ const sections = [
 ] as const;
 
 /** The sections that the role may see, and who is in. */
-const navigation = ({ operator, csrf }: NonNullable<PageParts['session']>, current: PageParts['current']): Html => {
+const navigation = (
+  { operator, csrf }: NonNullable<PageParts['session']>,
+  current: PageParts['current'],
+): Html => {
   const mark = (name: PageParts['current']) => (name === current ? html` aria-current="page"` : '');
   const links = sections
     .filter(([, , , role]) => includesRole(operator.role, role))

@@ -92,7 +92,7 @@ export const facts = (...all: readonly (readonly [name: string, value: Content |
     value === undefined || value === '' ? nothing : html`<dt>${name}</dt><dd>${value}</dd>`,
   )}</dl>`;
 
-/** What a page writes into an attribute `class`, and `unseen`: for screen readers alone. */
+/** A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers alone. */
 export type Heading = string | readonly [label: string, kind: 'number' | 'unseen'];
 
 /** A table that narrow screens show as cards. @param order Of a list that gets news: see assets/console.js. */
@@ -123,8 +123,7 @@ export const countTable = (
   rows: readonly (readonly [what: string, number: number])[],
 ): Html =>
   html`<table class="narrow"><caption>${caption}</caption><thead><tr><th scope="col">${headings[0]}</th><th scope="col" class="number">${headings[1]}</th></tr></thead><tbody>${rows.map(
-    ([what, number]) =>
-      html`<tr><th scope="row">${what}</th><td class="number">${count(number)}</td></tr>`,
+    ([what, number]) => html`<tr><th scope="row">${what}</th><td class="number">${count(number)}</td></tr>`,
   )}</tbody></table>`;
 
 export interface PagedList {
@@ -159,11 +158,5 @@ ${cardTable({ ...list, order: isFirst ? 'first' : 'later' })}
 
 export const invalid = (isWrong: boolean): Html => (isWrong ? html` aria-invalid="true"` : nothing);
 
-export const reasonField = (
-  id: string,
-  isNeeded: boolean,
-  hint: string,
-  value = '',
-  isWrong = false,
-): Html =>
+export const reasonField = (id: string, isNeeded: boolean, hint: string, value = '', isWrong = false): Html =>
   html`<div class="field"><label for="${id}">Reason${isNeeded ? '' : ' (optional)'}</label><textarea id="${id}" name="reason" maxlength="500"${isNeeded ? html` required` : ''}${invalid(isWrong)} aria-describedby="${id}-hint">${value}</textarea><span class="hint" id="${id}-hint">${hint}</span></div>`;

@@ -3,7 +3,17 @@ import { html } from 'hono/html';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
-import { count, counted, duration, fullTime, type Html, nothing, queryOf, shortTime, tiles } from './markup.ts';
+import {
+  count,
+  counted,
+  duration,
+  fullTime,
+  type Html,
+  nothing,
+  queryOf,
+  shortTime,
+  tiles,
+} from './markup.ts';
 
 /** The least of 1, 2, 5, 10, 20, 50 … that is not below, so that half of it is written without fractions, or not at all. */
 export const niceTop = (most: number): number => {
@@ -28,33 +38,38 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
   const most = niceTop(
     Math.max(1, ...series.map((part) => Math.max(part.signed + part.failed, part.submitted))),
   );
-  const inner = { width: width - left - right, height: height - top - bottom };
-  const step = inner.width / Math.max(1, series.length);
-  const y = (value: number): number => Math.round((top + inner.height * (1 - value / most)) * 10) / 10;
-  const x = (index: number): number => Math.round((left + index * step) * 10) / 10;
-  const barWidth = Math.round(Math.max(1, step * 0.72) * 10) / 10;
-  const spanMs = (series.at(-1)?.at ?? 0) - (series[0]?.at ?? 0);
-  const marks = most >= 2 ? [0, most / 2, most] : [0, most];
-  const ticks = [0, Math.floor(series.length / 2), series.length - 1].filter((index) => series[index]);
+  const step = (width - left - right) / Math.max(1, series.length);
+  const barWidth = Math.max(1, step * 0.72);
+  const middle = (index: number): number => left + (index + 0.5) * step;
+  const y = (value: number): number => top + (height - top - bottom) * (1 - value / most);
   const bars = series.map(({ signed, failed }, index) => {
-    const at = Math.round((x(index) + (step - barWidth) / 2) * 10) / 10;
     const bar = (kind: 'signed-bar' | 'failed-bar', from: number, to: number): Html =>
       from === to
         ? nothing
-        : html`<rect class="${kind}" x="${at}" y="${y(to)}" width="${barWidth}" height="${(y(from) - y(to)).toFixed(1)}"/>`;
+        : html`<rect class="${kind}" x="${(middle(index) - barWidth / 2).toFixed(1)}" y="${y(to).toFixed(1)}" width="${barWidth.toFixed(1)}" height="${(y(from) - y(to)).toFixed(1)}"/>`;
     return html`${bar('signed-bar', 0, signed)}${bar('failed-bar', signed, signed + failed)}`;
   });
   const line = series
-    .map(({ submitted }, index) => `${(x(index) + step / 2).toFixed(1)},${y(submitted)}`)
+    .map(({ submitted }, index) => `${middle(index).toFixed(1)},${y(submitted).toFixed(1)}`)
     .join(' ');
-  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks.map(
+  const marks = (most >= 2 ? [0, most / 2, most] : [0, most]).map(
     (mark) =>
       html`<line class="${mark === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${width - right}" y1="${y(mark)}" y2="${y(mark)}"/><text x="${left - 6}" y="${y(mark) + 4}" text-anchor="end">${axisText(mark)}</text>`,
-  )}${bars}<polyline class="submitted-line" points="${line}"/>${ticks.map((index, order) => {
-    const anchor = order === 0 ? 'start' : order === ticks.length - 1 ? 'end' : 'middle';
-    const place = order === 0 ? left : order === ticks.length - 1 ? width - right : x(index) + step / 2;
-    return html`<text x="${place}" y="${height - 6}" text-anchor="${anchor}">${tickText(series[index]?.at ?? 0, spanMs)}</text>`;
-  })}</svg>`;
+  );
+  const last = series.length - 1;
+  const spanMs = (series[last]?.at ?? 0) - (series[0]?.at ?? 0);
+  const places = [
+    [0, left, 'start'],
+    [Math.floor(series.length / 2), middle(Math.floor(series.length / 2)), 'middle'],
+    [last, width - right, 'end'],
+  ] as const;
+  const ticks = places.map(([index, x, anchor]) => {
+    const part = series[index];
+    return part === undefined
+      ? nothing
+      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs)}</text>`;
+  });
+  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
 };
 
 const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>submitted</li></ul>`;
@@ -102,10 +117,10 @@ const period = (overview: Overview, name: string, id: string, now: number): Html
   const elapsedMs = Math.max(1, now - since);
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${name}</h2>
 ${tiles(
-    ['Submitted', count(submitted), rate(submitted, elapsedMs)],
-    ['Signed', percent(signed, ended), `${count(signed)} of ${count(ended)}`],
-    ['Failed', count(failed)],
-  )}
+  ['Submitted', count(submitted), rate(submitted, elapsedMs)],
+  ['Signed', percent(signed, ended), `${count(signed)} of ${count(ended)}`],
+  ['Failed', count(failed)],
+)}
 <div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'request')} submitted, ${count(signed)} signed, ${count(failed)} failed. The table below says when.`)}${rateTable(series, `${id}-series`)}</div>
 <div class="panel"><h3>Time to sign</h3>${
     timeToSignMs === undefined
@@ -120,17 +135,7 @@ ${tiles(
 </section>`;
 };
 
-export const overviewPage = ({
-  session,
-  hour,
-  day,
-  now,
-}: {
-  readonly session: ConsoleSession;
-  readonly hour: Overview;
-  readonly day: Overview;
-  readonly now: number;
-}): string => {
+export const overviewPage = (session: ConsoleSession, hour: Overview, day: Overview, now: number): string => {
   const { waiting, active, delayed } = hour.queue;
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   return layOut({

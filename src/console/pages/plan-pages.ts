@@ -26,21 +26,19 @@ import {
   reasonField,
   tiles,
 } from './markup.ts';
+import { noticeBanner } from './notices.ts';
 import { faultName } from './replays-page.ts';
 
-/** What was written into the question, and what is wrong with it. */
-interface Written<Problem extends string> {
+interface Order {
   readonly session: ConsoleSession;
-  readonly problem: Problem | undefined;
+  /** As they were written. */
   readonly reason: string;
   readonly perSecond: string;
 }
 
-type Problems<Problem extends string> = Readonly<Record<Problem, readonly [title: string, text: string]>>;
-
 /** Why, and how fast. @param bounds Of the rate. */
 const orderFields = (
-  { problem, reason, perSecond }: Written<string>,
+  { problem, reason, perSecond }: PlanModel | CallbackPlanModel,
   isNeeded: boolean,
   rateLabel: string,
   [min, max]: readonly [number, number],
@@ -55,25 +53,12 @@ const byNumber = (counts: Readonly<Record<string, number>>): [string, number][] 
 const nothingToReplay = (back: string): Html =>
   html`<p class="empty">There is nothing to replay. <a href="${back}">Back to the list</a></p>`;
 
-/**
- * reason    None was written.
- * rate      It cannot be read, or is out of bounds.
- * more      By now there is more to replay than was shown.
- * nothing   By now there is nothing to replay.
- */
-export type PlanProblem = 'reason' | 'rate' | 'more' | 'nothing';
-
-const planProblems: Problems<PlanProblem> = {
-  reason: ['A reason is needed', 'Say why, in at most 500 characters.'],
-  rate: ['The rate cannot be read', 'Give a number above 0 and at most 1000.'],
-  more: ['There are more now', 'Look at the new numbers before you start.'],
-  nothing: ['There is nothing to replay now', 'Somebody was quicker, or they are gone.'],
-};
-
-export interface PlanModel extends Written<PlanProblem> {
+export interface PlanModel extends Order {
   readonly form: FilterForm;
   /** What the role may see. */
   readonly plan: ShownPlan;
+  /** `more`, `nothing`: by now, unlike what was shown. */
+  readonly problem: 'reason' | 'rate' | 'more' | 'nothing' | undefined;
 }
 
 const refusals = {
@@ -109,7 +94,8 @@ ${cardTable({
 })}
 ${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
 
-const backToFailed = (form: FilterForm): string => `/admin/transactions${queryOf({ ...form, state: 'failed' })}`;
+const backToFailed = (form: FilterForm): string =>
+  `/admin/transactions${queryOf({ ...form, state: 'failed' })}`;
 
 const question = (model: PlanModel): Html => {
   const { session, form, plan, perSecond } = model;
@@ -136,7 +122,7 @@ export const planPage = (model: PlanModel): string => {
     session,
     current: 'replays',
     main: html`<h1>Plan a replay</h1>
-${problem === undefined ? nothing : banner('bad', ...planProblems[problem])}
+${noticeBanner(problem)}
 <p>Nobody has been prompted yet. This is what a replay of all failed transactions ${
       words.length === 0 ? 'would do.' : 'by this filter would do:'
     }</p>
@@ -163,22 +149,13 @@ ${replayable === 0 ? nothing : prompted(plan)}`,
   });
 };
 
-type CallbackProblem = 'rate' | 'reason';
-
-const callbackProblems: Problems<CallbackProblem> = {
-  rate: [
-    'The rate cannot be read',
-    `Give a number from ${callbacksPerSecond.least} to ${callbacksPerSecond.most}.`,
-  ],
-  reason: ['The reason is too long', 'Say why in at most 500 characters.'],
-};
-
-export interface CallbackPlanModel extends Written<CallbackProblem> {
+export interface CallbackPlanModel extends Order {
   /** Empty for all applications. */
   readonly apId: string;
   /** Dead before: what dies from now on is not what was counted. Milliseconds since the epoch. */
   readonly to: number;
   readonly plan: CallbackPlan;
+  readonly problem: 'rate' | 'reason' | undefined;
 }
 
 const callbackQuestion = (model: CallbackPlanModel): Html => {
@@ -208,7 +185,7 @@ export const callbackPlanPage = (model: CallbackPlanModel): string => {
     current: 'callbacks',
     main: html`<p><a href="${back}">Dead callbacks</a></p>
 <h1>Replay callbacks</h1>
-${problem === undefined ? nothing : banner('bad', ...callbackProblems[problem])}
+${noticeBanner(problem && `callback-${problem}`)}
 <p>Nothing has been sent yet. ${
       apId === ''
         ? 'These are the dead callbacks of all applications'
@@ -228,15 +205,11 @@ ${
 };
 
 /** Afterwards: what was done. */
-export const callbackBulkPage = ({
-  session,
-  apId,
-  done: { found, replayed, left, truncated },
-}: {
-  readonly session: ConsoleSession;
-  readonly apId: string;
-  readonly done: CallbackBulk;
-}): string => {
+export const callbackBulkPage = (
+  session: ConsoleSession,
+  apId: string,
+  { found, replayed, left, truncated }: CallbackBulk,
+): string => {
   const back = `/admin/callbacks${queryOf({ apId })}`;
   return layOut({
     title: 'Callbacks replayed',

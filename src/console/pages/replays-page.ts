@@ -154,9 +154,7 @@ ${noticeBanner(notice)}
       ['Ordered', timeOf(createdAt)],
       [
         'Ended',
-        endedAt === undefined
-          ? undefined
-          : html`${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}`,
+        endedAt === undefined ? undefined : html`${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}`,
       ],
       ['Id', html`<span class="code">${id}</span>`],
     )}</section>

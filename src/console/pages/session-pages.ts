@@ -76,15 +76,7 @@ export const linkPage = ({ token }: { readonly token: string }): string =>
 </form></div>`,
   });
 
-export const messagePage = ({
-  title,
-  text,
-  status,
-}: {
-  readonly title: string;
-  readonly text: string;
-  readonly status: number;
-}): string =>
+export const messagePage = (status: number, title: string, text: string): string =>
   layOut({
     title,
     main: html`<div class="card"><h1>${title}</h1><p>${text}</p>
@@ -92,9 +84,7 @@ export const messagePage = ({
 <p><a href="/admin">To the console</a></p></div>`,
   });
 
+export const forbiddenPage = (text: string): string => messagePage(403, 'Not allowed', text);
+
 export const unknownPage = (what: string): string =>
-  messagePage({
-    title: 'Not found',
-    text: `There is no such ${what}, or it is kept no longer.`,
-    status: 404,
-  });
+  messagePage(404, 'Not found', `There is no such ${what}, or it is kept no longer.`);

@@ -38,7 +38,7 @@ const labelOf = (event: string, { invoke }: Node): string => {
 /** The states of the machine itself. What goes on within one of them is not drawn. */
 export const chartOf = (root: Node): Statechart => {
   const states = Object.values(root.states);
-  const arrows = new Map<string, Arrow & { readonly events: string[] }>();
+  const arrows = new Map<string, { from: string; to: string; events: string[] }>();
   const draw = (from: string, node: Node): void => {
     for (const [event, ways] of node.transitions) {
       for (const { path } of ways.flatMap(({ target }) => target ?? [])) {
@@ -101,7 +101,9 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
   const rows = new Map(states.map(({ name }, row) => [name, row]));
   const rowOf = (name: string): number => rows.get(name) ?? 0;
   const span = ({ from, to }: Arrow): number => rowOf(to) - rowOf(from);
-  const round = arrows.filter((arrow) => span(arrow) !== 1).toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
+  const round = arrows
+    .filter((arrow) => span(arrow) !== 1)
+    .toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
   const down = round.filter((arrow) => span(arrow) > 0);
   const up = round.filter((arrow) => span(arrow) < 0);
   const left = margin + (down.length === 0 ? 0 : aside + (down.length - 1) * lane);

@@ -1,6 +1,7 @@
 /** Bearer tokens: one's own, and for admins everybody's. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
+import type { IssuedToken } from '../../operators/operators.ts';
 import { mostTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
@@ -24,7 +25,7 @@ export interface TokensModel {
   /** For whom one can be made: names of users. */
   readonly owners: readonly string[];
   readonly notice?: Notice | undefined;
-  readonly problem?: 'owner' | 'label' | 'days' | 'too-many' | 'too-often' | undefined;
+  readonly problem?: 'label' | 'days' | Extract<IssuedToken, { refused: unknown }>['refused'] | undefined;
   /** One that was just made. Shown here and never again. */
   readonly secret?: { readonly name: string; readonly token: string } | undefined;
 }
@@ -33,7 +34,8 @@ export const maxTokenDays = 366;
 export const maxTokenLabel = 100;
 
 const problems: Readonly<Record<NonNullable<TokensModel['problem']>, string>> = {
-  owner: 'There is no such user, or not for you.',
+  unknown: 'There is no such user, or not for you.',
+  'by-token': 'A token makes no tokens.',
   label: `Say what it is for, in at most ${maxTokenLabel} characters.`,
   days: `It is good for 1 to ${maxTokenDays} days.`,
   'too-many': `The user has ${mostTokens} tokens. End one first.`,

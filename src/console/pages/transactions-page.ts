@@ -7,7 +7,18 @@ import type { ConsoleSession } from '../deps.ts';
 import { type FilterField, type ReadFilter, states } from '../filter.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
-import { banner, count, counted, duration, type Html, nothing, options, pagedList, queryOf, timeOf } from './markup.ts';
+import {
+  banner,
+  count,
+  counted,
+  duration,
+  type Html,
+  nothing,
+  options,
+  pagedList,
+  queryOf,
+  timeOf,
+} from './markup.ts';
 
 export interface TransactionsModel {
   readonly session: ConsoleSession;

@@ -93,8 +93,7 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
 
   const refuseForeign = (c: ConsoleContext): Response | undefined => {
     if (originOf(c, publicUrl()) !== 'other') return undefined;
-    const text = 'Open the login page and try again.';
-    return c.html(messagePage({ title: 'Not from this page', text, status: 403 }), 403);
+    return c.html(messagePage(403, 'Not from this page', 'Open the login page and try again.'), 403);
   };
 
   /** The browser gets its session, and the one that it came with is over: its cookie is about to be replaced. */

@@ -14,7 +14,7 @@ import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { readForm } from '../input.ts';
 import { queryOf } from '../pages/markup.ts';
-import { messagePage } from '../pages/session-pages.ts';
+import { forbiddenPage } from '../pages/session-pages.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 
@@ -80,9 +80,7 @@ const csrfOf = async (c: ConsoleContext): Promise<string | undefined> => {
 };
 
 const forbidden = (c: ConsoleContext, message: string, code = 'forbidden'): Response =>
-  isApi(c.req.path)
-    ? refuse(403, code, message)
-    : c.html(messagePage({ title: 'Not allowed', text: message, status: 403 }), 403);
+  isApi(c.req.path) ? refuse(403, code, message) : c.html(forbiddenPage(message), 403);
 
 export const createSessionCheck = ({
   operators,

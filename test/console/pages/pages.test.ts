@@ -199,8 +199,8 @@ const tokensOf = (role: Role): string =>
 const pages: readonly (readonly [string, string])[] = [
   ['login', loginPage({ problem: 'wrong', next: `/admin/${evil}`, phoneAddress: `/admin/${evil}` })],
   ['link', linkPage({ token: evil })],
-  ['message', messagePage({ title: evil, text: evil, status: 404 })],
-  ['overview', overviewPage({ session: session(), hour: overview, day: overview, now: at })],
+  ['message', messagePage(404, evil, evil)],
+  ['overview', overviewPage(session(), overview, overview, at)],
   ['list', listOf('admin', { text: evil, state: evil })],
   ['list of rows', listOf('admin', { text: evil })],
   ['transaction', detailWith('reason')],
@@ -209,24 +209,26 @@ const pages: readonly (readonly [string, string])[] = [
   ['replay', replayOf()],
   [
     'audit',
-    auditPage({
-      session: session(),
-      form: { who: evil, target: evil },
-      entries: [
-        {
-          id: '1-0',
-          at,
-          who: evil,
-          via: 'link',
-          action: 'replay',
-          target: evil,
-          reason: evil,
-          details: { [evil]: evil },
-        },
-      ],
-      next: '1-0',
-      isFirst: true,
-    }),
+    auditPage(
+      session(),
+      { who: evil, target: evil },
+      {
+        entries: [
+          {
+            id: '1-0',
+            at,
+            who: evil,
+            via: 'link',
+            action: 'replay',
+            target: evil,
+            reason: evil,
+            details: { [evil]: evil },
+          },
+        ],
+        cursor: '1-0',
+      },
+      true,
+    ),
   ],
   ['users', usersOf()],
   ['tokens', tokensOf('viewer')],
@@ -259,11 +261,7 @@ const pages: readonly (readonly [string, string])[] = [
   ],
   [
     'callbacks replayed',
-    callbackBulkPage({
-      session: session(),
-      apId: evil,
-      done: { found: 2, replayed: 1, left: 1, truncated: true },
-    }),
+    callbackBulkPage(session(), evil, { found: 2, replayed: 1, left: 1, truncated: true }),
   ],
 ];
 
@@ -382,7 +380,7 @@ describe('the pages', () => {
   });
 
   it('say for each chart what it shows', () => {
-    const page = overviewPage({ session: session('viewer'), hour: overview, day: overview, now: at });
+    const page = overviewPage(session('viewer'), overview, overview, at);
     const charts = page.match(/<svg class="chart"/g) ?? [];
     expect(charts).toHaveLength(2);
     expect(page.match(/The chart as a table/g)).toHaveLength(2);
@@ -400,7 +398,7 @@ describe('the pages', () => {
       timeToSignMs: undefined,
       series: [],
     };
-    const page = overviewPage({ session: session(), hour: empty, day: empty, now: at });
+    const page = overviewPage(session(), empty, empty, at);
     expect(page).not.toMatch(/NaN|undefined|Infinity/);
     expect(page).toContain('None signed.');
   });
