@@ -93,7 +93,7 @@ const top = 26;
 const gap = 84;
 const lane = 84;
 /** From the column to its first lanes. */
-const aside = 30;
+const aside = 40;
 const margin = 12;
 const lineHeight = 13;
 
