@@ -10,13 +10,11 @@ import { count, json, optionalReasonBody, query, readForm, reason, text } from '
 import { readNotice } from './pages/notices.ts';
 import { type PlanModel, planPage } from './pages/plan-pages.ts';
 import { replayPage, replaysPage } from './pages/replays-page.ts';
-import { forbiddenPage, messagePage, unknownPage } from './pages/session-pages.ts';
+import { messagePage, unknownPage } from './pages/session-pages.ts';
 import { type ShownPlan, shownBulk, shownPlan } from './redaction.ts';
 import { needs } from './session/session.ts';
 
 const usualPerSecond = 5;
-const maxPerSecond = 1000;
-const maxReason = 500;
 const bulksOnPage = 100;
 
 const selection = z
@@ -31,7 +29,7 @@ const oneOf = { error: 'must have either filter or ids' };
 
 const planBody = selection.extend({ reason: reason.optional() }).refine(hasOne, oneOf);
 const startBody = selection
-  .extend({ reason, perSecond: z.number().min(0.01).max(maxPerSecond).default(usualPerSecond) })
+  .extend({ reason, perSecond: z.number().min(0.01).max(1000).default(usualPerSecond) })
   .refine(hasOne, oneOf);
 const listQuery = z.strictObject({ limit: count(200).default(50) });
 
@@ -127,21 +125,17 @@ export const createReplayRoutes = ({ replays, now }: ConsoleDeps): Hono<ConsoleE
     const fields = await readForm(c);
     const { form, filter, problems } = readFailedFilter(fields);
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
-    const { reason: written = '', expected = '0' } = fields;
-    const reason = written.trim();
-    const perSecond = (fields.perSecond ?? '').trim();
-    const rate = perSecond === '' ? Number.NaN : Number(perSecond);
+    const { reason = '', perSecond = '', expected = '0' } = fields;
     const plan = await planned(filter, operator);
     const askAgain = (problem: PlanModel['problem']) =>
-      c.html(planPage({ session, form, plan, problem, reason: written, perSecond }), 422);
-    if (reason === '' || reason.length > maxReason) return askAgain('reason');
-    if (!(rate > 0 && rate <= maxPerSecond)) return askAgain('rate');
+      c.html(planPage({ session, form, plan, problem, reason, perSecond: perSecond.trim() }), 422);
     // Nobody prompts more people than they have been shown.
     if (plan.replayable > Number(expected)) return askAgain('more');
-    const started = await replays.start({ filter }, { perSecond: rate, operator, reason });
-    if ('bulkId' in started) return c.redirect(`/admin/replays/${started.bulkId}`, 303);
-    if (started.refused !== 'role') return askAgain(started.refused);
-    return c.html(forbiddenPage('Your role does not allow this.'), 403);
+    const order = { perSecond: Number(perSecond), operator, reason: reason.trim() };
+    const started = await replays.start({ filter }, order);
+    return 'refused' in started
+      ? askAgain(started.refused)
+      : c.redirect(`/admin/replays/${started.bulkId}`, 303);
   });
 
   routes.get('/admin/replays/:id', async (c) => {

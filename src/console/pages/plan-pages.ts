@@ -58,7 +58,7 @@ export interface PlanModel extends Order {
   /** What the role may see. */
   readonly plan: ShownPlan;
   /** `more`, `nothing`: by now, unlike what was shown. */
-  readonly problem: 'reason' | 'rate' | 'more' | 'nothing' | undefined;
+  readonly problem: 'role' | 'reason' | 'rate' | 'more' | 'nothing' | undefined;
 }
 
 const refusals = {
