@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -125,6 +126,8 @@ export async function build() {
     output: 'errors',
   });
   if (status !== 0) throw new SetupProblem('compiling failed; the messages stand above.');
+  const assets = join('src', 'console', 'assets');
+  cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
   writeFileSync(fingerprintFile, fingerprint);
 }
 

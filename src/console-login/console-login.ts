@@ -17,8 +17,10 @@ import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
 import { readReturned } from '../relying-party/returned.ts';
 import type { ClientKey } from './client-key.ts';
 import { type LoginProblem, problemIn } from './login-problem.ts';
-import { createProviderCalls, type OwnFetch } from './provider-calls.ts';
 import type { SubjectOf } from './subjects.ts';
+
+/** Asks this very service, without a way over the network. @param path Path and query. */
+export type OwnFetch = (path: string, init?: RequestInit) => Promise<Response>;
 
 /** What is remembered of a login between its two requests: each of them is a secret of its browser. */
 export interface LoginSecrets {
@@ -53,7 +55,7 @@ export interface ConsoleLogin {
 export interface ConsoleLoginOptions {
   readonly key: ClientKey;
   readonly subjectOf: SubjectOf;
-  /** Asked at each login: the public address may be known only when the server listens. */
+  /** Asked at each login: the public address may be known only when the server listens. `path`: without a slash at its end. */
   readonly provider: () => { readonly issuer: string; readonly path: string };
   readonly publicUrl: () => string;
   /** One of these is demanded. */
@@ -65,14 +67,21 @@ export interface ConsoleLoginOptions {
   readonly log: { trouble(error: Error): void };
 }
 
+/** Members that were asked for, all of them texts; otherwise the name of the OAuth error, or the status. */
+type Answer<Member extends string> =
+  | ({ readonly ok: true } & Readonly<Record<Member, string>>)
+  | { readonly ok: false; readonly error: string };
+
+const timeoutMs = 10_000;
+const errorName = /^[a-z_]{1,40}$/;
+
 const random = (): string => randomBytes(32).toString('base64url');
 
 const hintOf = (msisdn: string): string =>
   JSON.stringify({ enableManualInput: true, hints: [{ msisdn, default: true }] });
 
 export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin => {
-  const { provider, publicUrl, subjectOf, acrValues, sampleNumber, fetch, now, log } = options;
-  const calls = createProviderCalls(options);
+  const { key, provider, publicUrl, subjectOf, acrValues, sampleNumber, fetch, now, log } = options;
   const redirectUri = (): string => `${publicUrl()}${consoleCallbackPath}`;
   const jwks = createJwksCache({
     // Only https and loopback addresses are taken; where the keys really come from is the next line's to say.
@@ -88,13 +97,42 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
         : new Error(`${what}: ${error}`),
     );
 
+  const post = async <Member extends string>(
+    endpoint: '/par' | '/token',
+    fields: Readonly<Record<string, string>>,
+    members: readonly Member[],
+  ): Promise<Answer<Member>> => {
+    const { issuer, path } = provider();
+    const body = new URLSearchParams({
+      client_id: consoleClientId,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: await key.assertion(issuer),
+      ...fields,
+    });
+    const response = await fetch(`${path}${endpoint}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: body.toString(),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const answer = Object(await response.json().catch(() => undefined)) as Readonly<Record<string, unknown>>;
+    const texts = Object.fromEntries(members.map((member) => [member, answer[member]]));
+    if (response.ok && Object.values(texts).every((text) => typeof text === 'string')) {
+      return { ok: true as const, ...(texts as Record<Member, string>) };
+    }
+    const { error } = answer;
+    const isNamed = typeof error === 'string' && errorName.test(error);
+    return { ok: false, error: isNamed ? error : `status ${response.status}` };
+  };
+
   const prove = async (code: string, { nonce, codeVerifier, begunAt }: LoginSecrets): Promise<Finished> => {
-    const redeemed = await calls.redeem({
+    const redemption = {
       grant_type: 'authorization_code',
       code,
       redirect_uri: redirectUri(),
       code_verifier: codeVerifier,
-    });
+    };
+    const redeemed = await post('/token', redemption, ['id_token', 'access_token']);
     if (!redeemed.ok) {
       trouble('The provider gave no tokens for a login of the console', redeemed.error);
       return { ok: false, problem: 'failed' };
@@ -120,20 +158,22 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
 
     begin: async () => {
       const secrets = { state: random(), nonce: random(), codeVerifier: random(), begunAt: now() };
-      const pushed = await calls
-        .push({
-          response_type: 'code',
-          redirect_uri: redirectUri(),
-          scope: 'openid',
-          prompt: 'login',
-          acr_values: acrValues.join(' '),
-          ...(sampleNumber !== undefined && { login_hint: hintOf(sampleNumber) }),
-          state: secrets.state,
-          nonce: secrets.nonce,
-          code_challenge: createHash('sha256').update(secrets.codeVerifier).digest('base64url'),
-          code_challenge_method: 'S256',
-        })
-        .catch((error: unknown) => ({ ok: false as const, error }));
+      const request = {
+        response_type: 'code',
+        redirect_uri: redirectUri(),
+        scope: 'openid',
+        prompt: 'login',
+        acr_values: acrValues.join(' '),
+        ...(sampleNumber !== undefined && { login_hint: hintOf(sampleNumber) }),
+        state: secrets.state,
+        nonce: secrets.nonce,
+        code_challenge: createHash('sha256').update(secrets.codeVerifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      };
+      const pushed = await post('/par', request, ['request_uri']).catch((error: unknown) => ({
+        ok: false as const,
+        error,
+      }));
       if (!pushed.ok) {
         trouble('The provider did not take a login of the console', pushed.error);
         return undefined;

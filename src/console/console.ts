@@ -6,23 +6,20 @@
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { refuse } from './api/answers.ts';
-import { createCallbackRoutes } from './api/callbacks.route.ts';
-import { createEventStreams } from './api/event-stream.ts';
-import { createReplayRoutes } from './api/replays.route.ts';
-import { createServiceRoutes } from './api/service.route.ts';
-import { createTokenRoutes } from './api/tokens.route.ts';
-import { createDetails } from './api/transaction-detail.ts';
-import { createTransactionRoutes } from './api/transactions.route.ts';
-import { createUserRoutes } from './api/users.route.ts';
+import { type Refusal, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
+import { createCallbackRoutes } from './callbacks.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
-import { createPages } from './pages/pages.route.ts';
+import { createEventStreams } from './event-stream.ts';
 import { messagePage } from './pages/session-pages.ts';
-import { consoleHeaders } from './session/headers.ts';
+import { createReplayRoutes } from './replays.route.ts';
+import { createServiceRoutes } from './service.route.ts';
 import { createLoginRoutes } from './session/login.route.ts';
-import { isApi } from './session/paths.ts';
-import { createSessionCheck } from './session/session.ts';
+import { consoleHeaders, createSessionCheck, isApi } from './session/session.ts';
+import { createTokenRoutes } from './tokens.route.ts';
+import { createDetails } from './transaction-detail.ts';
+import { createTransactionRoutes } from './transactions.route.ts';
+import { createUserRoutes } from './users.route.ts';
 
 export interface Console {
   readonly routes: Hono<ConsoleEnvironment>;
@@ -31,47 +28,41 @@ export interface Console {
 }
 
 /** A list of 20 000 ids to be replayed is the longest that anybody has to say. */
-const mostBodyBytes = 1_048_576;
+const maxBodyBytes = 1_048_576;
 /** Anybody may send one. */
-const mostLoginBytes = 8192;
+const maxLoginBytes = 8192;
+
+const unknown: Refusal = [404, 'unknown', 'There is no such page'];
+const tooLarge: Refusal = [413, 'too-large', 'That is too much'];
+const failed: Refusal = [500, 'trouble', 'Something went wrong'];
+
+const refuseAt = (path: string, [status, code, title]: Refusal): Response => {
+  if (isApi(path)) return refuse(status, code, title);
+  return new Response(messagePage(status, title, ''), {
+    status,
+    headers: { 'content-type': 'text/html;charset=UTF-8' },
+  });
+};
+
+const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
 
 export const createConsole = (deps: ConsoleDeps): Console => {
   const streams = createEventStreams(deps.operators);
   const details = createDetails(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
-  const failed = (path: string, status: 404 | 413 | 500): Response => {
-    const text = { 404: 'There is no such page', 413: 'That is too much', 500: 'Something went wrong' }[
-      status
-    ];
-    if (isApi(path)) {
-      return refuse(status, { 404: 'unknown', 413: 'too-large', 500: 'trouble' }[status], text);
-    }
-    return new Response(messagePage({ title: text, text: '', status }), {
-      status,
-      headers: { 'content-type': 'text/html;charset=UTF-8' },
-    });
-  };
-
   // This is `/admin` itself, too.
   const everywhere = '/admin/*';
-  routes.use(everywhere, consoleHeaders);
-  routes.use(everywhere, async (c, next) => {
-    try {
-      await next();
-    } catch (error) {
-      deps.log.trouble(error instanceof Error ? error : new Error(String(error)));
-      c.res = failed(c.req.path, 500);
-    }
+  routes.onError((error, c) => {
+    deps.log.trouble(error);
+    return refuseAt(c.req.path, failed);
   });
-  routes.use(
-    '/admin/login/*',
-    bodyLimit({ maxSize: mostLoginBytes, onError: (c) => failed(c.req.path, 413) }),
-  );
-  routes.use(everywhere, bodyLimit({ maxSize: mostBodyBytes, onError: (c) => failed(c.req.path, 413) }));
+  routes.use(everywhere, consoleHeaders);
+  routes.use('/admin/login/*', limitBody(maxLoginBytes));
+  routes.use(everywhere, limitBody(maxBodyBytes));
   routes.use(everywhere, createSessionCheck(deps));
-  routes.route('/', createLoginRoutes(deps));
-  for (const api of [
+  for (const part of [
+    createLoginRoutes(deps),
     createTransactionRoutes(deps, details, streams),
     createReplayRoutes(deps),
     createCallbackRoutes(deps),
@@ -79,10 +70,9 @@ export const createConsole = (deps: ConsoleDeps): Console => {
     createTokenRoutes(deps),
     createServiceRoutes(deps),
   ]) {
-    routes.route('/admin/api', api);
+    routes.route('/', part);
   }
   routes.route('/admin/queues', createBoardRoutes(deps, details));
-  routes.route('/', createPages(deps, details));
-  routes.all(everywhere, (c) => failed(c.req.path, 404));
+  routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
   return { routes, endWaiting: streams.close };
 };

@@ -3,10 +3,12 @@
  * business here; whoever asked for one fetches it as an application provider. One-time passwords are not either: who reads one
  * while it is good gets in.
  */
+import type { CallbackRow } from '../history/callback-row.ts';
 import type { TransactionRow } from '../history/row.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { ReplayPlan } from '../operators/replays.ts';
 import type { ProfileName } from '../protocol/requests.ts';
+import type { ProviderView } from './deps.ts';
 
 export const seesPeople = (role: Role): boolean => includesRole(role, 'operator');
 
@@ -48,11 +50,31 @@ export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow):
   ...(fault !== undefined && { fault: shownFault(role, fault) }),
 });
 
-export interface ShownPlan extends Omit<ReplayPlan, 'first'> {
-  readonly first: readonly ShownRow[];
-}
-
-export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan): ShownPlan => ({
+export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({
   ...plan,
   first: first.map((row) => shownRow(role, row)),
 });
+export type ShownPlan = ReturnType<typeof shownPlan>;
+
+export interface ShownCallback extends CallbackRow {
+  /** Absent when the application has no callback any more. The rest of the address may hold a secret. */
+  readonly host?: string;
+}
+
+/** Callbacks as everybody sees them: with the host that they go to. */
+export const shownCallbacks = (
+  rows: readonly CallbackRow[],
+  providers: readonly ProviderView[],
+): readonly ShownCallback[] => {
+  const hosts = new Map(providers.map(({ id, callbackHost }) => [id, callbackHost]));
+  return rows.map((row) => {
+    const host = hosts.get(row.apId);
+    return host === undefined ? row : { ...row, host };
+  });
+};
+
+/** A bulk replay. Its reason is somebody's own words, which may name a person. */
+export const shownBulk = <T extends { readonly reason: string }>(role: Role, bulk: T): object => {
+  const { reason, ...rest } = bulk;
+  return seesPeople(role) ? { reason, ...rest } : rest;
+};

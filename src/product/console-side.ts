@@ -1,8 +1,7 @@
 import { type Console, createConsole } from '../console/console.ts';
 import type { ConsoleDeps, ProviderView } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
-import { type ConsoleLogin, createConsoleLogin } from '../console-login/console-login.ts';
-import type { OwnFetch } from '../console-login/provider-calls.ts';
+import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console-login/console-login.ts';
 import { createSubjects } from '../console-login/subjects.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';

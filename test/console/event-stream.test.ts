@@ -1,7 +1,7 @@
 /** Streams of events, and how long somebody may read one. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createEventStreams } from '../../src/console/api/event-stream.ts';
 import type { ConsoleSession } from '../../src/console/deps.ts';
+import { createEventStreams } from '../../src/console/event-stream.ts';
 
 const session: ConsoleSession = {
   operator: { name: 'olga', role: 'operator', via: 'password' },

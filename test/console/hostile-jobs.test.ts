@@ -7,16 +7,14 @@ import { type ConsoleStage, startConsoleStage } from './pages/console-stage.ts';
 
 const redis = testRedis();
 let stage: ConsoleStage;
-let cookie: string;
 
 const look = async (path: string) => {
-  const response = await fetch(`${stage.url}${path}`, { headers: { cookie: `paraph_admin=${cookie}` } });
+  const response = await fetch(`${stage.url}${path}`, { headers: { cookie: stage.cookies.viewer } });
   return { status: response.status, text: await response.text() };
 };
 
 beforeAll(async () => {
   stage = await startConsoleStage(redis);
-  cookie = await stage.logIn('viewer');
 });
 afterAll(() => stage.close());
 

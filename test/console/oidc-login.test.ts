@@ -80,13 +80,11 @@ describe('a login with the phone', () => {
     expect(formIn(again.html, 'number')).toBeDefined();
   });
 
-  it.each(['https://evil.example/', '//evil.example', '/admin/../oidc', '/admin/logout'])(
-    'leads home in place of %s',
-    async (next) => {
-      const msisdn = await newUser(`next${stage.somebody().slice(-6)}`);
-      expect((await stage.logIn(stage.newBrowser(), msisdn, next)).to).toBe('/admin');
-    },
-  );
+  // What else leads home is tried with the login by password.
+  it('leads home in place of an address of others', async () => {
+    const msisdn = await newUser('next');
+    expect((await stage.logIn(stage.newBrowser(), msisdn, 'https://evil.example/')).to).toBe('/admin');
+  });
 
   it('ends with its user, and with the phone of its user', async () => {
     const [removed, robbed] = [await newUser('carl'), await newUser('dora')];

@@ -1,6 +1,9 @@
 /** Getting into the console and out of it, over HTTP. */
+import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nextPath } from '../../src/console/session/next-path.ts';
+import { createConsole } from '../../src/console/console.ts';
+import type { ConsoleDeps } from '../../src/console/deps.ts';
+import { nextPath } from '../../src/console/session/login.route.ts';
 import { mostTokens } from '../../src/operators/tokens.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
@@ -206,4 +209,23 @@ describe('a session', () => {
       expect(headers.get('referrer-policy')).toBe('same-origin');
     },
   );
+});
+
+it('answers what goes wrong inside in its own way, whatever the application around it would say', async () => {
+  const troubles: string[] = [];
+  const deps = {
+    operators: { sessionOf: () => Promise.reject(new Error('Redis is away')) },
+    log: { trouble: ({ message }: Error) => void troubles.push(message) },
+  };
+  const around = new Hono().route('/', createConsole(deps as unknown as ConsoleDeps).routes);
+  around.onError(() => new Response('something else'));
+  const [api, page] = [await around.request('/admin/api/session'), await around.request('/admin')];
+  expect([api.status, await api.json()]).toEqual([
+    500,
+    { error: 'trouble', message: 'Something went wrong' },
+  ]);
+  expect(page.status).toBe(500);
+  expect(await page.text()).toContain('<h1>Something went wrong</h1>');
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(troubles).toEqual(['Redis is away', 'Redis is away']);
 });

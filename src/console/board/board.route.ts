@@ -13,12 +13,12 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Role } from '../../operators/operator.ts';
-import { answer, refuse } from '../api/answers.ts';
-import { presentCallbackReplay } from '../api/callbacks.route.ts';
-import type { Details } from '../api/transaction-detail.ts';
-import { presentReplay } from '../api/transactions.route.ts';
+import { answer, refuse } from '../answers.ts';
+import { presentCallbackReplay } from '../callbacks.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
+import type { Details } from '../transaction-detail.ts';
+import { presentReplay } from '../transactions.route.ts';
 
 const basePath = '/admin/queues';
 

@@ -76,13 +76,6 @@ const bulkSchema = z.object({ by: z.string(), perSecond: z.number(), total: z.nu
 const endSchema = recordSchema.extend({ state: z.string() });
 const receiptSchema = z.object({ receipt: z.string() });
 
-export interface ShownJob {
-  readonly name: string;
-  readonly data: object;
-  readonly returnvalue: object | null;
-  readonly failedReason: string;
-}
-
 const shownFaultOf = (role: Role, fault: Fault | undefined) =>
   fault && { fault: shownFault(role, { ...fault, reason: faultTable[fault.code].reason }) };
 
@@ -138,19 +131,11 @@ const shownReason = (role: Role, line: string): string => {
   return seesPeople(role) ? faultLine(fault) : `_${fault.code} ${faultTable[fault.code].reason}`;
 };
 
-const shownJob = (role: Role, { name, data, progress, returnvalue, failedReason }: Job): ShownJob => {
-  const shown = shownData(role, data, progress);
-  return {
-    name: shown.name ?? name,
-    data: shown.data,
-    returnvalue: shownResult(role, returnvalue),
-    failedReason: failedReason ? shownReason(role, failedReason) : '',
-  };
-};
-
 /** @returns The same job, which now tells only what may be shown to the role. */
 export const hideIn = (job: Job, role: Role): Job => {
-  const shown = shownJob(role, job);
+  const { name = job.name, data } = shownData(role, job.data, job.progress);
+  const returnvalue = shownResult(role, job.returnvalue);
+  const failedReason = job.failedReason ? shownReason(role, job.failedReason) : '';
   const whole = job.toJSON.bind(job);
   job.toJSON = () => {
     const { id, timestamp, processedOn, finishedOn, attemptsMade, attemptsStarted, ...rest } = whole();
@@ -158,7 +143,7 @@ export const hideIn = (job: Job, role: Role): Job => {
     return Object.assign(
       { id, timestamp, processedOn, finishedOn, attemptsMade, attemptsStarted, stalledCounter, delay },
       { priority, queueQualifiedName, deferredFailure: '', progress: 0, stacktrace: [], opts: {} },
-      shown,
+      { name, data, returnvalue, failedReason },
     ) as ReturnType<Job['toJSON']>;
   };
   return job;

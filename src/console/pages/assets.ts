@@ -1,20 +1,42 @@
-/** What the pages load. Their addresses carry a hash of the content, so that a browser may keep them for ever. */
+/**
+ * What the pages load, from files beside this one. Their addresses carry a hash of the content, so that a browser may keep them for
+ * ever.
+ */
 import { hash } from 'node:crypto';
-import { icon } from './mark.ts';
-import { script } from './script.ts';
-import { stylesheet } from './stylesheet.ts';
+import { readFileSync } from 'node:fs';
+import { icon, looks, type Schemes } from '../../looks.ts';
 
-const version = (content: string): string => hash('sha256', content, 'base64url').slice(0, 12);
+/** Colours that only the console has. */
+const own: Schemes = {
+  light: {
+    tint: '#e8eef7',
+    open: '#7d5408',
+    'bar-good': '#3f7d4f',
+    'bar-bad': '#b5483a',
+  },
+  dark: {
+    tint: '#1d2a3d',
+    open: '#e7b173',
+    'bar-good': '#6fae7e',
+    'bar-bad': '#d9786a',
+  },
+};
 
-export const assetPaths = {
-  stylesheet: `/admin/assets/console.css?v=${version(stylesheet)}`,
-  script: `/admin/assets/console.js?v=${version(script)}`,
-  icon: `/admin/assets/icon.svg?v=${version(icon)}`,
-} as const;
+const read = (name: string): string => readFileSync(new URL(`../assets/${name}`, import.meta.url), 'utf8');
 
 /** By the last part of their path. */
-export const assets: ReadonlyMap<string, { readonly type: string; readonly content: string }> = new Map([
-  ['console.css', { type: 'text/css; charset=utf-8', content: stylesheet }],
-  ['console.js', { type: 'text/javascript; charset=utf-8', content: script }],
-  ['icon.svg', { type: 'image/svg+xml', content: icon }],
-]);
+export const assets = {
+  'console.css': {
+    type: 'text/css; charset=utf-8',
+    content: `${looks([own], 'screen and (prefers-color-scheme:dark)')}\n${read('console.css')}`,
+  },
+  'console.js': { type: 'text/javascript; charset=utf-8', content: read('console.js') },
+  'icon.svg': { type: 'image/svg+xml', content: icon },
+} as const;
+
+const addressOf = (name: keyof typeof assets): string =>
+  `/admin/assets/${name}?v=${hash('sha256', assets[name].content, 'base64url').slice(0, 12)}`;
+
+export const stylesheetAddress = addressOf('console.css');
+export const scriptAddress = addressOf('console.js');
+export const iconAddress = addressOf('icon.svg');

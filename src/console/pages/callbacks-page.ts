@@ -1,12 +1,59 @@
-/** Dead callbacks: what could not be told to an application, newest first. */
+/** Callbacks: the dead ones, newest first, and those of one transaction on its page. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import type { ConsoleSession } from '../deps.ts';
-import type { ShownCallback } from '../shown-callback.ts';
-import { replayCallbackForm } from './callbacks-section.ts';
+import type { ShownCallback } from '../redaction.ts';
 import { layOut } from './layout.ts';
-import { counted, type Html, nothing, timeOf } from './markup.ts';
+import {
+  cardTable,
+  counted,
+  csrfField,
+  fullTime,
+  type Html,
+  nothing,
+  pagedList,
+  queryOf,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
+
+/** @param more Hidden fields: where to go back to. */
+const replayForm = (
+  { operator, csrf }: ConsoleSession,
+  { id, event, state }: ShownCallback,
+  more: Html = nothing,
+): Html =>
+  state === 'dead' && includesRole(operator.role, 'operator')
+    ? html`<form method="post" action="/admin/callbacks/${encodeURIComponent(id)}/replay">${csrfField(csrf)}${more}<button type="submit" class="plain small" id="replay-${id}">Replay<span class="unseen"> the callback “${event}”</span></button></form>`
+    : nothing;
+
+const ofTransaction = (session: ConsoleSession, callback: ShownCallback): Html => {
+  const { event, attempt, state, tries, problem, triedAt, nextTryAt } = callback;
+  const last = triedAt === undefined ? nothing : timeOf(triedAt, fullTime(triedAt).slice(0, 19));
+  const next =
+    nextTryAt === undefined ? nothing : html`<span class="sub">next try ${timeOf(nextTryAt)}</span>`;
+  return html`<tr role="row"><th scope="row" role="rowheader" class="first">${event}<span class="sub">attempt ${attempt}</span></th><td role="cell" class="second end"><span class="state ${state}">${state}</span></td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell">${last}${next}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="end">${replayForm(session, callback)}</td></tr>`;
+};
+
+/** Nothing for an application that is told nothing. @param host Of the application's callback. */
+export const callbacksSection = (
+  session: ConsoleSession,
+  callbacks: readonly ShownCallback[],
+  host: string | undefined,
+): Html => {
+  if (callbacks.length === 0 && host === undefined) return nothing;
+  return html`<section aria-labelledby="callbacks"><h2 id="callbacks">Callbacks</h2>
+<p class="quiet">${host === undefined ? 'The application has no callback any more.' : html`To <span class="code">${host}</span>`}</p>
+${
+  callbacks.length === 0
+    ? html`<p class="quiet">There is nothing to tell yet.</p>`
+    : cardTable(
+        'Callbacks of this transaction',
+        ['End', 'State', ['Tries', 'number'], 'Last try', 'Problem', ['Replay', 'unseen']],
+        callbacks.map((callback) => ofTransaction(session, callback)),
+      )
+}</section>`;
+};
 
 export interface CallbacksModel {
   readonly session: ConsoleSession;
@@ -21,17 +68,10 @@ export interface CallbacksModel {
   readonly notice: Notice | undefined;
 }
 
-/** `?apId=…`, or nothing. */
-export const callbacksQueryOf = (query: Readonly<Record<string, string | undefined>>): string => {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(entries as [string, string][]).toString();
-  return text === '' ? '' : `?${text}`;
-};
-
-const row = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
+const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
   const { id, msspTransId, event, attempt, tries, problem, triedAt = 0, host } = callback;
   const back = html`<input type="hidden" name="list" value="${apId}">`;
-  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a><span class="sub">${event}, attempt ${attempt}</span></td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayCallbackForm(session, callback, back)}</td></tr>`;
+  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a><span class="sub">${event}, attempt ${attempt}</span></td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayForm(session, callback, back)}</td></tr>`;
 };
 
 const filterForm = ({ apId, apIds }: CallbacksModel): Html =>
@@ -39,14 +79,6 @@ const filterForm = ({ apId, apIds }: CallbacksModel): Html =>
 <div class="field narrow"><label for="apId">Application</label><input id="apId" name="apId" type="text" autocomplete="off" spellcheck="false" list="apIds" value="${apId}"></div>
 <datalist id="apIds">${apIds.map((id) => html`<option value="${id}"></option>`)}</datalist>
 <div class="actions"><button type="submit">Show</button>${apId === '' ? nothing : html`<a href="/admin/callbacks">Of all applications</a>`}</div></form>`;
-
-const headings = [
-  ['Dead since', ''],
-  ['Application', ''],
-  ['Transaction', ''],
-  ['Problem', ''],
-  ['Tries', 'number'],
-] as const;
 
 const summary = ({ rows, isFirst, next }: CallbacksModel): string => {
   if (!isFirst) return 'Older ones';
@@ -56,6 +88,7 @@ const summary = ({ rows, isFirst, next }: CallbacksModel): string => {
 export const callbacksPage = (model: CallbacksModel): string => {
   const { session, apId, rows, next, isFirst, notice } = model;
   const mayReplay = rows.length > 0 && includesRole(session.operator.role, 'operator');
+  const none = next === undefined ? 'There are none.' : 'There are none on this page; look further back.';
   return layOut({
     title: 'Callbacks',
     session,
@@ -65,21 +98,26 @@ export const callbacksPage = (model: CallbacksModel): string => {
 ${noticeBanner(notice)}
 <p class="quiet">These were tried until they were given up, and are not tried again by themselves. Those that are on their way, or have been delivered, are on the pages of their transactions.</p>
 ${filterForm(model)}
-<div class="bar"><p aria-live="polite"><strong>${summary(model)}</strong> <button id="news" type="button" class="plain" hidden></button></p>${
-      mayReplay
-        ? html`<a class="button plain" href="/admin/callbacks/plan${callbacksQueryOf({ apId })}">Replay all of ${apId === '' ? 'them' : 'this application'} …</a>`
-        : nothing
-    }</div>
-${rows.length === 0 ? html`<p class="empty">${next === undefined ? 'There are none.' : 'There are none on this page; look further back.'}</p>` : nothing}
-<table class="cards" role="table"><caption class="unseen">Dead callbacks, newest first</caption><thead role="rowgroup"><tr role="row">${headings.map(
-      ([label, kind]) => html`<th scope="col" role="columnheader" class="${kind}">${label}</th>`,
-    )}<th scope="col" role="columnheader"><span class="unseen">Replay</span></th></tr></thead><tbody role="rowgroup" data-rows="${isFirst ? 'first' : 'later'}">${rows.map((each) => row(model, each))}</tbody></table>
-<nav class="paging" aria-label="Pages">${
-      isFirst ? html`<span></span>` : html`<a href="/admin/callbacks${callbacksQueryOf({ apId })}">Newest</a>`
-    }${
-      next === undefined
-        ? nothing
-        : html`<a rel="next" href="/admin/callbacks${callbacksQueryOf({ apId, cursor: next })}">Older</a>`
-    }</nav>`,
+${pagedList({
+  path: '/admin/callbacks',
+  fields: { apId },
+  isFirst,
+  next,
+  summary: summary(model),
+  action: mayReplay
+    ? html`<a class="button plain" href="/admin/callbacks/plan${queryOf({ apId })}">Replay all of ${apId === '' ? 'them' : 'this application'} …</a>`
+    : nothing,
+  empty: rows.length === 0 ? none : undefined,
+  caption: 'Dead callbacks, newest first',
+  headings: [
+    'Dead since',
+    'Application',
+    'Transaction',
+    'Problem',
+    ['Tries', 'number'],
+    ['Replay', 'unseen'],
+  ],
+  rows: rows.map((each) => deadRow(model, each)),
+})}`,
   });
 };

@@ -1,34 +1,17 @@
-/**
- * The frame of every page. It is complete without the script; that one only spares people the reloading.
- */
+/** The frame of every page. It is complete without the script, which only spares people the reloading. */
 import { html, raw } from 'hono/html';
+import { flourish } from '../../looks.ts';
 import { includesRole } from '../../operators/operator.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { assetPaths } from './assets.ts';
-import { flourish } from './mark.ts';
+import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
 import { csrfField, type Html, nothing } from './markup.ts';
-
-export type Section =
-  | 'overview'
-  | 'transactions'
-  | 'replays'
-  | 'callbacks'
-  | 'queues'
-  | 'audit'
-  | 'users'
-  | 'tokens';
-
-/** How the page gets news: by asking for itself again, or when a stream of events says so. */
-export interface Live {
-  readonly everySeconds: number;
-  readonly events?: string;
-}
 
 export interface PageParts {
   readonly title: string;
   readonly session?: Pick<ConsoleSession, 'operator' | 'csrf'> | undefined;
-  readonly current?: Section;
-  readonly live?: Live | undefined;
+  readonly current?: (typeof sections)[number][0] | 'tokens';
+  /** How the page gets news: by asking for itself again, or when a stream of events says so. */
+  readonly live?: { readonly everySeconds: number; readonly events?: string } | undefined;
   readonly main: Html;
 }
 
@@ -42,21 +25,19 @@ const sections = [
   ['users', '/admin/users', 'Users', 'admin'],
 ] as const;
 
-const navigation = ({ operator }: Pick<ConsoleSession, 'operator'>, current: Section | undefined): Html =>
-  html`<nav aria-label="Console"><ul>${sections
+/** The sections that the role may see, and who is in. */
+const navigation = (
+  { operator, csrf }: NonNullable<PageParts['session']>,
+  current: PageParts['current'],
+): Html => {
+  const mark = (name: PageParts['current']) => (name === current ? html` aria-current="page"` : '');
+  const links = sections
     .filter(([, , , role]) => includesRole(operator.role, role))
-    .map(
-      ([name, href, label]) =>
-        html`<li><a href="${href}"${name === current ? html` aria-current="page"` : ''}>${label}</a></li>`,
-    )}</ul></nav>`;
+    .map(([name, href, label]) => html`<li><a href="${href}"${mark(name)}>${label}</a></li>`);
+  return html`<nav aria-label="Console"><ul>${links}</ul></nav><form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><a href="/admin/tokens"${mark('tokens')}>Tokens</a><button class="link" type="submit">Log out</button></form>`;
+};
 
-const whoIsIn = (
-  { operator, csrf }: Pick<ConsoleSession, 'operator' | 'csrf'>,
-  current: Section | undefined,
-): Html =>
-  html`<form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><a href="/admin/tokens"${current === 'tokens' ? html` aria-current="page"` : ''}>Tokens</a><button class="link" type="submit">Log out</button></form>`;
-
-const liveAttributes = (live: Live | undefined): Html =>
+const liveAttributes = (live: PageParts['live']): Html =>
   live === undefined
     ? nothing
     : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
@@ -71,14 +52,14 @@ export const layOut = ({ title, session, current, live, main }: PageParts): stri
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">
 <title>${title} · Paraph</title>
-<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
-<link rel="stylesheet" href="${assetPaths.stylesheet}">
-${live === undefined ? nothing : html`<script src="${assetPaths.script}" defer></script>`}
+<link rel="icon" type="image/svg+xml" href="${iconAddress}">
+<link rel="stylesheet" href="${stylesheetAddress}">
+${live === undefined ? nothing : html`<script src="${scriptAddress}" defer></script>`}
 </head>
 <body${session === undefined ? html` class="outside"` : ''}>
 <a class="skip" href="#content">Skip to content</a>
 <header><div class="top"><a class="brand" href="/admin">${raw(flourish)}<span>Paraph</span></a>
-${session === undefined ? nothing : html`${navigation(session, current)}${whoIsIn(session, current)}`}</div></header>
+${session === undefined ? nothing : navigation(session, current)}</div></header>
 <main id="content" tabindex="-1"${liveAttributes(live)}>
 ${main}
 </main>

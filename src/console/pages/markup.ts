@@ -48,19 +48,111 @@ export const counted = (number: number, one: string, many = `${one}s`): string =
 
 export const csrfField = (csrf: string): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
 
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-}
+/** `?state=failed&…` without what is empty, or nothing. */
+export const queryOf = (fields: Readonly<Record<string, string | undefined>>): string => {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value) given.set(name, value);
+  return given.size === 0 ? '' : `?${given}`;
+};
 
-export const options = (choices: readonly Choice[], chosen: string | undefined): Html =>
-  html`${choices.map(
-    ({ value, label }) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`,
-  )}`;
+/** @param choices Values, or values with what is shown for them. */
+export const options = (
+  choices: readonly (string | readonly [value: string, label: string])[],
+  chosen: string | undefined,
+): Html =>
+  html`${choices.map((choice) => {
+    const [value, label] = typeof choice === 'string' ? [choice, choice] : choice;
+    return html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`;
+  })}`;
+
+type Content = string | number | Html;
 
 /** A box that says how something went. */
 export const banner = (kind: 'good' | 'bad' | 'plain', title: string, text: string | Html = ''): Html =>
   html`<div class="banner ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><p><strong>${title}</strong></p>${
     text === '' ? nothing : html`<p>${text}</p>`
   }</div>`;
+
+/** What is shown this once. */
+export const secretBanner = (title: string, secret: string, text: string): Html =>
+  html`<div class="banner good" role="status"><p><strong>${title}</strong></p><code class="secret">${secret}</code><p>${text}</p></div>`;
+
+export type Tile = readonly [label: string, value: Content, more?: string | Html];
+
+export const tiles = (...all: readonly (Tile | undefined)[]): Html =>
+  html`<dl class="tiles">${all.map((tile) => {
+    if (tile === undefined) return nothing;
+    const [label, value, more = ''] = tile;
+    return html`<div><dt>${label}</dt><dd>${value}${more === '' ? nothing : html` <small>${more}</small>`}</dd></div>`;
+  })}</dl>`;
+
+/** Those without a value are left out. */
+export const facts = (...all: readonly (readonly [name: string, value: Content | undefined])[]): Html =>
+  html`<dl class="facts">${all.map(([name, value]) =>
+    value === undefined || value === '' ? nothing : html`<dt>${name}</dt><dd>${value}</dd>`,
+  )}</dl>`;
+
+/** A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers alone. */
+export type Heading = string | readonly [label: string, kind: 'number' | 'unseen'];
+
+/** A table that narrow screens show as cards. @param order Of a list that gets news: see assets/console.js. */
+export const cardTable = (
+  caption: string,
+  headings: readonly Heading[],
+  rows: readonly Html[],
+  order?: 'first' | 'later',
+): Html => {
+  const titles = headings.map((heading) => {
+    const [label, kind] = typeof heading === 'string' ? [heading, ''] : heading;
+    return kind === 'unseen'
+      ? html`<th scope="col" role="columnheader"><span class="unseen">${label}</span></th>`
+      : html`<th scope="col" role="columnheader" class="${kind}">${label}</th>`;
+  });
+  const news = order === undefined ? nothing : html` data-rows="${order}"`;
+  return html`<table class="cards" role="table"><caption class="unseen">${caption}</caption><thead role="rowgroup"><tr role="row">${titles}</tr></thead><tbody role="rowgroup"${news}>${rows}</tbody></table>`;
+};
+
+/** How many there are of each. */
+export const countTable = (
+  caption: string,
+  headings: readonly [what: string | Html, number: string],
+  rows: readonly (readonly [what: string, number: number])[],
+): Html =>
+  html`<table class="narrow"><caption>${caption}</caption><thead><tr><th scope="col">${headings[0]}</th><th scope="col" class="number">${headings[1]}</th></tr></thead><tbody>${rows.map(
+    ([what, number]) => html`<tr><th scope="row">${what}</th><td class="number">${count(number)}</td></tr>`,
+  )}</tbody></table>`;
+
+export interface PagedList {
+  /** Of the page, and what its address says besides the cursor. */
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string | undefined>>;
+  readonly isFirst: boolean;
+  /** Cursor of the next page. */
+  readonly next: string | undefined;
+  readonly summary: string;
+  /** What can be done with all of them. */
+  readonly action?: Html;
+  /** Said in place of rows. */
+  readonly empty: string | undefined;
+  readonly caption: string;
+  readonly headings: readonly Heading[];
+  readonly rows: readonly Html[];
+}
+
+/** A list, newest first, that counts what is new while somebody reads it. */
+export const pagedList = ({ path, fields, isFirst, next, ...list }: PagedList): Html =>
+  html`<div class="bar"><p aria-live="polite"><strong>${list.summary}</strong> <button id="news" type="button" class="plain" hidden></button></p>${list.action ?? nothing}</div>
+${list.empty === undefined ? nothing : html`<p class="empty">${list.empty}</p>`}
+${cardTable(list.caption, list.headings, list.rows, isFirst ? 'first' : 'later')}
+<nav class="paging" aria-label="Pages">${
+    isFirst ? html`<span></span>` : html`<a href="${path}${queryOf(fields)}">Newest</a>`
+  }${
+    next === undefined
+      ? nothing
+      : html`<a rel="next" href="${path}${queryOf({ ...fields, cursor: next })}">Older</a>`
+  }</nav>`;
+
+export const invalid = (isWrong: boolean): Html => (isWrong ? html` aria-invalid="true"` : nothing);
+
+export const reasonField = (id: string, isNeeded: boolean, hint: string, value = '', isWrong = false): Html =>
+  html`<div class="field"><label for="${id}">Reason${isNeeded ? '' : ' (optional)'}</label><textarea id="${id}" name="reason" maxlength="500"${isNeeded ? html` required` : ''}${invalid(isWrong)} aria-describedby="${id}-hint">${value}</textarea><span class="hint" id="${id}-hint">${hint}</span></div>`;

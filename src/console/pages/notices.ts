@@ -1,9 +1,11 @@
 /**
- * How an order of a form went, as the page says it that the browser is sent to afterwards. Addresses carry the name of the notice
+ * How an order of a form went, as said by the page that the browser is sent to afterwards. Addresses carry the name of the notice
  * and never its words, so that nobody can make the console say something by a link.
  */
-import type { Html } from './markup.ts';
-import { banner, nothing } from './markup.ts';
+import { callbacksPerSecond } from '../../operators/callback-replays.ts';
+import { banner, type Html, nothing } from './markup.ts';
+
+const { least, most } = callbacksPerSecond;
 
 const notices = {
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],
@@ -13,9 +15,14 @@ const notices = {
   never: ['bad', 'Not replayed', 'This fault is never replayed: the request itself is wrong.'],
   role: ['bad', 'Not allowed', 'Your role does not allow this.'],
   reason: ['bad', 'A reason is needed', 'Say why, in at most 500 characters.'],
+  rate: ['bad', 'The rate cannot be read', 'Give a number above 0 and at most 1000.'],
+  more: ['bad', 'There are more now', 'Look at the new numbers before you start.'],
+  nothing: ['bad', 'There is nothing to replay now', 'Somebody was quicker, or they are gone.'],
   'too-many': ['bad', 'Not replayed', 'This person has been prompted often enough just now. Wait a minute.'],
   'callback-replayed': ['good', 'Replayed', 'The callback begins with its first try again.'],
   'callback-not-dead': ['bad', 'Not replayed', 'It has been delivered, or will be tried again by itself.'],
+  'callback-rate': ['bad', 'The rate cannot be read', `Give a number from ${least} to ${most}.`],
+  'callback-reason': ['bad', 'The reason is too long', 'Say why in at most 500 characters.'],
   'too-late': ['bad', 'Not cancelled', 'It had ended, or the person has answered.'],
   busy: ['bad', 'Not cancelled', 'A worker was at it all the time. Try again.'],
   stopping: ['good', 'Stopping', 'Nothing more is replayed. Who has been prompted stays prompted.'],

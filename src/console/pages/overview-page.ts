@@ -1,21 +1,95 @@
-/** How the service does: the last hour and the last day. */
+/** How the service does: the last hour and the last day. Charts are drawn as SVG on the server, and each has a table that says the same. */
 import { html } from 'hono/html';
-import type { Overview } from '../../history/overview.ts';
+import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { rateChart, rateLegend, rateTable, shareBar } from './charts.ts';
 import { layOut } from './layout.ts';
-import { queryOf } from './list-filter.ts';
-import { count, counted, duration, type Html, nothing } from './markup.ts';
+import {
+  count,
+  counted,
+  duration,
+  fullTime,
+  type Html,
+  nothing,
+  queryOf,
+  shortTime,
+  tiles,
+} from './markup.ts';
 
-export interface OverviewModel {
-  readonly session: ConsoleSession;
-  readonly hour: Overview;
-  readonly day: Overview;
-  readonly now: number;
-}
+/** The least of 1, 2, 5, 10, 20, 50 … that is not below, so that half of it is written without fractions, or not at all. */
+export const niceTop = (most: number): number => {
+  if (most <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10;
+  return step * power;
+};
 
-const tile = (label: string, value: string, more: string | Html = ''): Html =>
-  html`<div><dt>${label}</dt><dd>${value}${more === '' ? nothing : html` <small>${more}</small>`}</dd></div>`;
+/** Short, since there is little room: `50k`. */
+const axisText = (mark: number): string => (mark >= 10_000 ? `${count(mark / 1000)}k` : count(mark));
+
+const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
+
+/** `14:03`, or with the day where the hours alone do not tell. */
+const tickText = (at: number, spanMs: number): string =>
+  spanMs > 20 * 3_600_000 ? shortTime(at).slice(0, -3) : (shortTime(at).split(' ').at(-1)?.slice(0, 5) ?? '');
+
+/** Ends as stacked bars, submissions as a line. */
+const rateChart = (series: readonly OverviewPart[], label: string): Html => {
+  const { width, height, left, right, top, bottom } = size;
+  const most = niceTop(
+    Math.max(1, ...series.map((part) => Math.max(part.signed + part.failed, part.submitted))),
+  );
+  const step = (width - left - right) / Math.max(1, series.length);
+  const barWidth = Math.max(1, step * 0.72);
+  const middle = (index: number): number => left + (index + 0.5) * step;
+  const y = (value: number): number => top + (height - top - bottom) * (1 - value / most);
+  const bars = series.map(({ signed, failed }, index) => {
+    const bar = (kind: 'signed-bar' | 'failed-bar', from: number, to: number): Html =>
+      from === to
+        ? nothing
+        : html`<rect class="${kind}" x="${(middle(index) - barWidth / 2).toFixed(1)}" y="${y(to).toFixed(1)}" width="${barWidth.toFixed(1)}" height="${(y(from) - y(to)).toFixed(1)}"/>`;
+    return html`${bar('signed-bar', 0, signed)}${bar('failed-bar', signed, signed + failed)}`;
+  });
+  const line = series
+    .map(({ submitted }, index) => `${middle(index).toFixed(1)},${y(submitted).toFixed(1)}`)
+    .join(' ');
+  const marks = (most >= 2 ? [0, most / 2, most] : [0, most]).map(
+    (mark) =>
+      html`<line class="${mark === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${width - right}" y1="${y(mark)}" y2="${y(mark)}"/><text x="${left - 6}" y="${y(mark) + 4}" text-anchor="end">${axisText(mark)}</text>`,
+  );
+  const last = series.length - 1;
+  const spanMs = (series[last]?.at ?? 0) - (series[0]?.at ?? 0);
+  const places = [
+    [0, left, 'start'],
+    [Math.floor(series.length / 2), middle(Math.floor(series.length / 2)), 'middle'],
+    [last, width - right, 'end'],
+  ] as const;
+  const ticks = places.map(([index, x, anchor]) => {
+    const part = series[index];
+    return part === undefined
+      ? nothing
+      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs)}</text>`;
+  });
+  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
+};
+
+const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>submitted</li></ul>`;
+
+/** Only the parts in which something happened. */
+const rateTable = (series: readonly OverviewPart[], id: string): Html => {
+  const busy = series.filter(({ submitted, signed, failed }) => submitted + signed + failed > 0);
+  return html`<details id="${id}"><summary>The chart as a table</summary>${
+    busy.length === 0
+      ? html`<p class="quiet">Nothing happened.</p>`
+      : html`<table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Submitted</th><th scope="col" class="number">Signed</th><th scope="col" class="number">Failed</th></tr></thead><tbody>${busy.map(
+          ({ at, submitted, signed, failed }) =>
+            html`<tr><th scope="row">${fullTime(at).slice(0, 16)}</th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
+        )}</tbody></table>`
+  }</details>`;
+};
+
+/** A bar beside a number in a table, which says the same. @param share 0 to 1. */
+const shareBar = (share: number): Html =>
+  html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="rest-bar" width="100" height="4"/><rect class="failed-bar" width="${(Math.min(1, share) * 100).toFixed(1)}" height="4"/></svg>`;
 
 const percent = (part: number, all: number): string =>
   all === 0 ? '—' : `${((part / all) * 100).toFixed(part === all ? 0 : 1)} %`;
@@ -34,27 +108,36 @@ const faultTable = ({ faults, failed }: Overview, name: string): Html =>
     ? html`<p class="quiet">None failed.</p>`
     : html`<table><caption class="unseen">Faults of the ${name}</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Count</th><th scope="col"><span class="unseen">Share</span></th></tr></thead><tbody>${faults.map(
         ({ code, reason, count: number }) =>
-          html`<tr><th scope="row"><a href="/admin/transactions${queryOf({ state: 'failed', fault: String(code) })}">${code} ${reason ?? ''}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed), 'failed-bar')}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
+          html`<tr><th scope="row"><a href="/admin/transactions${queryOf({ state: 'failed', fault: String(code) })}">${code} ${reason ?? ''}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed))}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
       )}</tbody></table>`;
 
 const period = (overview: Overview, name: string, id: string, now: number): Html => {
   const { submitted, signed, failed, timeToSignMs, series, since } = overview;
   const ended = signed + failed;
-  const seconds = Math.max(1, now - since);
+  const elapsedMs = Math.max(1, now - since);
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${name}</h2>
-<dl class="tiles">${tile('Submitted', count(submitted), rate(submitted, seconds))}${tile('Signed', percent(signed, ended), `${count(signed)} of ${count(ended)}`)}${tile('Failed', count(failed))}</dl>
+${tiles(
+  ['Submitted', count(submitted), rate(submitted, elapsedMs)],
+  ['Signed', percent(signed, ended), `${count(signed)} of ${count(ended)}`],
+  ['Failed', count(failed)],
+)}
 <div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'request')} submitted, ${count(signed)} signed, ${count(failed)} failed. The table below says when.`)}${rateTable(series, `${id}-series`)}</div>
 <div class="panel"><h3>Time to sign</h3>${
     timeToSignMs === undefined
       ? html`<p class="quiet">None signed.</p>`
-      : html`<dl class="tiles">${tile('Half within', duration(timeToSignMs.p50))}${tile('90 % within', duration(timeToSignMs.p90))}${tile('99 % within', duration(timeToSignMs.p99))}</dl>`
+      : tiles(
+          ['Half within', duration(timeToSignMs.p50)],
+          ['90 % within', duration(timeToSignMs.p90)],
+          ['99 % within', duration(timeToSignMs.p99)],
+        )
   }</div>
 <div class="panel"><h3>Faults by reason</h3>${faultTable(overview, name.toLowerCase())}</div>
 </section>`;
 };
 
-export const overviewPage = ({ session, hour, day, now }: OverviewModel): string => {
+export const overviewPage = (session: ConsoleSession, hour: Overview, day: Overview, now: number): string => {
   const { waiting, active, delayed } = hour.queue;
+  const open = html`<a href="/admin/transactions?state=open">open</a>`;
   return layOut({
     title: 'Overview',
     session,
@@ -63,7 +146,11 @@ export const overviewPage = ({ session, hour, day, now }: OverviewModel): string
     main: html`<h1>Overview</h1>
 <div data-region="overview">
 <section aria-labelledby="now"><h2 id="now">In the queue now</h2>
-<dl class="tiles">${tile('Waiting for a worker', count(waiting))}${tile('In a worker’s hands', count(active))}${tile('Waiting for a person', count(delayed), html`<a href="/admin/transactions?state=open">open</a>`)}</dl></section>
+${tiles(
+  ['Waiting for a worker', count(waiting)],
+  ['In a worker’s hands', count(active)],
+  ['Waiting for a person', count(delayed), open],
+)}</section>
 <div class="periods">${period(hour, 'Last hour', 'hour', now)}${period(day, 'Last day', 'day', now)}</div>
 </div>`,
   });

@@ -2,12 +2,28 @@
 import { html } from 'hono/html';
 import type { BulkReport, BulkStanding } from '../../operators/bulk-report.ts';
 import { includesRole } from '../../operators/operator.ts';
-import { faultTable, isFaultCode } from '../../protocol/fault.ts';
+import { type FaultCode, faultTable, isFaultCode } from '../../protocol/fault.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
-import { count, counted, csrfField, duration, type Html, nothing, timeOf } from './markup.ts';
+import {
+  cardTable,
+  count,
+  counted,
+  countTable,
+  csrfField,
+  duration,
+  facts,
+  type Html,
+  nothing,
+  tiles,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
+
+/** @param code As a key or a number. */
+export const faultName = (code: string | number): string =>
+  isFaultCode(Number(code)) ? `${code} ${faultTable[Number(code) as FaultCode].reason}` : String(code);
 
 const failedIn = ({ failed }: Pick<BulkStanding, 'failed'>): number =>
   Object.values(failed).reduce((sum, number) => sum + number, 0);
@@ -16,16 +32,11 @@ const isOver = ({ state }: Pick<BulkStanding, 'state'>): boolean => state === 'd
 
 const pathTo = (id: string): string => `/admin/replays/${encodeURIComponent(id)}`;
 
-export const replaysPage = ({
-  session,
-  bulks,
-}: {
-  readonly session: ConsoleSession;
-  readonly bulks: readonly BulkStanding[];
-}): string => {
+export const replaysPage = (session: ConsoleSession, bulks: readonly BulkStanding[]): string => {
+  const { role } = session.operator;
   const rows = bulks.map(
     (bulk) =>
-      html`<tr role="row"><th scope="row" role="rowheader" class="nowrap"><a href="${pathTo(bulk.id)}">${timeOf(bulk.createdAt)}</a></th><td role="cell" class="end"><span class="state ${bulk.state}">${bulk.state}</span></td><td role="cell">${bulk.by}</td><td role="cell" class="wide">${seesPeople(session.operator.role) ? bulk.reason : ''}</td><td role="cell" class="number" data-label="of">${count(bulk.total)}</td><td role="cell" class="number" data-label="signed">${count(bulk.signed)}</td><td role="cell" class="number" data-label="failed">${count(failedIn(bulk))}</td></tr>`,
+      html`<tr role="row"><th scope="row" role="rowheader" class="nowrap"><a href="${pathTo(bulk.id)}">${timeOf(bulk.createdAt)}</a></th><td role="cell" class="end"><span class="state ${bulk.state}">${bulk.state}</span></td><td role="cell">${bulk.by}</td><td role="cell" class="wide">${seesPeople(role) ? bulk.reason : ''}</td><td role="cell" class="number" data-label="of">${count(bulk.total)}</td><td role="cell" class="number" data-label="signed">${count(bulk.signed)}</td><td role="cell" class="number" data-label="failed">${count(failedIn(bulk))}</td></tr>`,
   );
   return layOut({
     title: 'Replays',
@@ -33,14 +44,26 @@ export const replaysPage = ({
     current: 'replays',
     live: { everySeconds: bulks.every(isOver) ? 15 : 3 },
     main: html`<div class="head"><h1>Replays</h1>${
-      includesRole(session.operator.role, 'operator')
+      includesRole(role, 'operator')
         ? html`<p><a href="/admin/transactions?state=failed">Choose failed transactions</a></p>`
         : nothing
     }</div>
 <div data-region="bulks">${
       bulks.length === 0
         ? html`<p class="empty">No bulk replay has been ordered in the last month.</p>`
-        : html`<table class="cards" role="table"><caption class="unseen">Bulk replays, newest first</caption><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Ordered</th><th scope="col" role="columnheader">State</th><th scope="col" role="columnheader">By</th><th scope="col" role="columnheader">Reason</th><th scope="col" role="columnheader" class="number">Transactions</th><th scope="col" role="columnheader" class="number">Signed</th><th scope="col" role="columnheader" class="number">Failed again</th></tr></thead><tbody role="rowgroup">${rows}</tbody></table>`
+        : cardTable(
+            'Bulk replays, newest first',
+            [
+              'Ordered',
+              'State',
+              'By',
+              'Reason',
+              ['Transactions', 'number'],
+              ['Signed', 'number'],
+              ['Failed again', 'number'],
+            ],
+            rows,
+          )
     }</div>`,
   });
 };
@@ -65,26 +88,29 @@ const results: Readonly<Record<BulkReport['transactions'][number]['result'], str
   refused: 'a login: not replayed',
 };
 
-const faultName = (code: number): string => `${code} ${isFaultCode(code) ? faultTable[code].reason : ''}`;
-
 const counts = (report: BulkReport): Html => {
-  const { total, waiting, inFlight, signed, changed, gone, refused } = report;
-  const tile = (name: string, number: number): Html =>
-    html`<div><dt>${name}</dt><dd>${count(number)}</dd></div>`;
-  const over = isOver(report);
+  const { total, waiting, inFlight, signed, failed, changed, gone, refused } = report;
   const settled = total - waiting - inFlight;
+  const byFault = Object.entries(failed);
   return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="Ended">${settled}</progress>
 <p class="quiet">${count(settled)} of ${counted(total, 'transaction')} ended</p>
-<dl class="tiles">${tile(over ? 'Never replayed' : 'Still to replay', waiting)}${tile('Open', inFlight)}${tile('Signed', signed)}${tile('Failed again', failedIn(report))}${changed > 0 ? tile('By somebody else', changed) : nothing}${gone > 0 ? tile('Gone', gone) : nothing}${refused > 0 ? tile('Logins, not replayed', refused) : nothing}</dl>
+${tiles(
+  [isOver(report) ? 'Never replayed' : 'Still to replay', count(waiting)],
+  ['Open', count(inFlight)],
+  ['Signed', count(signed)],
+  ['Failed again', count(failedIn(report))],
+  changed > 0 ? ['By somebody else', count(changed)] : undefined,
+  gone > 0 ? ['Gone', count(gone)] : undefined,
+  refused > 0 ? ['Logins, not replayed', count(refused)] : undefined,
+)}
 ${
-  Object.keys(report.failed).length === 0
+  byFault.length === 0
     ? nothing
-    : html`<table class="narrow"><caption>Failed again, by fault</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Transactions</th></tr></thead><tbody>${Object.entries(
-        report.failed,
-      ).map(
-        ([code, number]) =>
-          html`<tr><th scope="row">${faultName(Number(code))}</th><td class="number">${count(number)}</td></tr>`,
-      )}</tbody></table>`
+    : countTable(
+        'Failed again, by fault',
+        ['Fault', 'Transactions'],
+        byFault.map(([code, number]) => [faultName(code), number]),
+      )
 }`;
 };
 
@@ -105,7 +131,8 @@ const items = ({ report, from }: ReplayModel): Html => {
 export const replayPage = (model: ReplayModel): string => {
   const { session, report, notice } = model;
   const { id, state, by, reason, perSecond, createdAt, endedAt } = report;
-  const mayStop = state === 'running' && includesRole(session.operator.role, 'operator');
+  const { role } = session.operator;
+  const mayStop = state === 'running' && includesRole(role, 'operator');
   return layOut({
     title: `Replay ${state}`,
     session,
@@ -120,13 +147,17 @@ ${noticeBanner(notice)}
         : nothing
     }</div></div>
 <div data-region="progress">${counts(report)}</div>
-<div class="columns"><section aria-labelledby="order"><h2 id="order">Order</h2><dl class="facts"><dt>By</dt><dd>${by}</dd>${
-      seesPeople(session.operator.role) ? html`<dt>Reason</dt><dd>${reason}</dd>` : nothing
-    }<dt>Rate</dt><dd>${perSecond} in a second</dd><dt>Ordered</dt><dd>${timeOf(createdAt)}</dd>${
-      endedAt === undefined
-        ? nothing
-        : html`<dt>Ended</dt><dd>${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}</dd>`
-    }<dt>Id</dt><dd class="code">${id}</dd></dl></section>
+<div class="columns"><section aria-labelledby="order"><h2 id="order">Order</h2>${facts(
+      ['By', by],
+      ['Reason', seesPeople(role) ? reason : undefined],
+      ['Rate', `${perSecond} in a second`],
+      ['Ordered', timeOf(createdAt)],
+      [
+        'Ended',
+        endedAt === undefined ? undefined : html`${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}`,
+      ],
+      ['Id', html`<span class="code">${id}</span>`],
+    )}</section>
 <section aria-labelledby="report" data-region="report"><h2 id="report">Report</h2>${items(model)}</section></div>`,
   });
 };

@@ -76,18 +76,15 @@ export const linkPage = ({ token }: { readonly token: string }): string =>
 </form></div>`,
   });
 
-export const messagePage = ({
-  title,
-  text,
-  status,
-}: {
-  readonly title: string;
-  readonly text: string;
-  readonly status: number;
-}): string =>
+export const messagePage = (status: number, title: string, text: string): string =>
   layOut({
     title,
     main: html`<div class="card"><h1>${title}</h1><p>${text}</p>
 <p class="quiet">HTTP ${status}</p>
 <p><a href="/admin">To the console</a></p></div>`,
   });
+
+export const forbiddenPage = (text: string): string => messagePage(403, 'Not allowed', text);
+
+export const unknownPage = (what: string): string =>
+  messagePage(404, 'Not found', `There is no such ${what}, or it is kept no longer.`);

@@ -1,9 +1,17 @@
 /**
- * The chart of a transaction's life, read from the machine that runs it: what the machine gains or loses, the drawing does.
+ * The chart of a transaction's life, read from the machine that runs it: what the machine gains or loses, the drawing does. The way
+ * that was gone is marked, and a table says the same for whoever does not see the drawing.
+ *
+ * The states stand in one column in the machine's own order, so that the chart fits a phone. An arrow to the next state is
+ * straight. All others go round the column in lanes of their own, down on its left and up on its right, the shortest
+ * innermost: so none leads through a state. What leads along an arrow is written in the gap beside the state that it leaves,
+ * where no other arrow crosses its lane.
  */
+import { html } from 'hono/html';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
+import { counted, type Html, nothing } from './markup.ts';
 
-export interface Arrow {
+interface Arrow {
   readonly from: string;
   readonly to: string;
   /** What leads from one to the other. */
@@ -17,22 +25,7 @@ export interface Statechart {
   readonly arrows: readonly Arrow[];
 }
 
-/** The part of a machine that is drawn. */
-interface Node {
-  readonly key: string;
-  readonly type: string;
-  /** Of the states that it is in, the outermost first. */
-  readonly path: readonly string[];
-  readonly invoke: readonly { readonly id: string; readonly src: unknown }[];
-  readonly states: Readonly<Record<string, Node>>;
-  readonly transitions: ReadonlyMap<
-    string,
-    readonly { readonly target: readonly Pick<Node, 'path'>[] | undefined }[]
-  >;
-}
-interface Machine extends Pick<Node, 'states'> {
-  readonly initial: { readonly target: readonly { readonly key: string }[] | undefined };
-}
+type Node = typeof signatureMachine.root;
 
 /** In the words of the machine: a time by its name, the end of an activity by what it does. */
 const labelOf = (event: string, { invoke }: Node): string => {
@@ -43,8 +36,8 @@ const labelOf = (event: string, { invoke }: Node): string => {
 };
 
 /** The states of the machine itself. What goes on within one of them is not drawn. */
-export const chartOf = (machine: Machine): Statechart => {
-  const states = Object.values(machine.states);
+export const chartOf = (root: Node): Statechart => {
+  const states = Object.values(root.states);
   const arrows = new Map<string, { from: string; to: string; events: string[] }>();
   const draw = (from: string, node: Node): void => {
     for (const [event, ways] of node.transitions) {
@@ -61,40 +54,148 @@ export const chartOf = (machine: Machine): Statechart => {
   };
   for (const state of states) draw(state.key, state);
   return {
-    initial: machine.initial.target?.[0]?.key ?? states[0]?.key ?? '',
+    initial: root.initial.target?.[0]?.key ?? '',
     states: states.map(({ key, type }) => ({ name: key, isFinal: type === 'final' })),
     arrows: [...arrows.values()],
   };
 };
 
-export const signatureChart: Statechart = chartOf(signatureMachine.root as unknown as Machine);
+export const signatureChart = chartOf(signatureMachine.root);
 
 /** Where a transaction has been, in order. */
-export interface Visit {
+interface Visit {
   readonly state: string;
   readonly attempt: number;
 }
 
-export interface Path {
-  /** How often each state was entered. */
-  readonly visits: ReadonlyMap<string, number>;
+interface Path {
+  readonly visited: ReadonlySet<string>;
   /** By `from to`: the attempts in which that way was gone. */
   readonly ways: ReadonlyMap<string, readonly number[]>;
   readonly here: string | undefined;
 }
 
 export const pathOf = (history: readonly Visit[]): Path => {
-  const visits = new Map<string, number>();
-  const ways = new Map<string, number[]>();
-  let before: Visit | undefined;
-  for (const visit of history) {
-    visits.set(visit.state, (visits.get(visit.state) ?? 0) + 1);
-    if (before !== undefined) {
-      const way = `${before.state} ${visit.state}`;
-      // A way belongs to the attempt that it ends, or begins.
-      ways.set(way, [...(ways.get(way) ?? []), visit.attempt]);
-    }
-    before = visit;
+  const ways = new Map<string, readonly number[]>();
+  for (const [index, { state, attempt }] of history.entries()) {
+    const before = history[index - 1];
+    if (before === undefined) continue;
+    const way = `${before.state} ${state}`;
+    // A way belongs to the attempt that it ends, or begins.
+    ways.set(way, [...(ways.get(way) ?? []), attempt]);
   }
-  return { visits, ways, here: before?.state };
+  return { visited: new Set(history.map(({ state }) => state)), ways, here: history.at(-1)?.state };
 };
+
+const box = { width: 112, height: 44 } as const;
+const top = 26;
+/** As high as the longest label of ours; as wide as its longest line. */
+const gap = 84;
+const lane = 84;
+/** From the column to its first lanes. */
+const aside = 40;
+const margin = 12;
+const lineHeight = 13;
+
+export const layOutChart = ({ states, arrows }: Statechart) => {
+  const rows = new Map(states.map(({ name }, row) => [name, row]));
+  const rowOf = (name: string): number => rows.get(name) ?? 0;
+  const span = ({ from, to }: Arrow): number => rowOf(to) - rowOf(from);
+  const round = arrows
+    .filter((arrow) => span(arrow) !== 1)
+    .toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
+  const down = round.filter((arrow) => span(arrow) > 0);
+  const up = round.filter((arrow) => span(arrow) < 0);
+  const left = margin + (down.length === 0 ? 0 : aside + (down.length - 1) * lane);
+  const right = left + box.width;
+  const middle = left + box.width / 2;
+  const yOf = (name: string): number => top + rowOf(name) * (box.height + gap);
+
+  const straight = ({ from, to }: Arrow) => {
+    const end = yOf(to);
+    return {
+      path: `M${middle} ${yOf(from) + box.height}V${end - 8}`,
+      head: `${middle},${end} ${middle - 4.5},${end - 9} ${middle + 4.5},${end - 9}`,
+      label: { x: middle + 8, y: yOf(from) + box.height + 2 * lineHeight },
+    };
+  };
+  const goRound = (arrow: Arrow, side: readonly Arrow[], edge: number, outwards: 1 | -1) => {
+    const x = edge + outwards * (aside + side.indexOf(arrow) * lane);
+    /** The arrows that touch a state on this side share its height. */
+    const touch = (state: string): number => {
+      const all = side.filter(({ from, to }) => from === state || to === state);
+      return yOf(state) + (box.height * (all.indexOf(arrow) + 1)) / (all.length + 1);
+    };
+    const end = touch(arrow.to);
+    const tail = edge + outwards * 9;
+    return {
+      path: `M${edge} ${touch(arrow.from)}H${x}V${end}H${edge + outwards * 8}`,
+      head: `${edge},${end} ${tail},${end - 4.5} ${tail},${end + 4.5}`,
+      label: { x: x + 6, y: yOf(arrow.from) + (span(arrow) > 0 ? box.height : -gap) + lineHeight },
+    };
+  };
+  return {
+    width: right + Math.max(margin, aside + up.length * lane),
+    height: top + states.length * (box.height + gap) - gap + margin,
+    states: states.map((state, row) => ({ ...state, row, x: left, y: yOf(state.name) })),
+    arrows: arrows.map((arrow) => ({
+      ...arrow,
+      ...(span(arrow) === 1
+        ? straight(arrow)
+        : span(arrow) > 0
+          ? goRound(arrow, down, left, -1)
+          : goRound(arrow, up, right, 1)),
+    })),
+    box,
+  };
+};
+
+/** `attempt 1`, `attempts 1, 2`, `attempts 1–9`. */
+const attemptsText = (attempts: readonly number[]): string => {
+  const different = [...new Set(attempts)];
+  if (different.length === 1) return `attempt ${different[0]}`;
+  const first = different[0] ?? 0;
+  const last = different.at(-1) ?? 0;
+  const isRun = different.length > 2 && last - first === different.length - 1;
+  return `attempts ${isRun ? `${first}–${last}` : different.join(', ')}`;
+};
+
+export const statechartSvg = (chart: Statechart, path: Path): Html => {
+  const { width, height, states, arrows } = layOutChart(chart);
+  const drawn = arrows.map(({ from, to, events, path: way, head, label }) => {
+    const attempts = path.ways.get(`${from} ${to}`);
+    const lines = attempts === undefined ? events : [...events, attemptsText(attempts)];
+    return html`<g class="edge${attempts === undefined ? '' : ' taken'}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${lines.map(
+      (line, index) => html`<tspan x="${label.x}" dy="${index === 0 ? 0 : lineHeight}">${line}</tspan>`,
+    )}</text></g>`;
+  });
+  const boxes = states.map(({ name, isFinal, x, y }) => {
+    const isInitial = name === chart.initial;
+    const kind = `node${path.visited.has(name) ? ' visited' : ''}${path.here === name ? ' here' : ''}`;
+    const middle = x + box.width / 2;
+    return html`${
+      isInitial
+        ? html`<circle class="start" cx="${middle}" cy="${y - 18}" r="5"/><g class="edge taken"><path d="M${middle} ${y - 16}V${y - 6}"/></g>`
+        : nothing
+    }<g class="${kind}"><rect x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="${isInitial ? 22 : 8}"/>${
+      isFinal
+        ? html`<rect x="${x + 4}" y="${y + 4}" width="${box.width - 8}" height="${box.height - 8}" rx="5"/>`
+        : nothing
+    }<text x="${middle}" y="${y + box.height / 2 + 5}">${name}</text></g>`;
+  });
+  return html`<svg class="statechart" viewBox="0 0 ${width} ${height}" role="img" aria-label="Statechart. ${
+    path.here === undefined ? '' : `Now ${path.here}. `
+  }The table below says the same.">${drawn}${boxes}</svg>`;
+};
+
+export const statechartTable = (chart: Statechart, path: Path): Html =>
+  html`<details id="chart-table"><summary>The chart as a table</summary><table><thead><tr><th scope="col">From</th><th scope="col">Event</th><th scope="col">To</th><th scope="col">Taken</th></tr></thead><tbody>${chart.arrows.map(
+    ({ from, to, events }) => {
+      const attempts = path.ways.get(`${from} ${to}`);
+      return html`<tr><td>${from}</td><td>${events.join(', ')}</td><td>${to}</td><td>${
+        attempts === undefined
+          ? html`<span class="quiet">no</span>`
+          : `${counted(attempts.length, 'time')}, ${attemptsText(attempts)}`
+      }</td></tr>`;
+    },
+  )}</tbody></table></details>`;

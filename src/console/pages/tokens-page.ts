@@ -1,10 +1,22 @@
 /** Bearer tokens: one's own, and for admins everybody's. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
+import type { IssuedToken } from '../../operators/operators.ts';
 import { mostTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
-import { banner, csrfField, fullTime, type Html, nothing, options, timeOf } from './markup.ts';
+import {
+  banner,
+  cardTable,
+  csrfField,
+  fullTime,
+  type Html,
+  invalid,
+  nothing,
+  options,
+  secretBanner,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 export interface TokensModel {
@@ -13,18 +25,19 @@ export interface TokensModel {
   /** For whom one can be made: names of users. */
   readonly owners: readonly string[];
   readonly notice?: Notice | undefined;
-  readonly problem?: 'owner' | 'label' | 'days' | 'too-many' | 'too-often' | undefined;
+  readonly problem?: 'label' | 'days' | Extract<IssuedToken, { refused: unknown }>['refused'] | undefined;
   /** One that was just made. Shown here and never again. */
   readonly secret?: { readonly name: string; readonly token: string } | undefined;
 }
 
-export const mostTokenDays = 366;
-export const longestTokenLabel = 100;
+export const maxTokenDays = 366;
+export const maxTokenLabel = 100;
 
 const problems: Readonly<Record<NonNullable<TokensModel['problem']>, string>> = {
-  owner: 'There is no such user, or not for you.',
-  label: `Say what it is for, in at most ${longestTokenLabel} characters.`,
-  days: `It is good for 1 to ${mostTokenDays} days.`,
+  unknown: 'There is no such user, or not for you.',
+  'by-token': 'A token makes no tokens.',
+  label: `Say what it is for, in at most ${maxTokenLabel} characters.`,
+  days: `It is good for 1 to ${maxTokenDays} days.`,
   'too-many': `The user has ${mostTokens} tokens. End one first.`,
   'too-often': 'You have made many just now. Wait a minute.',
 };
@@ -35,20 +48,16 @@ const dayOf = (at: number): string => fullTime(at).slice(0, 10);
 const row = ({ id, name, label, createdAt, expiresAt }: TokenView, csrf: Html): Html =>
   html`<tr role="row"><th scope="row" role="rowheader" class="first"><strong>${label}</strong></th><td role="cell">${name}</td><td role="cell" class="nowrap" data-label="made">${timeOf(createdAt, dayOf(createdAt))}</td><td role="cell" class="nowrap" data-label="until">${timeOf(expiresAt, dayOf(expiresAt))}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/tokens/${encodeURIComponent(id)}/revoke">${csrf}<button type="submit" class="plain small" aria-label="End the token ${label} of ${name}">End it</button></form></td></tr>`;
 
-const ownerField = (owners: readonly string[], own: string): Html =>
-  html`<div class="field"><label for="owner">Acts for</label><select id="owner" name="name">${options(
-    owners.map((name) => ({ value: name, label: name })),
-    own,
-  )}</select></div>`;
-
 const addForm = ({ session, owners, problem }: TokensModel): Html => {
-  const own = session.operator.name;
-  const isInvalid = (field: NonNullable<TokensModel['problem']>) =>
-    problem === field ? html` aria-invalid="true"` : '';
+  const { name, role } = session.operator;
   return html`<form class="ask" method="post" action="/admin/tokens">${csrfField(session.csrf)}
-${includesRole(session.operator.role, 'admin') ? ownerField(owners, own) : html`<input type="hidden" name="name" value="${own}">`}
-<div class="field"><label for="label">What it is for</label><input id="label" name="label" type="text" required maxlength="${longestTokenLabel}" autocomplete="off"${isInvalid('label')}></div>
-<div class="field"><label for="days">Good for, in days</label><input id="days" name="days" type="number" required min="1" max="${mostTokenDays}" value="90"${isInvalid('days')}></div>
+${
+  includesRole(role, 'admin')
+    ? html`<div class="field"><label for="owner">Acts for</label><select id="owner" name="name">${options(owners, name)}</select></div>`
+    : html`<input type="hidden" name="name" value="${name}">`
+}
+<div class="field"><label for="label">What it is for</label><input id="label" name="label" type="text" required maxlength="${maxTokenLabel}" autocomplete="off"${invalid(problem === 'label')}></div>
+<div class="field"><label for="days">Good for, in days</label><input id="days" name="days" type="number" required min="1" max="${maxTokenDays}" value="90"${invalid(problem === 'days')}></div>
 <button type="submit">Make a token, and show it</button></form>`;
 };
 
@@ -66,13 +75,21 @@ ${problem === undefined ? nothing : banner('bad', 'No token was made', problems[
 ${
   secret === undefined
     ? nothing
-    : html`<div class="banner good" role="status"><p><strong>A token that acts for ${secret.name}</strong></p><code class="secret">${secret.token}</code><p>It is shown once. Whoever has it can do what ${secret.name} may do.</p></div>`
+    : secretBanner(
+        `A token that acts for ${secret.name}`,
+        secret.token,
+        `It is shown once. Whoever has it can do what ${secret.name} may do.`,
+      )
 }
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">Tokens that are good</h2>
 ${
   tokens.length === 0
     ? html`<p class="empty">There is none.</p>`
-    : html`<table class="cards" role="table"><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">For</th><th scope="col" role="columnheader">Acts for</th><th scope="col" role="columnheader">Made</th><th scope="col" role="columnheader">Good until</th><th scope="col" role="columnheader"><span class="unseen">End</span></th></tr></thead><tbody role="rowgroup">${tokens.map((token) => row(token, csrf))}</tbody></table>`
+    : cardTable(
+        'Tokens that are good',
+        ['For', 'Acts for', 'Made', 'Good until', ['End', 'unseen']],
+        tokens.map((token) => row(token, csrf)),
+      )
 }</section>
 <section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? html`<p>A token acts for a user, and there is none yet.</p>` : addForm(model)}</section></div>`,
   });

@@ -1,16 +1,25 @@
 /** One transaction: its chart, its past, what was asked and what came of it, and what can be done. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
-import type { TimelineEntry, TransactionDetail } from '../api/transaction-detail.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { isSecretText } from '../redaction.ts';
-import type { ShownCallback } from '../shown-callback.ts';
-import { callbacksSection } from './callbacks-section.ts';
+import { isSecretText, type ShownCallback } from '../redaction.ts';
+import type { TimelineEntry, TransactionDetail } from '../transaction-detail.ts';
+import { callbacksSection } from './callbacks-page.ts';
 import { layOut } from './layout.ts';
-import { count, csrfField, duration, fullTime, type Html, nothing, timeOf } from './markup.ts';
+import {
+  count,
+  csrfField,
+  duration,
+  facts,
+  fullTime,
+  type Html,
+  nothing,
+  reasonField,
+  tiles,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
-import { pathOf, signatureChart } from './statechart.ts';
-import { statechartSvg, statechartTable } from './statechart-svg.ts';
+import { pathOf, signatureChart, statechartSvg, statechartTable } from './statechart.ts';
 
 /** What the policy says of a replay by whoever looks: `reason` wants one. */
 export type ReplayOffer = 'plain' | 'reason' | 'login' | 'never' | 'role' | 'none';
@@ -24,11 +33,6 @@ export interface TransactionModel {
   readonly callbackHost: string | undefined;
   readonly notice: Notice | undefined;
 }
-
-const fact = (name: string, value: string | Html | undefined): Html =>
-  value === undefined || value === '' ? nothing : html`<dt>${name}</dt><dd>${value}</dd>`;
-
-const pathTo = (id: string): string => `/admin/transactions/${encodeURIComponent(id)}`;
 
 const said = {
   submitted: 'Submitted',
@@ -67,63 +71,80 @@ const timelineItem = (entry: TimelineEntry, before: TimelineEntry | undefined): 
 
 const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   const { apId, apTransId, profile, msisdn } = transaction;
-  const common = html`${fact('Application', apId)}${fact('AP_TransID', html`<span class="code">${apTransId}</span>`)}${fact('Number', msisdn)}${fact('Profile', profile)}`;
-  if (request === undefined) {
-    return html`<dl class="facts">${common}</dl><p class="quiet">The request cannot be read.</p>`;
-  }
+  const common = [
+    ['Application', apId],
+    ['AP_TransID', html`<span class="code">${apTransId}</span>`],
+    ['Number', msisdn],
+    ['Profile', profile],
+  ] as const;
+  if (request === undefined) return html`${facts(...common)}<p class="quiet">The request cannot be read.</p>`;
   const { messagingMode, timeoutSeconds, instant, services, language, data } = request;
-  const text =
+  const hidden = isSecretText(profile)
+    ? 'The text is a one-time password, which nobody is shown.'
+    : 'The text is hidden from viewers.';
+  return html`${facts(
+    ...common,
+    ['Mode', messagingMode],
+    ['Timeout', `${timeoutSeconds} s`],
+    ['Asked at', instant],
+    ['Services', services.join(', ')],
+    ['Language', language],
+    ['Kind', data.kind],
+  )}${
     data.text === undefined
-      ? html`<p class="quiet">${isSecretText(profile) ? 'The text is a one-time password, which nobody is shown.' : 'The text is hidden from viewers.'}</p>`
+      ? html`<p class="quiet">${hidden}</p>`
       : html`<h3>Text</h3><p class="said">${data.text}</p>${
           data.dtbd === undefined
             ? ''
             : html`<h3>Shown on the phone</h3><p class="said code">${data.dtbd}</p>`
-        }`;
-  return html`<dl class="facts">${common}${fact('Mode', messagingMode)}${fact('Timeout', `${timeoutSeconds} s`)}${fact('Asked at', instant)}${fact('Services', services.join(', '))}${fact('Language', language)}${fact('Kind', data.kind)}</dl>${text}`;
+        }`
+  }`;
 };
 
 const outcomeSection = ({ outcome, transaction }: TransactionDetail): Html => {
   const { fault } = transaction;
-  if (fault !== undefined) {
-    return html`<dl class="facts">${fact('Fault', `${fault.code} ${fault.reason}`)}${fact('Detail', fault.detail)}</dl>`;
-  }
+  if (fault !== undefined) return facts(['Fault', `${fault.code} ${fault.reason}`], ['Detail', fault.detail]);
   if (outcome === undefined) return html`<p class="quiet">There is none yet.</p>`;
   const { kind, signatureBytes, profile, sscdId, validated, receipt, geofencing, subscriberNetwork } =
     outcome;
-  return html`<dl class="facts">${fact('Kind', kind === 'signature' ? 'Signature (CMS)' : 'One-time password, no signature')}${fact('Size', signatureBytes === undefined ? '' : `${count(signatureBytes)} bytes, not shown`)}${fact('Method', profile)}${fact('Device', sscdId)}${fact('Verified by the service', validated ? 'yes' : '')}${fact('Receipt', receipt)}${fact('Place', geofencing === undefined ? '' : html`<span class="code">${JSON.stringify(geofencing)}</span>`)}${fact('Network', subscriberNetwork)}</dl>`;
+  return facts(
+    ['Kind', kind === 'signature' ? 'Signature (CMS)' : 'One-time password, no signature'],
+    ['Size', signatureBytes === undefined ? '' : `${count(signatureBytes)} bytes, not shown`],
+    ['Method', profile],
+    ['Device', sscdId],
+    ['Verified by the service', validated ? 'yes' : ''],
+    ['Receipt', receipt],
+    ['Place', geofencing === undefined ? '' : html`<span class="code">${JSON.stringify(geofencing)}</span>`],
+    ['Network', subscriberNetwork],
+  );
 };
 
-const reasonField = (id: string, isNeeded: boolean, hint: string): Html =>
-  html`<div class="field"><label for="${id}">Reason${isNeeded ? '' : ' (optional)'}</label><textarea id="${id}" name="reason" maxlength="500"${isNeeded ? html` required` : ''} aria-describedby="${id}-hint"></textarea><span class="hint" id="${id}-hint">${hint}</span></div>`;
+/** Why there is no replay to offer. */
+const noReplay = {
+  none: undefined,
+  login: 'A login is never replayed: nobody waits for it any more.',
+  never: 'This fault is never replayed: the request itself is wrong.',
+  role: 'Your role does not allow a replay of this fault.',
+} as const;
 
 const actions = ({ session, detail, offer }: TransactionModel): Html => {
   const { msspTransId, state } = detail.transaction;
   if (!includesRole(session.operator.role, 'operator')) return nothing;
-  const path = pathTo(msspTransId);
+  const path = `/admin/transactions/${encodeURIComponent(msspTransId)}`;
   if (state === 'submitted' || state === 'pending') {
     return html`<details id="cancel"><summary>Cancel …</summary><form class="ask narrow" method="post" action="${path}/cancel">${csrfField(session.csrf)}
 ${reasonField('cancel-reason', true, 'It is kept in the audit log. The application sees fault 401.')}
 <button type="submit" class="danger">Cancel the transaction</button></form></details>`;
   }
   if (state !== 'failed') return nothing;
-  switch (offer) {
-    case 'none':
-      return nothing;
-    case 'login':
-      return html`<p class="quiet">A login is never replayed: nobody waits for it any more.</p>`;
-    case 'never':
-      return html`<p class="quiet">This fault is never replayed: the request itself is wrong.</p>`;
-    case 'role':
-      return html`<p class="quiet">Your role does not allow a replay of this fault.</p>`;
-    case 'plain':
-    case 'reason': {
-      const isNeeded = offer === 'reason';
-      return html`<details id="replay"${isNeeded ? '' : html` open`}><summary>Replay${isNeeded ? ' …' : ''}</summary><form class="ask narrow" method="post" action="${path}/replay">${csrfField(session.csrf)}
+  if (offer !== 'plain' && offer !== 'reason') {
+    const why = noReplay[offer];
+    return why === undefined ? nothing : html`<p class="quiet">${why}</p>`;
+  }
+  const isNeeded = offer === 'reason';
+  return html`<details id="replay"${isNeeded ? '' : html` open`}><summary>Replay${isNeeded ? ' …' : ''}</summary><form class="ask narrow" method="post" action="${path}/replay">${csrfField(session.csrf)}
 ${reasonField('replay-reason', isNeeded, isNeeded ? 'A person has said no: say why they are asked again.' : 'It is kept in the audit log.')}
 <button type="submit">Replay: prompt the person again</button></form></details>`;
-    }
-  }
 };
 
 export const transactionPage = (model: TransactionModel): string => {
@@ -147,13 +168,14 @@ export const transactionPage = (model: TransactionModel): string => {
 <h1 class="id">${msspTransId}</h1>
 ${noticeBanner(notice)}
 <p class="unseen" role="status" data-region="said">Now ${state}${fault === undefined ? '' : ` with fault ${fault.code}`}, attempt ${attempt}.</p>
-<div data-region="standing"><dl class="tiles"><div><dt>State</dt><dd><span class="state ${state}">${state}</span></dd></div>${
-      fault === undefined
-        ? nothing
-        : html`<div><dt>Fault</dt><dd>${fault.code} <small>${fault.reason}</small></dd></div>`
-    }<div><dt>Attempt</dt><dd>${attempt}</dd></div><div><dt>Submitted</dt><dd><small>${timeOf(submittedAt)}</small></dd></div>${
-      tookMs === undefined ? nothing : html`<div><dt>Duration</dt><dd>${duration(tookMs)}</dd></div>`
-    }${deadline === undefined ? nothing : html`<div><dt>Expires</dt><dd><small>${timeOf(deadline)}</small></dd></div>`}</dl></div>
+<div data-region="standing">${tiles(
+      ['State', html`<span class="state ${state}">${state}</span>`],
+      fault && ['Fault', fault.code, fault.reason],
+      ['Attempt', attempt],
+      ['Submitted', html`<small>${timeOf(submittedAt)}</small>`],
+      tookMs === undefined ? undefined : ['Duration', duration(tookMs)],
+      deadline === undefined ? undefined : ['Expires', html`<small>${timeOf(deadline)}</small>`],
+    )}</div>
 <div data-region="actions">${actions(model)}</div>
 <div class="columns">
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>

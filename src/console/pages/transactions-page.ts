@@ -3,12 +3,22 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { faultCodes, faultTable } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
-import { states } from '../api/input.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { type FilterField, type ReadFilter, states } from '../filter.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
-import { type FilterField, queryOf, type ReadFilter } from './list-filter.ts';
-import { banner, count, counted, duration, type Html, nothing, options, timeOf } from './markup.ts';
+import {
+  banner,
+  count,
+  counted,
+  duration,
+  type Html,
+  nothing,
+  options,
+  pagedList,
+  queryOf,
+  timeOf,
+} from './markup.ts';
 
 export interface TransactionsModel {
   readonly session: ConsoleSession;
@@ -43,22 +53,22 @@ const input =
   (attributes: Html, value: string): Html =>
     html`<input ${attributes} type="${type}" value="${value}"${more}>`;
 
+type Choice = readonly [value: string, label: string];
+
 const select =
-  (choices: readonly { readonly value: string; readonly label: string }[]) =>
+  (choices: readonly Choice[]) =>
   (attributes: Html, value: string): Html => {
-    const known = value === '' || choices.some((choice) => choice.value === value);
-    const all = known ? choices : [...choices, { value, label: value }];
+    const known = value === '' || choices.some(([choice]) => choice === value);
+    const all = known ? choices : [...choices, [value, value] as const];
     return html`<select ${attributes}><option value="">Any</option>${options(all, value)}</select>`;
   };
 
-const stateChoices = [{ value: 'open', label: 'open (submitted or pending)' }].concat(
-  states.map((state) => ({ value: state, label: state })),
-);
-const faultChoices = faultCodes.map((code) => ({
-  value: String(code),
-  label: `${code} ${faultTable[code].reason}`,
-}));
-const profileChoices = profileNames.map((name) => ({ value: name, label: name }));
+const stateChoices: readonly Choice[] = [
+  ['open', 'open (submitted or pending)'],
+  ...states.map((state) => [state, state] as const),
+];
+const faultChoices = faultCodes.map((code): Choice => [String(code), `${code} ${faultTable[code].reason}`]);
+const profileChoices = profileNames.map((name): Choice => [name, name]);
 
 const filterForm = ({ session, read, apIds }: TransactionsModel): Html => {
   const rare = (['profile', 'attemptsAtMost', 'from', 'to'] as const).some(
@@ -109,21 +119,6 @@ const transactionRow = (row: ShownRow): Html => {
   return html`<tr role="row" data-id="${msspTransId}"><th scope="row" role="rowheader" class="nowrap first"><a href="${path}">${timeOf(submittedAt)}</a></th><td role="cell" class="wide"><span>${apId || '—'}</span><span class="sub code">${apTransId}</span></td><td role="cell" class="nowrap">${msisdn}</td><td role="cell" class="second end"><span class="state ${state}">${state}</span></td>${faultCell(row)}<td role="cell" class="number" data-label="attempt">${attempt}</td><td role="cell" class="number nowrap">${took}</td></tr>`;
 };
 
-const table = ({ rows, isFirst }: TransactionsModel): Html =>
-  html`<table class="cards" role="table"><caption class="unseen">Transactions, newest first</caption><thead role="rowgroup"><tr role="row">${(
-    [
-      ['Time', ''],
-      ['Application', ''],
-      ['Number', ''],
-      ['State', ''],
-      ['Fault', ''],
-      ['Attempt', 'number'],
-      ['Duration', 'number'],
-    ] as const
-  ).map(
-    ([label, kind]) => html`<th scope="col" role="columnheader" class="${kind}">${label}</th>`,
-  )}</tr></thead><tbody role="rowgroup" data-rows="${isFirst ? 'first' : 'later'}">${rows.map(transactionRow)}</tbody></table>`;
-
 const summary = ({ rows, total, isFirst, next }: TransactionsModel): string => {
   if (total !== undefined) return counted(total, 'transaction');
   if (!isFirst) return 'Older transactions';
@@ -145,16 +140,26 @@ export const transactionsPage = (model: TransactionsModel): string => {
   const isWrong = Object.keys(read.problems).length > 0;
   const body = isWrong
     ? banner('bad', 'The filter cannot be read', 'Correct the marked fields.')
-    : html`<div class="bar"><p aria-live="polite"><strong>${summary(model)}</strong> <button id="news" type="button" class="plain" hidden></button></p>${bulkLink(model)}</div>
-${rows.length === 0 && next === undefined ? html`<p class="empty">Nothing is found by this filter.</p>` : ''}
-${table(model)}
-<nav class="paging" aria-label="Pages">${
-        isFirst ? html`<span></span>` : html`<a href="/admin/transactions${queryOf(read.form)}">Newest</a>`
-      }${
-        next === undefined
-          ? nothing
-          : html`<a rel="next" href="/admin/transactions${queryOf(read.form, { cursor: next })}">Older</a>`
-      }</nav>`;
+    : pagedList({
+        path: '/admin/transactions',
+        fields: read.form,
+        isFirst,
+        next,
+        summary: summary(model),
+        action: bulkLink(model),
+        empty: rows.length === 0 && next === undefined ? 'Nothing is found by this filter.' : undefined,
+        caption: 'Transactions, newest first',
+        headings: [
+          'Time',
+          'Application',
+          'Number',
+          'State',
+          'Fault',
+          ['Attempt', 'number'],
+          ['Duration', 'number'],
+        ],
+        rows: rows.map(transactionRow),
+      });
   return layOut({
     title: isWrong ? 'Error: Transactions' : 'Transactions',
     session,

@@ -4,7 +4,16 @@ import { roles } from '../../operators/operator.ts';
 import type { User, UserObjection } from '../../operators/users.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
-import { banner, csrfField, type Html, nothing, options } from './markup.ts';
+import {
+  banner,
+  cardTable,
+  csrfField,
+  type Html,
+  invalid,
+  nothing,
+  options,
+  secretBanner,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 /** What a page shows of a user: no hash. */
@@ -23,8 +32,6 @@ export interface UsersModel {
   /** Of a user who was just added, or got a new password. Shown here and never again. */
   readonly secret?: { readonly name: string; readonly password: string } | undefined;
 }
-
-const roleChoices = roles.map((role) => ({ value: role, label: role }));
 
 const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
   exists: 'There is a user of this name, or one with this phone.',
@@ -53,7 +60,7 @@ const changes = (user: ShownUser, { session, phones }: UsersModel): Html => {
   const path = `/admin/users/${encodeURIComponent(name)}`;
   const csrf = csrfField(session.csrf);
   return html`<details><summary aria-label="Change ${name}">Change</summary><div class="ask narrow">
-<form method="post" action="${path}/role">${csrf}<div class="field"><label for="role-${name}">Role of ${name}</label><select id="role-${name}" name="role">${options(roleChoices, role)}</select></div><button type="submit" class="plain">Set the role</button></form>
+<form method="post" action="${path}/role">${csrf}<div class="field"><label for="role-${name}">Role of ${name}</label><select id="role-${name}" name="role">${options(roles, role)}</select></div><button type="submit" class="plain">Set the role</button></form>
 <form method="post" action="${path}/password"><h3>Password</h3>${csrf}<p><button type="submit" class="plain">Make a new password</button></p></form>
 ${phones ? phoneForms(user, path, csrf) : nothing}
 <form method="post" action="${path}/remove"><h3>Remove</h3>${csrf}<p><button type="submit" class="danger">Remove ${name}</button></p></form>
@@ -72,21 +79,29 @@ ${problem === undefined ? nothing : banner('bad', 'The user was not added', prob
 ${
   secret === undefined
     ? nothing
-    : html`<div class="banner good" role="status"><p><strong>The password of ${secret.name}</strong></p><code class="secret">${secret.password}</code><p>It is shown once. Hand it over on a way that is not open to others.</p></div>`
+    : secretBanner(
+        `The password of ${secret.name}`,
+        secret.password,
+        'It is shown once. Hand it over on a way that is not open to others.',
+      )
 }
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">All users</h2>
-<table class="cards" role="table"><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Name</th><th scope="col" role="columnheader">Role</th><th scope="col" role="columnheader">Way in</th><th scope="col" role="columnheader"><span class="unseen">Change</span></th></tr></thead><tbody role="rowgroup">${users.map(
-      (user) =>
-        html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, model)}</td></tr>`,
-    )}</tbody></table>
+${cardTable(
+  'All users',
+  ['Name', 'Role', 'Way in', ['Change', 'unseen']],
+  users.map(
+    (user) =>
+      html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, model)}</td></tr>`,
+  ),
+)}
 ${users.length === 0 ? html`<p class="empty">There is none yet. You are in by a link.</p>` : nothing}
 <h2>Login links of the service</h2>
 <p>A link that the service prints when it starts lets somebody in as the admin <strong>local</strong>, who is no user.</p>
 <form method="post" action="/admin/links/end">${csrfField(session.csrf)}<button type="submit" class="plain">End all sessions and links of local</button></form></section>
 <section aria-labelledby="add"><h2 id="add">Add a user</h2><form class="ask" method="post" action="/admin/users">${csrfField(session.csrf)}
-<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" pattern="[a-z0-9][a-z0-9._@\\-]*" aria-describedby="name-hint"${problem === 'bad-name' || problem === 'exists' ? html` aria-invalid="true"` : ''}><span class="hint" id="name-hint">Lower-case letters, digits, dots, hyphens, _ and @</span></div>
-<div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roleChoices, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also decides who the others are.</span></div>
-${phones ? phoneField('phone', 'Mobile number (optional)', 'With its country code; or the code that the login has shown to somebody who is no user yet. The user then logs in with the phone and gets no password. The number itself is not kept.', problem === 'bad-phone' ? html` aria-invalid="true"` : nothing) : nothing}
+<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" pattern="[a-z0-9][a-z0-9._@\\-]*" aria-describedby="name-hint"${invalid(problem === 'bad-name' || problem === 'exists')}><span class="hint" id="name-hint">Lower-case letters, digits, dots, hyphens, _ and @</span></div>
+<div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roles, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also decides who the others are.</span></div>
+${phones ? phoneField('phone', 'Mobile number (optional)', 'With its country code; or the code that the login has shown to somebody who is no user yet. The user then logs in with the phone and gets no password. The number itself is not kept.', invalid(problem === 'bad-phone')) : nothing}
 <button type="submit">Add the user</button></form></section></div>`,
   });
 };

@@ -1,5 +1,5 @@
 /**
- * Who is asking, before anything below `/admin` is answered.
+ * Who is asking, before anything below `/admin` is answered, and the headers of what is.
  *
  * People have a session cookie, programs a bearer token, which is good for the API alone. Whatever changes something needs
  * more than the cookie: the session's token, in the field `csrf` of a form or the header `x-csrf-token`. The queue board
@@ -7,15 +7,61 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
+import { pageHeaders } from '../../oauth/page-headers.ts';
 import { readSessionCookie } from '../../operators/cookie.ts';
 import { includesRole, type Role } from '../../operators/operator.ts';
-import { refuse } from '../api/answers.ts';
+import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
-import { messagePage } from '../pages/session-pages.ts';
-import { isApi, isBoard } from './paths.ts';
-import { originOf } from './same-origin.ts';
+import { readForm } from '../input.ts';
+import { queryOf } from '../pages/markup.ts';
+import { forbiddenPage } from '../pages/session-pages.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
+
+/** The queue board, which is another's program. */
+const isBoard = (path: string): boolean => path === '/admin/queues' || path.startsWith('/admin/queues/');
+
+/** Asked by a program, not by a person. */
+export const isApi = (path: string): boolean =>
+  path.startsWith('/admin/api/') || path.startsWith('/admin/queues/api/');
+
+/** No script but its own files, nothing from outside. Its colouring of JSON runs in a worker from the same place. */
+const boardPolicy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'self'";
+
+/**
+ * Those of the provider's pages, whose reasons hold here too. What the board wants besides is allowed to it: pictures, and
+ * addresses relative to its own.
+ */
+export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(pageHeaders)) {
+    // Files that are named by their content may be kept.
+    const keeps = name === 'cache-control' || name === 'content-security-policy';
+    if (!keeps || !c.res.headers.has(name)) c.res.headers.set(name, value);
+  }
+  // Without any, a browser calls the origin of our own forms `null` (Fetch Standard, 3.2), and the login would refuse them.
+  c.res.headers.set('referrer-policy', 'same-origin');
+  if (isBoard(c.req.path)) c.res.headers.set('content-security-policy', boardPolicy);
+};
+
+/**
+ * Whether a request was made by a page of ours, as browsers tell it.
+ *
+ * `Sec-Fetch-Site` comes with every request over https or to this machine; `Origin` with every unsafe one. A page cannot
+ * write either.
+ *
+ * Source: Fetch Metadata Request Headers, section 2.3; Fetch Standard, section 3.2.
+ */
+export const originOf = ({ req }: Context, publicUrl: string): 'ours' | 'other' | 'unsaid' => {
+  const site = req.header('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin' ? 'ours' : 'other';
+  const origin = req.header('origin');
+  if (origin === undefined) return 'unsaid';
+  if (!URL.canParse(origin)) return 'other';
+  const { host, origin: named } = new URL(origin);
+  return host === req.header('host') || named === new URL(publicUrl).origin ? 'ours' : 'other';
+};
 
 const isPublic = (path: string): boolean =>
   path === '/admin/login' || path.startsWith('/admin/login/') || path.startsWith('/admin/assets/');
@@ -30,14 +76,11 @@ const csrfOf = async (c: ConsoleContext): Promise<string | undefined> => {
   if (header !== undefined) return header;
   const type = c.req.header('content-type') ?? '';
   if (!type.startsWith('application/x-www-form-urlencoded')) return undefined;
-  const { csrf } = await c.req.parseBody();
-  return typeof csrf === 'string' ? csrf : undefined;
+  return (await readForm(c)).csrf;
 };
 
 const forbidden = (c: ConsoleContext, message: string, code = 'forbidden'): Response =>
-  isApi(c.req.path)
-    ? refuse(403, code, message)
-    : c.html(messagePage({ title: 'Not allowed', text: message, status: 403 }), 403);
+  isApi(c.req.path) ? refuse(403, code, message) : c.html(forbiddenPage(message), 403);
 
 export const createSessionCheck = ({
   operators,
@@ -64,11 +107,11 @@ export const createSessionCheck = ({
       if (isApi(path)) return refuse(401, 'unauthorized', 'Log in first');
       const { pathname, search } = new URL(c.req.url);
       const wanted = isSafe(method) && pathname !== '/admin' ? `${pathname}${search}` : undefined;
-      return c.redirect(`/admin/login${wanted ? `?next=${encodeURIComponent(wanted)}` : ''}`, 303);
+      return c.redirect(`/admin/login${queryOf({ next: wanted })}`, 303);
     }
     if (!isSafe(method)) {
       const proven = isBoard(path)
-        ? originOf((name) => c.req.header(name), publicUrl()) === 'ours'
+        ? originOf(c, publicUrl()) === 'ours'
         : operators.checkCsrf(found, await csrfOf(c));
       if (!proven) return forbidden(c, 'The form is too old; load the page again', 'csrf');
     }

@@ -1,36 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soon } from '../../operators/replay-stage.ts';
 import { testRedis } from '../../support/redis.ts';
+import { roles, type Somebody } from '../api-stage.ts';
 import { type ConsoleStage, startConsoleStage } from './console-stage.ts';
 
 const redis = testRedis();
-const roles = ['viewer', 'operator', 'admin'] as const;
-type Role = (typeof roles)[number];
 
 let stage: ConsoleStage;
-let cookies: Readonly<Record<Role, string>>;
 
 beforeAll(async () => {
   stage = await startConsoleStage(redis);
-  cookies = {
-    viewer: await stage.logIn('viewer'),
-    operator: await stage.logIn('operator'),
-    admin: await stage.logIn('admin'),
-  };
 });
 
 afterAll(async () => {
   await stage?.close();
 });
 
-const get = async (role: Role | 'nobody', path: string) => {
-  const headers = role === 'nobody' ? {} : { cookie: `paraph_admin=${cookies[role]}` };
+const get = async (role: Somebody | 'nobody', path: string) => {
+  const headers = role === 'nobody' ? {} : { cookie: stage.cookies[role] };
   const response = await fetch(`${stage.url}${path}`, { headers, redirect: 'manual' });
   return { status: response.status, text: await response.text(), headers: response.headers };
 };
 
 /** Fills in a form of a page and sends it, hidden fields and all. */
-const send = async (role: Role, page: string, action: string, fields: Readonly<Record<string, string>>) => {
+const send = async (
+  role: Somebody,
+  page: string,
+  action: string,
+  fields: Readonly<Record<string, string>>,
+) => {
   const { text } = await get(role, page);
   const form = text.split('<form').find((part) => part.includes(`action="${action}"`));
   if (form === undefined) throw new Error(`no form to ${action}`);
@@ -44,17 +42,17 @@ const send = async (role: Role, page: string, action: string, fields: Readonly<R
   return post(role, action, body);
 };
 
-const post = async (role: Role, path: string, body: URLSearchParams) => {
+const post = async (role: Somebody, path: string, body: URLSearchParams) => {
   const response = await fetch(`${stage.url}${path}`, {
     method: 'POST',
-    headers: { cookie: `paraph_admin=${cookies[role]}`, origin: stage.url },
+    headers: { cookie: stage.cookies[role], origin: stage.url },
     body,
     redirect: 'manual',
   });
   return { status: response.status, text: await response.text(), to: response.headers.get('location') ?? '' };
 };
 
-const csrfOf = async (role: Role): Promise<string> =>
+const csrfOf = async (role: Somebody): Promise<string> =>
   /name="csrf" value="([^"]+)"/.exec((await get(role, '/admin')).text)?.[1] ?? '';
 
 const indexed = (id: string) =>

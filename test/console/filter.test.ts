@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fieldTime, queryOf, readFilter } from '../../../src/console/pages/list-filter.ts';
-
-const read = (fields: Readonly<Record<string, string>>) => readFilter((name) => fields[name]);
+import { fieldTime, readFilter } from '../../src/console/filter.ts';
+import { queryOf } from '../../src/console/pages/markup.ts';
 
 describe('the filter of the list', () => {
   it('is what the form says', () => {
-    const { filter, problems } = read({
+    const { filter, problems } = readFilter({
       state: 'failed',
       fault: '401, 208',
       apId: ' mid://bank.example ',
@@ -31,7 +30,7 @@ describe('the filter of the list', () => {
   });
 
   it('knows open as both states of an open transaction', () => {
-    expect(read({ state: 'open' }).filter).toEqual({ states: ['submitted', 'pending'] });
+    expect(readFilter({ state: 'open' }).filter).toEqual({ states: ['submitted', 'pending'] });
   });
 
   it.each([
@@ -45,20 +44,20 @@ describe('the filter of the list', () => {
     ['to', '2026-02-31T25:00'],
     ['text', 'x'.repeat(257)],
   ])('says so when %s is %s, and does not narrow by it', (name, value) => {
-    const found = read({ [name]: value });
+    const found = readFilter({ [name]: value });
     expect(Object.keys(found.problems)).toEqual([name]);
     expect(found.filter).toEqual({});
   });
 
   it('goes into an address and comes back', () => {
     const fields = { state: 'failed', text: 'a&b=c', to: fieldTime(1_790_000_000_123) };
-    const query = new URLSearchParams(queryOf(read(fields).form));
-    const again = readFilter((name) => query.get(name) ?? undefined);
+    const query = new URLSearchParams(queryOf(readFilter(fields).form));
+    const again = readFilter(Object.fromEntries(query));
     expect(again.form).toEqual(fields);
     expect(again.filter.to).toBe(1_790_000_000_123);
   });
 
   it('leaves empty fields out', () => {
-    expect(queryOf(read({ state: '', text: '  ' }).form)).toBe('');
+    expect(queryOf(readFilter({ state: '', text: '  ' }).form)).toBe('');
   });
 });

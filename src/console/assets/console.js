@@ -1,0 +1,176 @@
+/**
+ * What open pages run, in words that every browser of the last ten years knows.
+ *
+ * A page with news asks for itself again and takes over what has changed, region by region (`data-region`), so there is one
+ * place where things are written as HTML: the server. A region that somebody is typing in stays as it is. Of a table
+ * with `data-rows`, rows that are there are changed in place; new ones do not push others away, they are counted by a
+ * button. Nothing is asked while nobody looks, or after a quarter of an hour in which nobody has touched anything: a
+ * forgotten screen must not keep its session alive.
+ */
+(() => {
+  const main = document.querySelector('main[data-every]');
+  if (!main || !window.fetch || !window.DOMParser) return;
+  const live = document.getElementById('live');
+  const everyMs = Number(main.dataset.every) * 1000;
+  const restMs = 15 * 60 * 1000;
+  let touched = Date.now();
+  let timer;
+  let stream;
+  let asking = false;
+  let again = false;
+  let over = false;
+
+  const say = (text) => {
+    if (live && live.textContent !== text) live.textContent = text;
+  };
+
+  const isTypedIn = (region) => {
+    const active = document.activeElement;
+    return active !== null && region.contains(active) && /^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName);
+  };
+
+  const replaceRegion = (region, fresh) => {
+    if (region.innerHTML === fresh.innerHTML || isTypedIn(region)) return;
+    const opened = {};
+    for (const each of region.querySelectorAll('details[id]')) opened[each.id] = each.open;
+    const focused = region.contains(document.activeElement) ? document.activeElement.id : '';
+    region.innerHTML = fresh.innerHTML;
+    for (const each of region.querySelectorAll('details[id]')) {
+      if (each.id in opened) each.open = opened[each.id];
+    }
+    if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
+  };
+
+  const rowsIn = (body) => {
+    const rows = {};
+    for (const row of body.querySelectorAll('tr[data-id]')) rows[row.dataset.id] = row;
+    return rows;
+  };
+
+  const focusLink = (within) => {
+    const link = within.querySelector('a');
+    if (link) link.focus();
+  };
+
+  // A row that is missing above one that is still there does not fit the filter any more.
+  const strikeOut = (body, theirs) => {
+    let below = false;
+    for (const row of Array.from(body.querySelectorAll('tr[data-id]')).reverse()) {
+      if (theirs[row.dataset.id]) {
+        below = true;
+        row.classList.remove('left');
+      } else if (below && !row.classList.contains('left')) {
+        row.classList.add('left');
+        row.title = 'Does not fit the filter any more';
+      }
+    }
+  };
+
+  const updateRows = (body, fresh) => {
+    const mine = rowsIn(body);
+    const theirs = rowsIn(fresh);
+    const ids = Object.keys(theirs);
+    for (const id of ids.filter((each) => mine[each])) {
+      if (mine[id].innerHTML === theirs[id].innerHTML) continue;
+      const focused = mine[id].contains(document.activeElement);
+      mine[id].innerHTML = theirs[id].innerHTML;
+      if (focused) focusLink(mine[id]);
+    }
+    strikeOut(body, theirs);
+    const button = document.getElementById('news');
+    if (!button || body.dataset.rows !== 'first') return;
+    const fresher = ids.filter((id) => !mine[id]).length;
+    button.hidden = fresher === 0;
+    const text = `${fresher}${ids.length > 0 && fresher === ids.length ? ' or more' : ''} new`;
+    if (fresher > 0 && button.textContent !== text) button.textContent = text;
+    button.onclick = () => {
+      body.innerHTML = fresh.innerHTML;
+      button.hidden = true;
+      focusLink(body);
+    };
+  };
+
+  const end = (text) => {
+    over = true;
+    stop();
+    say(text);
+  };
+
+  const take = (text) => {
+    const fresh = new DOMParser().parseFromString(text, 'text/html');
+    for (const region of main.querySelectorAll('[data-region]')) {
+      const same = fresh.querySelector(`[data-region="${region.dataset.region}"]`);
+      if (same) replaceRegion(region, same);
+    }
+    for (const body of main.querySelectorAll('[data-rows]')) {
+      const same = fresh.querySelector('[data-rows]');
+      if (same) updateRows(body, same);
+    }
+    if (!fresh.querySelector('main[data-every]')) end('');
+  };
+
+  const ask = () => {
+    if (over) return;
+    if (asking) {
+      again = true;
+      return;
+    }
+    asking = true;
+    fetch(window.location.href, { credentials: 'same-origin', cache: 'no-store' })
+      .then((answer) => {
+        if (answer.redirected) return end('You are logged out: load the page again.');
+        if (!answer.ok) return say('No news at the moment.');
+        return answer.text().then((text) => {
+          take(text);
+          if (!over) say('Live.');
+        });
+      })
+      .catch(() => say('No connection.'))
+      .then(() => {
+        asking = false;
+        if (!again) return;
+        again = false;
+        ask();
+      });
+  };
+
+  const tick = () => {
+    if (Date.now() - touched < restMs) return ask();
+    stop();
+    say('Paused. Press a key or move to go on.');
+  };
+
+  const start = () => {
+    if (timer !== undefined || over || document.hidden) return;
+    timer = setInterval(tick, everyMs);
+    if (main.dataset.events && window.EventSource) {
+      stream = new EventSource(main.dataset.events);
+      stream.addEventListener('state', ask);
+    }
+    say('Live.');
+  };
+
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+    if (stream) stream.close();
+    stream = undefined;
+  };
+
+  const touch = () => {
+    touched = Date.now();
+    if (timer !== undefined || over || document.hidden) return;
+    start();
+    ask();
+  };
+
+  for (const name of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart']) {
+    document.addEventListener(name, touch, { passive: true });
+  }
+  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : touch()));
+  window.addEventListener('pagehide', stop);
+  window.addEventListener('pageshow', (event) => {
+    if (event.persisted) window.location.reload();
+  });
+  start();
+})();

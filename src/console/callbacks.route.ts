@@ -1,0 +1,154 @@
+/** Callbacks: the list of dead ones, the replay of one, and of all that a filter finds. Pages and API. */
+import { Hono } from 'hono';
+import { z } from 'zod';
+import {
+  type CallbackRefusal,
+  callbacksPerSecond,
+  type OneCallbackReplay,
+} from '../operators/callback-replays.ts';
+import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
+import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import { json, optionalReasonBody, paged, query, readForm, reason, text, time } from './input.ts';
+import { callbacksPage } from './pages/callbacks-page.ts';
+import { queryOf } from './pages/markup.ts';
+import { readNotice } from './pages/notices.ts';
+import { callbackBulkPage, callbackPlanPage } from './pages/plan-pages.ts';
+import { forbiddenPage, unknownPage } from './pages/session-pages.ts';
+import { shownCallbacks } from './redaction.ts';
+import { needs } from './session/session.ts';
+
+const rowsOnPage = 50;
+const maxText = 256;
+
+const filter = z.strictObject({ apId: text(maxText), to: time }).partial();
+const deadQuery = filter.extend({
+  // The others are found by their transaction.
+  state: z.literal('dead', { error: 'must be dead' }).default('dead'),
+  ...paged(50, 500),
+});
+const { least, most, usual } = callbacksPerSecond;
+const replayBody = z.strictObject({
+  filter,
+  reason: reason.optional(),
+  perSecond: z.number().min(least).max(most).default(usual),
+});
+
+const refusals: Readonly<Record<CallbackRefusal | 'unknown' | 'not-dead', Refusal>> = {
+  role: refusedRole,
+  reason: [422, 'reason', 'reason must have at most 500 characters'],
+  rate: [400, 'bad-request', 'perSecond is out of bounds'],
+  nothing: [409, 'nothing', 'There is no dead callback like that'],
+  unknown: [404, 'unknown', 'There is no such callback'],
+  'not-dead': [409, 'not-dead', 'It has been delivered, or will be tried again by itself'],
+};
+
+/** Also what the queue board's button gets. */
+export const presentCallbackReplay = (result: OneCallbackReplay): Response =>
+  present(result, 'replayed', refusals);
+
+const notices = {
+  replayed: 'callback-replayed',
+  'not-dead': 'callback-not-dead',
+  role: 'role',
+  reason: 'reason',
+} as const;
+
+const written = (field = ''): string => field.trim().slice(0, maxText);
+/** @param apId Empty for all applications. */
+const filterOf = (apId: string, to?: number) => ({ ...(apId !== '' && { apId }), to });
+
+export const createCallbackRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+  const { callbacks, history, providers, now } = deps;
+  const routes = new Hono<ConsoleEnvironment>();
+
+  routes.get('/admin/api/transactions/:id/callbacks', async (c) => {
+    const row = await history.find(c.req.param('id'));
+    if (row === undefined) return refuse(404, 'unknown', 'There is no such transaction');
+    const rows = await callbacks.of(row.msspTransId, row.attempt);
+    return answer({ callbacks: shownCallbacks(rows, providers()) });
+  });
+
+  routes.get('/admin/api/callbacks', query(deadQuery), async (c) => {
+    const { apId, to, limit, cursor } = c.req.valid('query');
+    const page = await callbacks.dead({ apId, to }, { limit, cursor });
+    if (page === undefined) return refuse(...badCursor);
+    return answer({ ...page, rows: shownCallbacks(page.rows, providers()) });
+  });
+
+  routes.post('/admin/api/callbacks/plan', needs('operator'), json(z.strictObject({ filter })), async (c) =>
+    answer(await callbacks.plan(c.req.valid('json').filter)),
+  );
+
+  /** All of a filter. */
+  routes.post('/admin/api/callbacks/replay', needs('operator'), json(replayBody), async (c) => {
+    const { filter, ...order } = c.req.valid('json');
+    const done = await callbacks.replayAll(filter, { ...order, operator: c.get('session').operator });
+    return 'refused' in done ? refuse(...refusals[done.refused]) : answer(done);
+  });
+
+  routes.post('/admin/api/callbacks/:id/replay', needs('operator'), json(optionalReasonBody), async (c) => {
+    const { reason } = c.req.valid('json');
+    return presentCallbackReplay(
+      await callbacks.replay(c.req.param('id'), c.get('session').operator, reason),
+    );
+  });
+
+  routes.get('/admin/callbacks', async (c) => {
+    const apId = written(c.req.query('apId'));
+    const cursor = c.req.query('cursor') || undefined;
+    const page = await callbacks.dead(filterOf(apId), { limit: rowsOnPage, cursor });
+    if (page === undefined) return c.html(unknownPage('page of the list'), 404);
+    return c.html(
+      callbacksPage({
+        session: c.get('session'),
+        apId,
+        rows: shownCallbacks(page.rows, providers()),
+        next: page.cursor,
+        isFirst: cursor === undefined,
+        apIds: providers().flatMap(({ id, callbackHost }) => (callbackHost === undefined ? [] : [id])),
+        notice: readNotice(c.req.query('notice')),
+      }),
+    );
+  });
+
+  routes.get('/admin/callbacks/plan', needs('operator'), async (c) => {
+    const apId = written(c.req.query('apId'));
+    const to = now();
+    const plan = await callbacks.plan(filterOf(apId, to));
+    const common = { session: c.get('session'), apId, to, plan, problem: undefined };
+    return c.html(callbackPlanPage({ ...common, reason: '', perSecond: String(usual) }));
+  });
+
+  routes.post('/admin/callbacks/replay', needs('operator'), async (c) => {
+    const session = c.get('session');
+    const form = await readForm(c);
+    const apId = written(form.apId);
+    const wanted = Number(form.to);
+    const to = wanted > 0 && wanted < now() ? wanted : now();
+    const filter = filterOf(apId, to);
+    const { reason = '' } = form;
+    const perSecond = (form.perSecond ?? '').trim();
+    const order = { perSecond: Number(perSecond), operator: session.operator, reason };
+    const done = await callbacks.replayAll(filter, order);
+    if (!('refused' in done)) return c.html(callbackBulkPage(session, apId, done));
+    if (done.refused === 'role') return c.html(forbiddenPage('Your role does not allow this.'), 403);
+    const problem = done.refused === 'nothing' ? undefined : done.refused;
+    const plan = await callbacks.plan(filter);
+    return c.html(callbackPlanPage({ session, apId, to, plan, problem, reason, perSecond }), 422);
+  });
+
+  routes.post('/admin/callbacks/:id/replay', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { list } = await readForm(c);
+    const result = nameOf(await callbacks.replay(id, c.get('session').operator));
+    if (result === 'unknown') return c.html(unknownPage('callback'), 404);
+    const notice = notices[result];
+    if (list !== undefined) {
+      return c.redirect(`/admin/callbacks${queryOf({ apId: written(list), notice })}`, 303);
+    }
+    const transaction = encodeURIComponent(id.replace(/-.*$/s, ''));
+    return c.redirect(`/admin/transactions/${transaction}?notice=${notice}#callbacks`, 303);
+  });
+
+  return routes;
+};

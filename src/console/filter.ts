@@ -1,0 +1,105 @@
+/**
+ * What a list of transactions is narrowed by, as forms, addresses and programs write it and as the search wants it.
+ *
+ * Programs get an error for what cannot be read. A page says it beside the field and searches nothing, so that nobody takes a
+ * mistyped filter for an empty result, or replays what they did not mean.
+ */
+import { z } from 'zod';
+import type { HistoryFilter } from '../history/filter.ts';
+import { faultCodes } from '../protocol/fault.ts';
+import { profileNames } from '../protocol/requests.ts';
+import { count, text, time } from './input.ts';
+
+export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
+const openStates = ['submitted', 'pending'];
+
+const listOf = <T extends z.ZodType>(entry: T) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(/[\s,]+/) : value),
+    z.array(entry).min(1).max(50),
+  );
+
+/** As people write numbers. */
+const digitsIn = (written: string): string => written.replaceAll(/[\s()./-]/g, '').replace(/^00/, '+');
+
+export const transactionFilter = z
+  .strictObject({
+    state: z.preprocess((value) => (value === 'open' ? openStates : value), listOf(z.enum(states))),
+    fault: listOf(z.coerce.number().pipe(z.literal(faultCodes))),
+    apId: text(256),
+    msisdn: z
+      .string()
+      .transform(digitsIn)
+      .pipe(z.string().regex(/^\+?\d{3,15}$/, { error: 'must be a number with its country code' })),
+    profile: z.enum(profileNames),
+    attemptsAtMost: count(999),
+    from: time,
+    to: time,
+    text: text(256),
+  })
+  .partial();
+
+export type FilterField = keyof typeof transactionFilter.shape;
+type Filter = z.output<typeof transactionFilter>;
+
+/** Each field's name on pages, and what to do when it cannot be read. */
+const words: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
+  state: ['State', 'Choose a state of the list'],
+  fault: ['Fault', 'Fault codes are three digits, such as 401'],
+  apId: ['Application', 'This is too long'],
+  msisdn: ['Number', 'A number with its country code, such as +41 79 …'],
+  profile: ['Profile', 'Choose a profile of the list'],
+  attemptsAtMost: ['Attempts at most', 'A number from 1 to 999'],
+  from: ['From', 'A date and a time, UTC'],
+  to: ['Until', 'A date and a time, UTC'],
+  text: ['Text', 'This is too long'],
+};
+const filterFields = Object.keys(words) as FilterField[];
+const maxText = 256;
+
+/** As it was written, without empty ones. */
+export type FilterForm = Readonly<Partial<Record<FilterField, string>>>;
+
+export interface ReadFilter {
+  readonly form: FilterForm;
+  readonly filter: HistoryFilter;
+  /** What is wrong with which field. */
+  readonly problems: Readonly<Partial<Record<FilterField, string>>>;
+}
+
+type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
+
+/** @returns What the search wants. */
+export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter => {
+  const all = { ...others, states: state, faults: fault };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Defined<
+    typeof all
+  >;
+};
+
+/** @param fields Of an address or a form. */
+export const readFilter = (fields: Readonly<Partial<Record<string, string>>>): ReadFilter => {
+  const form: Partial<Record<FilterField, string>> = {};
+  const problems: Partial<Record<FilterField, string>> = {};
+  const read: Partial<Record<FilterField, unknown>> = {};
+  for (const name of filterFields) {
+    const written = (fields[name] ?? '').trim();
+    if (written === '') continue;
+    form[name] = written.slice(0, maxText);
+    const found = transactionFilter.shape[name].safeParse(written);
+    if (written.length > maxText) problems[name] = 'This is too long';
+    else if (found.success) read[name] = found.data;
+    else problems[name] = words[name][1];
+  }
+  return { form, filter: filterOf(read as Filter), problems };
+};
+
+/** For a field of the form: the time without its zone, as browsers write it. */
+export const fieldTime = (at: number): string => new Date(at).toISOString().slice(0, -1);
+
+/** In words, for a plan. */
+export const filterWords = (form: FilterForm): readonly (readonly [name: string, value: string])[] =>
+  filterFields.flatMap((name) => {
+    const value = form[name];
+    return value === undefined ? [] : [[words[name][0], value.replace('T', ' ')] as const];
+  });

@@ -1,0 +1,93 @@
+/**
+ * What programs and forms send, read and checked. A problem names the field and what it must be, never what it was.
+ */
+import type { Context, MiddlewareHandler } from 'hono';
+import { z } from 'zod';
+import { refuse } from './answers.ts';
+import type { ConsoleEnvironment } from './deps.ts';
+
+type Reader<Target extends 'json' | 'query', T extends z.ZodType> = MiddlewareHandler<
+  ConsoleEnvironment,
+  string,
+  { in: Record<Target, z.input<T>>; out: Record<Target, z.output<T>> }
+>;
+
+/** Milliseconds since the epoch, or a date of ISO 8601; without a zone it is UTC. */
+export const time = z.preprocess(
+  (value) => {
+    if (typeof value !== 'string') return value;
+    if (/^\d{1,15}$/.test(value)) return Number(value);
+    const found = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.exec(value);
+    if (found === null) return Number.NaN;
+    const [, hours, zone] = found;
+    return Date.parse(hours !== undefined && zone === undefined ? `${value}Z` : value);
+  },
+  z.int({ error: 'must be milliseconds since the epoch or an ISO 8601 date' }).min(0),
+);
+export const count = (max: number) => z.coerce.number().pipe(z.int().min(1).max(max));
+export const text = (max: number) => z.string().min(1).max(max);
+export const paged = (usual: number, max: number) => ({
+  limit: count(max).default(usual),
+  cursor: z.string().max(100).optional(),
+});
+
+export const reason = text(500);
+export const reasonBody = z.strictObject({ reason });
+export const optionalReasonBody = reasonBody.partial();
+
+const problem = ({ issues }: z.ZodError): Response => {
+  const [issue] = issues;
+  const unknown = issue?.code === 'unrecognized_keys';
+  const field = issue?.path.join('.') ?? '';
+  // The library's own sentences may quote what was sent; ours may not.
+  const custom = issue?.message.startsWith('must ') ? issue.message : 'is not what it must be';
+  const about = unknown ? 'has members that are not known here' : custom;
+  return refuse(400, 'bad-request', `${field === '' ? 'The request' : field} ${about}`);
+};
+
+const reader =
+  <Target extends 'json' | 'query', T extends z.ZodType>(
+    target: Target,
+    schema: T,
+    read: (c: Context) => Promise<unknown>,
+  ): Reader<Target, T> =>
+  async (c, next) => {
+    const value = await read(c);
+    if (value instanceof Response) return value;
+    const found = schema.safeParse(value);
+    if (!found.success) return problem(found.error);
+    c.req.addValidatedData(target, found.data as object);
+    return next();
+  };
+
+/** The route's `c.req.valid('query')`. Empty fields of a form are none. */
+export const query = <T extends z.ZodType>(schema: T): Reader<'query', T> =>
+  reader('query', schema, async (c) => {
+    const values = Object.entries(c.req.queries()).map(([name, all]) => [name, all.join(',')] as const);
+    return Object.fromEntries(values.filter(([, value]) => value !== ''));
+  });
+
+/** The route's `c.req.valid('json')`. */
+export const json = <T extends z.ZodType>(schema: T): Reader<'json', T> =>
+  reader('json', schema, async (c) => {
+    const body = await c.req.text();
+    if (body === '') return {};
+    if (!(c.req.header('content-type') ?? '').toLowerCase().startsWith('application/json')) {
+      return refuse(400, 'bad-request', 'Content-Type must be application/json');
+    }
+    try {
+      return JSON.parse(body);
+    } catch {
+      return refuse(400, 'bad-request', 'The body is not JSON');
+    }
+  });
+
+/** The texts of a form that a page has sent, by their names; files are left out. */
+export const readForm = async (
+  c: Context<ConsoleEnvironment>,
+): Promise<Readonly<Partial<Record<string, string>>>> => {
+  const form = Object.entries(await c.req.parseBody());
+  return Object.fromEntries(
+    form.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+};

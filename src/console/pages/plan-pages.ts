@@ -1,0 +1,225 @@
+/** Before many are replayed: how many, whom, who would be left out, and the question. */
+import { html } from 'hono/html';
+import {
+  type CallbackBulk,
+  type CallbackPlan,
+  callbacksPerSecond,
+} from '../../operators/callback-replays.ts';
+import { secondsOfOne } from '../../operators/prompt-limit.ts';
+import type { ReplayPlan } from '../../operators/replays.ts';
+import type { ConsoleSession } from '../deps.ts';
+import { type FilterForm, filterWords } from '../filter.ts';
+import type { ShownPlan, ShownRow } from '../redaction.ts';
+import { layOut } from './layout.ts';
+import {
+  banner,
+  cardTable,
+  count,
+  counted,
+  countTable,
+  csrfField,
+  duration,
+  type Html,
+  invalid,
+  nothing,
+  queryOf,
+  reasonField,
+  tiles,
+} from './markup.ts';
+import { noticeBanner } from './notices.ts';
+import { faultName } from './replays-page.ts';
+
+interface Order {
+  readonly session: ConsoleSession;
+  /** As they were written. */
+  readonly reason: string;
+  readonly perSecond: string;
+}
+
+/** Why, and how fast. @param bounds Of the rate. */
+const orderFields = (
+  { problem, reason, perSecond }: PlanModel | CallbackPlanModel,
+  isNeeded: boolean,
+  rateLabel: string,
+  [min, max]: readonly [number, number],
+  rateHint: string,
+): Html => html`${reasonField('reason', isNeeded, 'It is kept in the audit log.', reason, problem === 'reason')}
+<div class="field"><label for="perSecond">${rateLabel}</label><input id="perSecond" name="perSecond" type="number" min="${min}" max="${max}" step="any" required value="${perSecond}"${invalid(problem === 'rate')} aria-describedby="rate-hint"><span class="hint" id="rate-hint">${rateHint}</span></div>`;
+
+/** The most frequent first. */
+const byNumber = (counts: Readonly<Record<string, number>>): [string, number][] =>
+  Object.entries(counts).toSorted(([, a], [, b]) => b - a);
+
+const nothingToReplay = (back: string): Html =>
+  html`<p class="empty">There is nothing to replay. <a href="${back}">Back to the list</a></p>`;
+
+export interface PlanModel extends Order {
+  readonly form: FilterForm;
+  /** What the role may see. */
+  readonly plan: ShownPlan;
+  /** `more`, `nothing`: by now, unlike what was shown. */
+  readonly problem: 'role' | 'reason' | 'rate' | 'more' | 'nothing' | undefined;
+}
+
+const refusals = {
+  login: 'Logins are never replayed: nobody waits for them any more',
+  never: 'The fault is never replayed: the request itself is wrong',
+  role: 'Your role does not allow it',
+  reason: 'A reason is needed',
+  attempts: 'Attempted too often already',
+  'not-failed': 'Not failed any more',
+  unknown: 'Not known any more',
+} as const satisfies Record<keyof ReplayPlan['refused'], string>;
+
+const rateHint = ({ replayable, mostOfOne }: ShownPlan, rate: number): string => {
+  if (!(rate > 0)) return 'Fewer spare the phone network.';
+  const lastsMs = Math.max(replayable / rate, secondsOfOne(mostOfOne)) * 1000;
+  const why = mostOfOne > 1 ? `: one person has ${count(mostOfOne)} of them` : '';
+  return `So the prompting takes ${duration(Math.max(1000, lastsMs))} or more${why}.`;
+};
+
+const panel = (caption: string, rows: readonly (readonly [string, number])[]): Html =>
+  html`<div class="panel">${countTable(caption, [html`<span class="unseen">Which</span>`, 'Transactions'], rows)}</div>`;
+
+const promptedRow = ({ msspTransId, apId, msisdn, fault, attempt }: ShownRow): Html =>
+  html`<tr role="row"><th scope="row" role="rowheader" class="first"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td role="cell" class="wide">${apId || '—'}</td><td role="cell" class="nowrap">${msisdn}</td><td role="cell" class="wide">${
+    fault === undefined ? '' : html`${fault.code} ${fault.reason}`
+  }</td><td role="cell" class="number" data-label="attempt">${attempt}</td></tr>`;
+
+const prompted = ({ first, replayable }: ShownPlan): Html => html`<h2>Whom it would prompt</h2>
+${cardTable('Whom it would prompt', ['Transaction', 'Application', 'Number', 'Fault', ['Attempt', 'number']], first.map(promptedRow))}
+${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
+
+const backToFailed = (form: FilterForm): string =>
+  `/admin/transactions${queryOf({ ...form, state: 'failed' })}`;
+
+const question = (model: PlanModel): Html => {
+  const { session, form, plan, perSecond } = model;
+  const { replayable, numbers } = plan;
+  return html`<form class="ask narrow" method="post" action="/admin/replays">${csrfField(session.csrf)}
+${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<input type="hidden" name="expected" value="${replayable}">
+<h2>Replay ${counted(replayable, 'transaction')}</h2>
+<p>This prompts ${counted(numbers, 'person', 'people')}. One with several transactions is prompted for one of them at a time, and not many times a minute.</p>
+${orderFields(model, true, 'Replays in a second, at most', [0.01, 1000], rateHint(plan, Number(perSecond)))}
+<div class="actions"><button type="submit">Start the replay</button><a href="${backToFailed(form)}">Back to the list</a></div>
+</form>`;
+};
+
+export const planPage = (model: PlanModel): string => {
+  const { session, form, plan, problem } = model;
+  const { found, replayable, numbers, byFault, byAp, refused, truncated } = plan;
+  const words = filterWords(form);
+  const left = byNumber(refused).flatMap(([why, number]) =>
+    number === 0 ? [] : [[refusals[why as keyof typeof refusals], number] as const],
+  );
+  return layOut({
+    title: problem === undefined ? 'Plan a replay' : 'Error: Plan a replay',
+    session,
+    current: 'replays',
+    main: html`<h1>Plan a replay</h1>
+${noticeBanner(problem)}
+<p>Nobody has been prompted yet. This is what a replay of all failed transactions ${
+      words.length === 0 ? 'would do.' : 'by this filter would do:'
+    }</p>
+${words.length === 0 ? nothing : html`<dl class="facts narrow">${words.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
+${tiles(
+  ['Failed, found', count(found)],
+  ['Would be replayed', count(replayable)],
+  ['People prompted', count(numbers)],
+  ['Left out', count(found - replayable)],
+)}
+${truncated ? banner('plain', 'There are more', 'A bulk holds no more than these. Narrow the filter to know which.') : nothing}
+<div class="columns"><div>${replayable === 0 ? nothingToReplay(backToFailed(form)) : question(model)}</div>
+<div>${
+      replayable === 0
+        ? nothing
+        : html`${panel(
+            'Would be replayed, by fault',
+            byNumber(byFault).map(([code, number]) => [faultName(code), number]),
+          )}
+${panel('Would be replayed, by application', byNumber(byAp))}`
+    }
+${left.length === 0 ? nothing : panel('Left out', left)}</div></div>
+${replayable === 0 ? nothing : prompted(plan)}`,
+  });
+};
+
+export interface CallbackPlanModel extends Order {
+  /** Empty for all applications. */
+  readonly apId: string;
+  /** Dead before: what dies from now on is not what was counted. Milliseconds since the epoch. */
+  readonly to: number;
+  readonly plan: CallbackPlan;
+  readonly problem: 'rate' | 'reason' | undefined;
+}
+
+const callbackQuestion = (model: CallbackPlanModel): Html => {
+  const { session, apId, to, plan, perSecond } = model;
+  const lastsMs = (plan.found * 1000) / Number(perSecond);
+  const hint =
+    lastsMs > 0
+      ? `So the first tries are spread over ${duration(Math.max(1000, lastsMs))}.`
+      : 'Fewer spare the receiver.';
+  const { least, most } = callbacksPerSecond;
+  return html`<form class="ask narrow" method="post" action="/admin/callbacks/replay">${csrfField(session.csrf)}
+<input type="hidden" name="apId" value="${apId}"><input type="hidden" name="to" value="${to}">
+<h2>Replay ${counted(plan.found, 'callback')}</h2>
+<p>Each begins with its first try again. A receiver that has had one knows it by its <code>webhook-id</code>.</p>
+${orderFields(model, false, 'Callbacks in a second, at most', [least, most], hint)}
+<div class="actions"><button type="submit">Replay them</button><a href="/admin/callbacks${queryOf({ apId })}">Back to the list</a></div>
+</form>`;
+};
+
+export const callbackPlanPage = (model: CallbackPlanModel): string => {
+  const { session, apId, plan, problem } = model;
+  const { found, byAp, truncated } = plan;
+  const back = `/admin/callbacks${queryOf({ apId })}`;
+  return layOut({
+    title: problem === undefined ? 'Replay callbacks' : 'Error: Replay callbacks',
+    session,
+    current: 'callbacks',
+    main: html`<p><a href="${back}">Dead callbacks</a></p>
+<h1>Replay callbacks</h1>
+${noticeBanner(problem && `callback-${problem}`)}
+<p>Nothing has been sent yet. ${
+      apId === ''
+        ? 'These are the dead callbacks of all applications'
+        : html`These are the dead callbacks of <span class="code">${apId}</span>`
+    }, up to now.</p>
+${truncated ? banner('plain', 'There are more', `These are the newest ${count(found)}. Order again for the others.`) : nothing}
+${
+  found === 0
+    ? nothingToReplay(back)
+    : html`<div class="columns"><div>${callbackQuestion(model)}</div><div><div class="panel">${countTable(
+        'By application',
+        ['Application', 'Callbacks'],
+        byNumber(byAp),
+      )}</div></div></div>`
+}`,
+  });
+};
+
+/** Afterwards: what was done. */
+export const callbackBulkPage = (
+  session: ConsoleSession,
+  apId: string,
+  { found, replayed, left, truncated }: CallbackBulk,
+): string => {
+  const back = `/admin/callbacks${queryOf({ apId })}`;
+  return layOut({
+    title: 'Callbacks replayed',
+    session,
+    current: 'callbacks',
+    main: html`<p><a href="${back}">Dead callbacks</a></p>
+<h1>${counted(replayed, 'callback')} replayed</h1>
+${tiles(
+  ['Dead, found', count(found)],
+  ['Replayed', count(replayed)],
+  left === 0 ? undefined : ['Left', count(left), 'by others, or gone'],
+)}
+<p>They are in their queue, and are delivered at the rate that you gave. What cannot be delivered is among the dead ones again after its last try.</p>
+${truncated ? banner('plain', 'There are more', html`<a href="/admin/callbacks/plan${queryOf({ apId })}">Order again</a> for the others.`) : nothing}
+<p><a class="button" href="${back}">Dead callbacks</a></p>`,
+  });
+};

@@ -1,0 +1,159 @@
+/** Bulk replays: plan, order, progress, stop. Pages and API. */
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Operator } from '../operators/operator.ts';
+import type { ReplayFilter, ReplaySelection } from '../operators/replays.ts';
+import { answer, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
+import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
+import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
+import { readNotice } from './pages/notices.ts';
+import { type PlanModel, planPage } from './pages/plan-pages.ts';
+import { replayPage, replaysPage } from './pages/replays-page.ts';
+import { messagePage, unknownPage } from './pages/session-pages.ts';
+import { type ShownPlan, shownBulk, shownPlan } from './redaction.ts';
+import { needs } from './session/session.ts';
+
+const usualPerSecond = 5;
+const bulksOnPage = 100;
+
+const selection = z
+  .strictObject({
+    filter: transactionFilter.omit({ state: true }).extend({ maxAttempts: count(1000).optional() }),
+    ids: z.array(text(100)).min(1).max(20_000),
+  })
+  .partial();
+const hasOne = ({ filter, ids }: z.output<typeof selection>): boolean =>
+  (filter === undefined) !== (ids === undefined);
+const oneOf = { error: 'must have either filter or ids' };
+
+const planBody = selection.extend({ reason: reason.optional() }).refine(hasOne, oneOf);
+const startBody = selection
+  .extend({ reason, perSecond: z.number().min(0.01).max(1000).default(usualPerSecond) })
+  .refine(hasOne, oneOf);
+const listQuery = z.strictObject({ limit: count(200).default(50) });
+
+const selectionOf = ({ filter, ids }: z.output<typeof selection>): ReplaySelection => {
+  if (filter === undefined) return { ids: ids ?? [] };
+  const { maxAttempts, ...rest } = filter;
+  return { filter: { ...filterOf(rest), maxAttempts } };
+};
+
+const refusals: Readonly<
+  Record<'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running', Refusal>
+> = {
+  role: refusedRole,
+  reason: [422, 'reason', 'reason is needed'],
+  nothing: [409, 'nothing', 'There is nothing to replay'],
+  rate: [400, 'bad-request', 'perSecond is out of bounds'],
+  unknown: [404, 'unknown', 'There is no such bulk replay'],
+  'not-running': [409, 'not-running', 'It is over, or being stopped already'],
+};
+
+const wrongFilter = (): string =>
+  messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.');
+
+/** Without the state, which is failed in any case. */
+const readFailedFilter = ({ state: _, ...fields }: Parameters<typeof readFilter>[0]): ReadFilter =>
+  readFilter(fields);
+
+export const createReplayRoutes = ({ replays, now }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+  const routes = new Hono<ConsoleEnvironment>();
+
+  routes.post('/admin/api/replays/plan', needs('operator'), json(planBody), async (c) => {
+    const { operator } = c.get('session');
+    const body = c.req.valid('json');
+    return answer(shownPlan(operator.role, await replays.plan(selectionOf(body), operator, body.reason)));
+  });
+
+  routes.post('/admin/api/replays', needs('operator'), json(startBody), async (c) => {
+    const { operator } = c.get('session');
+    const { reason, perSecond, ...selected } = c.req.valid('json');
+    const started = await replays.start(selectionOf(selected), { perSecond, operator, reason });
+    return 'refused' in started
+      ? refuse(...refusals[started.refused])
+      : answer({ ...started, plan: shownPlan(operator.role, started.plan) }, 202);
+  });
+
+  routes.get('/admin/api/replays', query(listQuery), async (c) => {
+    const { role } = c.get('session').operator;
+    const bulks = await replays.list(c.req.valid('query').limit);
+    return answer({ replays: bulks.map((bulk) => shownBulk(role, bulk)) });
+  });
+
+  routes.get('/admin/api/replays/:id', async (c) => {
+    const report = await replays.report(c.req.param('id'));
+    if (report === undefined) return refuse(...refusals.unknown);
+    return answer(shownBulk(c.get('session').operator.role, report));
+  });
+
+  /** Without what became of each. */
+  routes.get('/admin/api/replays/:id/progress', async (c) => {
+    const bulk = await replays.progress(c.req.param('id'));
+    if (bulk === undefined) return refuse(...refusals.unknown);
+    return answer(shownBulk(c.get('session').operator.role, bulk));
+  });
+
+  routes.post('/admin/api/replays/:id/stop', needs('operator'), json(optionalReasonBody), async (c) => {
+    const { reason } = c.req.valid('json');
+    const result = await replays.stop(c.req.param('id'), c.get('session').operator, reason);
+    return present(result, 'stopping', refusals);
+  });
+
+  /** The order will have a reason, so it is planned with one. */
+  const planned = async (filter: ReplayFilter, operator: Operator): Promise<ShownPlan> =>
+    shownPlan(operator.role, await replays.plan({ filter }, operator, 'plan'));
+
+  routes.get('/admin/replays', async (c) =>
+    c.html(replaysPage(c.get('session'), await replays.list(bulksOnPage))),
+  );
+
+  routes.get('/admin/replays/plan', needs('operator'), async (c) => {
+    const session = c.get('session');
+    // What is submitted from now on is not what the list has shown.
+    const to = c.req.query('to') || fieldTime(now());
+    const { form, filter, problems } = readFailedFilter({ ...c.req.query(), to });
+    if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
+    const plan = await planned(filter, session.operator);
+    const common = { session, form, plan, problem: undefined };
+    return c.html(planPage({ ...common, reason: '', perSecond: String(usualPerSecond) }));
+  });
+
+  routes.post('/admin/replays', needs('operator'), async (c) => {
+    const session = c.get('session');
+    const { operator } = session;
+    const fields = await readForm(c);
+    const { form, filter, problems } = readFailedFilter(fields);
+    if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
+    const { reason = '', perSecond = '', expected = '0' } = fields;
+    const plan = await planned(filter, operator);
+    const askAgain = (problem: PlanModel['problem']) =>
+      c.html(planPage({ session, form, plan, problem, reason, perSecond: perSecond.trim() }), 422);
+    // Nobody prompts more people than they have been shown.
+    if (plan.replayable > Number(expected)) return askAgain('more');
+    const order = { perSecond: Number(perSecond), operator, reason: reason.trim() };
+    const started = await replays.start({ filter }, order);
+    return 'refused' in started
+      ? askAgain(started.refused)
+      : c.redirect(`/admin/replays/${started.bulkId}`, 303);
+  });
+
+  routes.get('/admin/replays/:id', async (c) => {
+    const report = await replays.report(c.req.param('id'));
+    if (report === undefined) return c.html(unknownPage('bulk replay'), 404);
+    const wanted = Number(c.req.query('from') ?? 0);
+    const from = Number.isSafeInteger(wanted) && wanted > 0 && wanted < report.total ? wanted : 0;
+    const notice = readNotice(c.req.query('notice'));
+    return c.html(replayPage({ session: c.get('session'), report, from, notice }));
+  });
+
+  routes.post('/admin/replays/:id/stop', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const result = nameOf(await replays.stop(id, c.get('session').operator));
+    return result === 'unknown'
+      ? c.html(unknownPage('bulk replay'), 404)
+      : c.redirect(`/admin/replays/${encodeURIComponent(id)}?notice=${result}`, 303);
+  });
+
+  return routes;
+};

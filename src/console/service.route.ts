@@ -1,0 +1,87 @@
+/** How the service does: overview, queues, application providers, the audit log, and who asks. Pages and API. */
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { auditActions } from '../operators/audit.ts';
+import { answer, badCursor, refuse } from './answers.ts';
+import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import { paged, query, text, time } from './input.ts';
+import { assets } from './pages/assets.ts';
+import { auditPage } from './pages/audit-page.ts';
+import { overviewPage } from './pages/overview-page.ts';
+import { unknownPage } from './pages/session-pages.ts';
+import { needs } from './session/session.ts';
+
+const hourMs = 3_600_000;
+const entriesOnPage = 100;
+const maxText = 256;
+const countedStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'] as const;
+
+const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(25).default(1) });
+const auditQuery = z
+  .strictObject({ from: time, to: time, who: text(64), action: z.enum(auditActions), target: text(maxText) })
+  .partial()
+  .extend(paged(100, 1000));
+
+export const createServiceRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+  const { history, audit, shards, providers, now } = deps;
+  const routes = new Hono<ConsoleEnvironment>();
+
+  for (const [name, { type, content }] of Object.entries(assets)) {
+    routes.get(`/admin/assets/${name}`, (c) =>
+      c.body(content, 200, {
+        'content-type': type,
+        'cache-control': 'public, max-age=31536000, immutable',
+      }),
+    );
+  }
+
+  routes.get('/admin/api/session', (c) => {
+    const { operator, csrf } = c.get('session');
+    return answer({ ...operator, csrf });
+  });
+
+  routes.get('/admin/api/overview', query(overviewQuery), async (c) =>
+    answer(await history.overview(now() - c.req.valid('query').hours * hourMs)),
+  );
+
+  routes.get('/admin', async (c) => {
+    const time = now();
+    const [hour, day] = await Promise.all([
+      history.overview(time - hourMs),
+      history.overview(time - 24 * hourMs),
+    ]);
+    return c.html(overviewPage(c.get('session'), hour, day, time));
+  });
+
+  routes.get('/admin/api/queues', async () => {
+    const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
+      [signatures, receipts, callbacks].map(async ({ queue }) => {
+        const counts = await queue.getJobCounts(...countedStates);
+        // To BullMQ a job that has its place in the fair order is a prioritized one.
+        const { waiting = 0, prioritized = 0, ...others } = counts;
+        return { shard: index, name: queue.name, waiting: waiting + prioritized, ...others };
+      }),
+    );
+    return answer({ queues: await Promise.all(queues) });
+  });
+
+  routes.get('/admin/api/aps', () => answer({ aps: providers() }));
+
+  routes.get('/admin/api/audit', needs('operator'), query(auditQuery), async (c) => {
+    const page = await audit.read(c.req.valid('query'));
+    return page === undefined ? refuse(...badCursor) : answer(page);
+  });
+
+  routes.get('/admin/audit', needs('operator'), async (c) => {
+    const field = (name: string): string | undefined =>
+      c.req.query(name)?.trim().slice(0, maxText) || undefined;
+    const action = auditActions.find((each) => each === field('action'));
+    const form = { who: field('who'), action, target: field('target') };
+    const cursor = field('cursor');
+    const page = await audit.read({ ...form, cursor, limit: entriesOnPage });
+    if (page === undefined) return c.html(unknownPage('page of the log'), 404);
+    return c.html(auditPage(c.get('session'), form, page, cursor === undefined));
+  });
+
+  return routes;
+};

@@ -1,0 +1,170 @@
+/**
+ * One transaction with its past: what was asked, what happened when, and who had a hand in it.
+ *
+ * Three sources tell it: the record in the job (states, by the machine), the notes that replays leave in the job (who ordered
+ * an attempt), and the audit log (what operators did and why). Whoever may see the person's number and text and does look is in
+ * the audit log before they do, once in a session.
+ */
+import type { z } from 'zod';
+import type { SignatureState } from '../../machines/signature.machine.ts';
+import { parsed, type TransactionRow } from '../history/row.ts';
+import { type AuditEntry, doneBy } from '../operators/audit.ts';
+import type { Role } from '../operators/operator.ts';
+import { type JobFields, statesOf } from '../operators/states.ts';
+import { faultTable } from '../protocol/fault.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
+import { shardFor } from '../transactions/answers.ts';
+import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
+import type { TransactionView } from '../transactions/view.ts';
+import type { ConsoleDeps, ConsoleSession } from './deps.ts';
+import { isSecretText, type ShownFault, seesPeople, shownFault, shownNumber, shownRow } from './redaction.ts';
+
+export type TimelineEntry =
+  | {
+      readonly kind: 'state';
+      /** Milliseconds since the epoch. */
+      readonly at: number;
+      readonly attempt: number;
+      readonly state: SignatureState;
+      readonly fault?: ShownFault;
+      /** Who ordered this attempt, and by what: the id of a bulk or of an entry in the audit log. */
+      readonly by?: { readonly who: string; readonly order: string };
+    }
+  | {
+      readonly kind: 'action';
+      readonly at: number;
+      readonly action: AuditEntry['action'];
+      readonly who: string;
+      readonly via: AuditEntry['via'];
+      readonly reason?: string;
+      /** Of an action that turned out not to be done. */
+      readonly outcome?: string;
+    };
+
+type StoredRecord = z.infer<typeof signatureRecordSchema>;
+
+/** Entries of the audit log about one transaction. */
+const maxActions = 200;
+/** The log's time is that of Redis, a transaction's that of the API. */
+const clocksApartMs = 60_000;
+
+const recordOf = (job: JobFields): StoredRecord | undefined =>
+  signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
+  signatureRecordSchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data;
+
+/** What is listed is what the job says. An end that is not believed is shown as it is answered. */
+const asAnswered = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {
+  if (view?.state.kind !== 'failed' || row.fault !== undefined) return row;
+  const { code, detail } = view.state.fault;
+  return { ...row, state: 'failed', fault: { code, reason: faultTable[code].reason, detail } };
+};
+
+/** The text is hidden from a viewer; a one-time password from everybody. */
+const shownRequest = (
+  role: Role,
+  { msisdn, messagingMode, timeoutSeconds, caller, services, data }: SignatureRequest,
+  { profile }: TransactionRow,
+) => ({
+  msisdn: shownNumber(role, msisdn.number),
+  messagingMode,
+  timeoutSeconds,
+  /** When the application says that it asked. */
+  instant: caller.instant,
+  services: Object.keys(services),
+  language: services.userLang?.language,
+  data: {
+    kind: data.kind,
+    ...(seesPeople(role) &&
+      !isSecretText(profile) && {
+        text: data.text,
+        ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
+      }),
+  },
+});
+
+/** The signature itself is not shown, and where the person was is hidden from a viewer. */
+const shownOutcome = (role: Role, record: StoredRecord | undefined) => {
+  const outcome = record?.outcome;
+  return (
+    outcome && {
+      /** `delivered`: a one-time password, which is no signature. */
+      kind: outcome.kind,
+      ...(outcome.kind === 'signature' && { signatureBytes: Buffer.byteLength(outcome.cms, 'base64') }),
+      profile: outcome.profile,
+      sscdId: outcome.sscdId,
+      validated: outcome.validated ?? false,
+      receipt: record?.receipt,
+      ...(seesPeople(role) && {
+        geofencing: outcome.geofencing,
+        subscriberNetwork: outcome.subscriberNetwork,
+      }),
+    }
+  );
+};
+
+const shownStates = (role: Role, row: TransactionRow, job: JobFields): readonly TimelineEntry[] => {
+  let last = row.submittedAt;
+  return statesOf(row, job).map(({ state, attempt, at = last, fault, ordered }): TimelineEntry => {
+    last = at;
+    return {
+      kind: 'state',
+      at,
+      attempt,
+      state,
+      ...(fault !== undefined && { fault: shownFault(role, fault) }),
+      ...(ordered !== undefined && { by: { who: ordered.by, order: ordered.order } }),
+    };
+  });
+};
+
+const shownAction = (role: Role, { at, action, who, via, reason, details }: AuditEntry): TimelineEntry => ({
+  kind: 'action',
+  at,
+  action,
+  who,
+  via,
+  // In somebody's own words, which may name a person.
+  ...(reason !== undefined && seesPeople(role) && { reason }),
+  ...(details?.outcome !== undefined && { outcome: String(details.outcome) }),
+});
+
+export const createDetails = ({ history, transactions, shards, redis, audit }: ConsoleDeps) => ({
+  /**
+   * @returns Undefined when there is no such transaction, or no longer.
+   * @throws When the look cannot be recorded: then it is not had.
+   */
+  read: async (id: string, session: ConsoleSession) => {
+    const listed = await history.find(id);
+    if (listed === undefined) return undefined;
+    const { role } = session.operator;
+    if (seesPeople(role)) {
+      const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
+      await audit.record(entry, `view:${session.id}:${id}`);
+    }
+    const queue = shardFor(shards, id)?.signatures.queue;
+    const from = Math.max(0, listed.submittedAt - clocksApartMs);
+    const [job, view, actions] = await Promise.all([
+      queue === undefined ? {} : redis.hgetall(queue.toKey(id)),
+      transactions.find(id).catch(() => undefined),
+      audit.read({ target: id, from, limit: maxActions }),
+    ]);
+    const row = asAnswered(listed, view);
+    const record = recordOf(job);
+    const isOpen = row.state === 'submitted' || row.state === 'pending';
+    return {
+      transaction: shownRow(role, row),
+      /** When the attempt that is open expires, milliseconds since the epoch. */
+      deadline: isOpen && record?.attempt === row.attempt ? record.deadline : undefined,
+      /** Undefined where the job holds no request that can be read. */
+      request: view && shownRequest(role, view.request, row),
+      outcome: row.state === 'failed' ? undefined : shownOutcome(role, record),
+      /** By time. */
+      timeline: [
+        ...shownStates(role, row, job),
+        ...(actions?.entries ?? []).map((entry) => shownAction(role, entry)),
+      ].toSorted((a, b) => a.at - b.at),
+    };
+  },
+});
+export type Details = ReturnType<typeof createDetails>;
+export type TransactionDetail = NonNullable<Awaited<ReturnType<Details['read']>>>;

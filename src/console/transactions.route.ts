@@ -1,0 +1,206 @@
+/** Transactions: the list, one of them, its progress, replay and cancel. Pages and API. */
+import { Hono } from 'hono';
+import { headOfStream } from '../oauth/head-of-stream.ts';
+import { includesRole } from '../operators/operator.ts';
+import type { OneReplay } from '../operators/replays.ts';
+import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
+import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
+import type { EventStreams } from './event-stream.ts';
+import { filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
+import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
+import { type Notice, readNotice } from './pages/notices.ts';
+import { unknownPage } from './pages/session-pages.ts';
+import { type ReplayOffer, transactionPage } from './pages/transaction-page.ts';
+import { transactionsPage } from './pages/transactions-page.ts';
+import { seesPeople, shownCallbacks, shownFault, shownRow } from './redaction.ts';
+import { needs } from './session/session.ts';
+import type { Details } from './transaction-detail.ts';
+
+const listQuery = transactionFilter.extend(paged(50, 500));
+const rowsOnPage = 50;
+
+const unknown: Refusal = [404, 'unknown', 'There is no such transaction'];
+
+const replayRefusals = {
+  unknown,
+  'not-failed': [409, 'not-failed', 'The transaction has not failed, or is being replayed already'],
+  login: [409, 'login', 'A login is not replayed: nobody waits for it any more'],
+  never: [409, 'never', 'What failed with this fault is not replayed'],
+  role: [403, 'forbidden', 'Your role does not allow this replay'],
+  reason: [422, 'reason', 'reason is needed for this fault'],
+  'too-many': [429, 'too-many', 'This person has been prompted often enough just now'],
+} as const satisfies Record<string, Refusal>;
+
+const cancelRefusals = {
+  unknown,
+  'too-late': [409, 'too-late', 'It has ended, or the person has answered'],
+  busy: [503, 'busy', 'A worker is at it; ask again'],
+  role: refusedRole,
+  reason: [422, 'reason', 'reason is needed'],
+} as const satisfies Record<string, Refusal>;
+
+/** Also what the queue board's button gets. */
+export const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
+
+/** Changes that were missed are found by looking. */
+const lookEveryMs = 2000;
+
+export const createTransactionRoutes = (
+  deps: ConsoleDeps,
+  details: Details,
+  streams: EventStreams,
+): Hono<ConsoleEnvironment> => {
+  const { history, replays, callbacks, providers, log } = deps;
+  const routes = new Hono<ConsoleEnvironment>();
+
+  routes.get('/admin/api/transactions', query(listQuery), async (c) => {
+    const { role } = c.get('session').operator;
+    const { limit, cursor, ...filter } = c.req.valid('query');
+    if (filter.msisdn !== undefined && !seesPeople(role)) {
+      // Whoever may not see numbers may not try them out either.
+      return refuse(403, 'forbidden', 'msisdn needs the role operator');
+    }
+    const page = await history.search(filterOf(filter), { limit, cursor });
+    if (page === undefined) return refuse(...badCursor);
+    return answer({ ...page, rows: page.rows.map((row) => shownRow(role, row)) });
+  });
+
+  routes.get('/admin/api/transactions/:id', async (c) => {
+    const detail = await details.read(c.req.param('id'), c.get('session'));
+    return detail === undefined ? refuse(...unknown) : answer(detail);
+  });
+
+  /** Which transactions have changed; `many` when they are too many to name. */
+  routes.get(
+    '/admin/api/events',
+    (c) =>
+      headOfStream(c) ??
+      streams.open(c.get('session'), (send) => history.watch((change) => send('changed', change))),
+  );
+
+  const progressOf = (session: ConsoleSession, id: string): Response =>
+    streams.open(session, (send) => {
+      let last = '';
+      const look = async (): Promise<void> => {
+        const row = await history.find(id);
+        if (row === undefined) return;
+        const { state, attempt, submittedAt, endedAt, tookMs } = row;
+        const fault = row.fault && { fault: shownFault(session.operator.role, row.fault) };
+        const news = { msspTransId: id, state, attempt, submittedAt, endedAt, tookMs, ...fault };
+        const text = JSON.stringify(news);
+        if (text !== last) send('state', news);
+        last = text;
+      };
+      const tryLook = (): void => {
+        look().catch((error: unknown) =>
+          log.trouble(error instanceof Error ? error : new Error(String(error))),
+        );
+      };
+      // Before the first look: what changes between the two is told.
+      const unwatch = history.watch((change) => {
+        if (change.kind === 'many' || change.ids.includes(id)) tryLook();
+      });
+      tryLook();
+      const timer = setInterval(tryLook, lookEveryMs);
+      return () => {
+        clearInterval(timer);
+        unwatch();
+      };
+    });
+
+  routes.get('/admin/api/transactions/:id/events', async (c) => {
+    const id = c.req.param('id');
+    if ((await history.find(id)) === undefined) return refuse(...unknown);
+    return headOfStream(c) ?? progressOf(c.get('session'), id);
+  });
+
+  routes.post(
+    '/admin/api/transactions/:id/replay',
+    needs('operator'),
+    json(optionalReasonBody),
+    async (c) => {
+      const { reason } = c.req.valid('json');
+      return presentReplay(await replays.replay(c.req.param('id'), c.get('session').operator, reason));
+    },
+  );
+
+  routes.post('/admin/api/transactions/:id/cancel', needs('operator'), json(reasonBody), async (c) => {
+    const { reason } = c.req.valid('json');
+    const result = await replays.cancel(c.req.param('id'), c.get('session').operator, reason);
+    return present(result, 'cancelled', cancelRefusals);
+  });
+
+  const readFilterFor = ({ operator }: ConsoleSession, fields: Record<string, string>): ReadFilter => {
+    const read = readFilter(fields);
+    if (seesPeople(operator.role) || read.form.msisdn === undefined) return read;
+    return { ...read, problems: { ...read.problems, msisdn: 'Your role does not see numbers' } };
+  };
+
+  /** By asking for a plan: the policy is not known here. */
+  const offerFor = async (id: string, { operator }: ConsoleSession): Promise<ReplayOffer> => {
+    if (!includesRole(operator.role, 'operator')) return 'none';
+    const { replayable, refused } = await replays.plan({ ids: [id] }, operator);
+    if (replayable > 0) return 'plain';
+    return (['reason', 'login', 'never', 'role'] as const).find((why) => refused[why] > 0) ?? 'none';
+  };
+
+  routes.get('/admin/transactions', async (c) => {
+    const session = c.get('session');
+    const read = readFilterFor(session, c.req.query());
+    const cursor = c.req.query('cursor') || undefined;
+    const isWrong = Object.keys(read.problems).length > 0;
+    const found = isWrong ? undefined : await history.search(read.filter, { limit: rowsOnPage, cursor });
+    if (!isWrong && found === undefined) return c.html(unknownPage('page of the list'), 404);
+    const page = transactionsPage({
+      session,
+      read,
+      rows: (found?.rows ?? []).map((row) => shownRow(session.operator.role, row)),
+      total: found?.total,
+      next: found?.cursor,
+      isFirst: cursor === undefined,
+      apIds: providers().map(({ id }) => id),
+    });
+    return c.html(page, isWrong ? 422 : 200);
+  });
+
+  routes.get('/admin/transactions/:id', async (c) => {
+    const session = c.get('session');
+    const id = c.req.param('id');
+    const detail = await details.read(id, session);
+    if (detail === undefined) return c.html(unknownPage('transaction'), 404);
+    const { apId, attempt, state } = detail.transaction;
+    return c.html(
+      transactionPage({
+        session,
+        detail,
+        offer: state === 'failed' ? await offerFor(id, session) : 'none',
+        callbacks: shownCallbacks(await callbacks.of(id, attempt), providers()),
+        callbackHost: providers().find((provider) => provider.id === apId)?.callbackHost,
+        notice: readNotice(c.req.query('notice')),
+      }),
+    );
+  });
+
+  const backTo = (id: string, notice: Notice): string =>
+    `/admin/transactions/${encodeURIComponent(id)}?notice=${notice}`;
+
+  routes.post('/admin/transactions/:id/replay', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { reason } = await readForm(c);
+    const result = nameOf(await replays.replay(id, c.get('session').operator, reason));
+    return result === 'unknown'
+      ? c.html(unknownPage('transaction'), 404)
+      : c.redirect(backTo(id, result), 303);
+  });
+
+  routes.post('/admin/transactions/:id/cancel', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { reason = '' } = await readForm(c);
+    const result = nameOf(await replays.cancel(id, c.get('session').operator, reason));
+    return result === 'unknown'
+      ? c.html(unknownPage('transaction'), 404)
+      : c.redirect(backTo(id, result), 303);
+  });
+
+  return routes;
+};

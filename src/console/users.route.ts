@@ -1,0 +1,207 @@
+/** The people who run the service, for admins: the page and the API. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import { type Operator, roles } from '../operators/operator.ts';
+import type { SubjectResult, User } from '../operators/users.ts';
+import { answer, present, type Refusal, refuse } from './answers.ts';
+import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import { json, readForm, text } from './input.ts';
+import { type Notice, readNotice } from './pages/notices.ts';
+import { type ShownUser, type UsersModel, usersPage } from './pages/users-page.ts';
+import { needs } from './session/session.ts';
+
+/** `oneself`: nobody locks themselves out by mistake. */
+type Change = SubjectResult | 'oneself';
+
+const objections = {
+  'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -',
+  'bad-password': 'password must have at least 12 characters',
+  'bad-subject': 'oidcSubject must have 1 to 255 characters',
+  'no-way-in': 'password, msisdn or oidcSubject is needed',
+} as const;
+
+const refusals: Readonly<Record<Exclude<Change, 'changed'>, Refusal>> = {
+  unknown: [404, 'unknown', 'There is no such user'],
+  configured: [409, 'configured', 'The user stands in the configuration file and is changed there'],
+  exists: [409, 'exists', 'oidcSubject is somebody else’s'],
+  'no-way-in': [409, 'no-way-in', 'The user has no password, and nothing would be left to log in with'],
+  'bad-subject': [400, 'bad-request', objections['bad-subject']],
+  oneself: [409, 'oneself', 'Somebody else has to change this user'],
+};
+
+const notices: Readonly<Record<Change | 'bad-password', Notice>> = {
+  changed: 'user-changed',
+  unknown: 'user-unknown',
+  configured: 'user-configured',
+  exists: 'user-taken',
+  'no-way-in': 'user-no-way-in',
+  'bad-subject': 'user-number',
+  'bad-password': 'user-unknown',
+  oneself: 'oneself',
+};
+
+const role = z.enum(roles);
+const phone = z.strictObject({ msisdn: text(40), oidcSubject: text(255) }).partial();
+const newUser = phone.extend({ name: text(64), role, password: text(1024).optional() });
+
+const madePasswordBytes = 15;
+
+/** Without letters and digits that are taken for each other. Four times five of them are 98 bits. */
+const passwordLetters = 'abcdefghjkmnpqrstuvwxyz23456789';
+const readablePassword = (): string =>
+  Array.from({ length: 4 }, () =>
+    Array.from({ length: 5 }, () => passwordLetters[randomInt(passwordLetters.length)]).join(''),
+  ).join('-');
+
+const shown = ({ name, role, origin, passwordHash, oidcSubject }: User): ShownUser => ({
+  name,
+  role,
+  origin,
+  password: passwordHash !== undefined,
+  oidc: oidcSubject !== undefined,
+});
+
+export const createUserRoutes = ({
+  operators: { users, endLocal },
+  phoneLogin,
+}: ConsoleDeps): Hono<ConsoleEnvironment> => {
+  const routes = new Hono<ConsoleEnvironment>();
+  const list = async (): Promise<readonly ShownUser[]> => (await users.list()).map(shown);
+
+  const change = async <Result extends string>(
+    c: Context<ConsoleEnvironment>,
+    make: (by: Operator, name: string) => Promise<Result>,
+  ): Promise<Result | 'oneself'> => {
+    const { operator } = c.get('session');
+    const name = c.req.param('name') ?? '';
+    return name === operator.name ? 'oneself' : make(operator, name);
+  };
+
+  /** The number itself goes no further. */
+  const subjectIn = ({ msisdn, oidcSubject }: z.output<typeof phone>): string | undefined | Response => {
+    if (msisdn === undefined) return oidcSubject;
+    if (oidcSubject !== undefined)
+      return refuse(400, 'bad-request', 'msisdn and oidcSubject exclude each other');
+    if (phoneLogin === undefined) return refuse(409, 'phone-off', 'Logins with the phone are off');
+    return (
+      phoneLogin.subjectOf(msisdn) ??
+      refuse(400, 'bad-request', 'msisdn must be a number with its country code')
+    );
+  };
+
+  routes.get('/admin/api/users', needs('admin'), async () => answer({ users: await list() }));
+
+  routes.post('/admin/api/users', needs('admin'), json(newUser), async (c) => {
+    const { name, role, password: given, ...phone } = c.req.valid('json');
+    const oidcSubject = subjectIn(phone);
+    if (oidcSubject instanceof Response) return oidcSubject;
+    const noWayIn = given === undefined && oidcSubject === undefined;
+    const made = noWayIn ? randomBytes(madePasswordBytes).toString('base64url') : undefined;
+    const password = given ?? made;
+    const result = await users.add(c.get('session').operator, { name, role, password, oidcSubject });
+    switch (result) {
+      case 'added':
+        return answer({ name, role, ...(made !== undefined && { password: made }) }, 201);
+      case 'exists':
+        return refuse(409, 'exists', 'name or oidcSubject is taken');
+      default:
+        return refuse(400, 'bad-request', objections[result]);
+    }
+  });
+
+  routes.put('/admin/api/users/:name/role', needs('admin'), json(z.strictObject({ role })), async (c) => {
+    const { role } = c.req.valid('json');
+    return present(await change(c, (by, name) => users.setRole(by, name, role)), 'changed', refusals);
+  });
+
+  routes.put('/admin/api/users/:name/phone', needs('admin'), json(phone), async (c) => {
+    const subject = subjectIn(c.req.valid('json'));
+    if (subject instanceof Response) return subject;
+    if (subject === undefined) return refuse(400, 'bad-request', 'msisdn or oidcSubject is needed');
+    return present(await change(c, (by, name) => users.setSubject(by, name, subject)), 'changed', refusals);
+  });
+
+  routes.delete('/admin/api/users/:name/phone', needs('admin'), async (c) =>
+    present(await change(c, (by, name) => users.setSubject(by, name, undefined)), 'changed', refusals),
+  );
+
+  routes.delete('/admin/api/users/:name', needs('admin'), async (c) =>
+    present(await change(c, users.remove), 'changed', refusals),
+  );
+
+  const show = async (
+    c: Context<ConsoleEnvironment>,
+    more: Omit<UsersModel, 'session' | 'users' | 'phones'>,
+    status: 200 | 422 = 200,
+  ) => {
+    const model = { session: c.get('session'), users: await list(), phones: phoneLogin !== undefined };
+    return c.html(usersPage({ ...model, ...more }), status);
+  };
+
+  const backWith = (c: Context<ConsoleEnvironment>, notice: Notice): Response =>
+    c.redirect(`/admin/users?notice=${notice}`, 303);
+
+  /** A number, or what the login shows to somebody who is no user: of 43 characters, which no number has. */
+  const subjectOf = (written = ''): string | undefined => {
+    const phone = written.trim();
+    return phoneLogin?.subjectOf(phone) ?? (phoneLogin && /^[\w-]{43}$/.test(phone) ? phone : undefined);
+  };
+
+  routes.get('/admin/users', needs('admin'), (c) => show(c, { notice: readNotice(c.req.query('notice')) }));
+
+  routes.post('/admin/users', needs('admin'), async (c) => {
+    const form = await readForm(c);
+    const name = (form.name ?? '').trim().toLowerCase();
+    const role = roles.find((each) => each === form.role) ?? 'viewer';
+    const withPhone = (form.phone ?? '').trim() !== '';
+    const oidcSubject = withPhone ? subjectOf(form.phone) : undefined;
+    if (withPhone && oidcSubject === undefined) return show(c, { problem: 'bad-phone' }, 422);
+    const password = withPhone ? undefined : readablePassword();
+    const result = await users.add(c.get('session').operator, { name, role, password, oidcSubject });
+    if (result !== 'added') return show(c, { problem: result }, 422);
+    return password === undefined ? backWith(c, 'user-with-phone') : show(c, { secret: { name, password } });
+  });
+
+  routes.post('/admin/users/:name/phone', needs('admin'), async (c) => {
+    const { phone } = await readForm(c);
+    const subject = subjectOf(phone);
+    const result = await change(c, async (by, name) =>
+      subject === undefined ? 'bad-subject' : users.setSubject(by, name, subject),
+    );
+    return backWith(c, notices[result]);
+  });
+
+  routes.post('/admin/users/:name/phone/remove', needs('admin'), async (c) =>
+    backWith(c, notices[await change(c, (by, name) => users.setSubject(by, name, undefined))]),
+  );
+
+  routes.post('/admin/users/:name/password', needs('admin'), async (c) => {
+    const password = readablePassword();
+    const result = await change(c, (by, name) => users.setPassword(by, name, password));
+    return result === 'changed'
+      ? show(c, { secret: { name: c.req.param('name'), password } })
+      : backWith(c, notices[result]);
+  });
+
+  routes.post('/admin/users/:name/role', needs('admin'), async (c) => {
+    const { role: written } = await readForm(c);
+    const role = roles.find((each) => each === written);
+    const result = await change(c, async (by, name) =>
+      role === undefined ? 'unknown' : users.setRole(by, name, role),
+    );
+    return backWith(c, notices[result]);
+  });
+
+  routes.post('/admin/users/:name/remove', needs('admin'), async (c) => {
+    const result = await change(c, users.remove);
+    return backWith(c, result === 'changed' ? 'user-removed' : notices[result]);
+  });
+
+  routes.post('/admin/links/end', needs('admin'), async (c) => {
+    await endLocal(c.get('session').operator);
+    return backWith(c, 'links-ended');
+  });
+
+  return routes;
+};
