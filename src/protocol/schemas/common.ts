@@ -14,10 +14,6 @@ import { objectTo } from '../objections.ts';
 /** A text that has to be there. */
 export const text = (): z.ZodString => z.string().min(1);
 
-/** @param words What the detail says about any other version, such as `must be version 1.1`. */
-export const version = <const Values extends readonly [string, ...string[]]>(values: Values, words: string) =>
-  z.enum(values, { error: words });
-
 /** Normalises what it accepts: answers echo an instant in UTC, three decimals, `Z`. */
 const checkInstant = (payload: z.core.ParsePayload<string>): void => {
   const instant = normaliseInstant(payload.value);
@@ -39,13 +35,17 @@ const instantSchema = text().check(checkInstant).meta({
 export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
 const msspIdSchema = z
-  .object({ URI: text().regex(absoluteUri, { error: 'must be an absolute URI' }) })
+  .object({
+    URI: text()
+      .regex(absoluteUri, { error: 'must be an absolute URI' })
+      .describe('An absolute URI. Answers repeat it; the profile operation answers in its dialect.'),
+  })
   .meta({ id: 'MSSP_ID', description: 'The service provider.', example: { URI: 'http://mid.vendor.ch/' } });
 
 /**
  * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a colon, so those pass.
  */
-export const apInfoSchema = z
+const apInfoSchema = z
   .object({
     AP_ID: text().meta({ description: 'The application.', example: 'mid://ap.example.ch' }),
     AP_PWD: z.string().nullish().meta({ description: 'Checked only if the application has one registered.' }),
@@ -57,7 +57,7 @@ export const apInfoSchema = z
   })
   .meta({ id: 'AP_Info', description: 'The application that calls.' });
 
-export const msspInfoSchema = z
+const msspInfoSchema = z
   .object({
     MSSP_ID: msspIdSchema,
     // Clients that fill every member send an empty text here. Nothing reads it.
@@ -70,6 +70,23 @@ export const msspInfoSchema = z
       .meta({ format: 'date-time', description: 'Not needed in requests.' }),
   })
   .meta({ id: 'MSSP_Info', description: 'The service that is called.' });
+
+/** @param expected In the words of the detail for any other version: `1.2 or 1.1`. */
+export const requestHead = <const Major extends string, const Minors extends readonly [string, ...string[]]>(
+  major: Major,
+  minors: Minors,
+  expected: string,
+) => {
+  const error = `must belong to version ${expected}`;
+  const [minor, older] = minors;
+  const second = older === undefined ? 'Its second part.' : `\`${minor}\`. Older clients send \`${older}\`.`;
+  return {
+    MajorVersion: z.enum([major], { error }).describe('Version of the operation.'),
+    MinorVersion: z.enum(minors, { error }).describe(second),
+    AP_Info: apInfoSchema,
+    MSSP_Info: msspInfoSchema,
+  };
+};
 
 // No number is shorter than seven digits with its country code, and E.164 ends at fifteen.
 const e164 = /^\+?[1-9]\d{6,14}$/;
@@ -96,7 +113,9 @@ export const msspTransIdSchema = text().meta({
   example: 'HEhm77lu',
 });
 
-export const encodingSchema = z.enum(['UTF-8'], { error: 'must be UTF-8' });
+export const encodingSchema = z
+  .enum(['UTF-8'], { error: 'must be UTF-8' })
+  .describe('How the text is encoded.');
 
 export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported' });
 
@@ -115,8 +134,15 @@ export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: str
 };
 
 /** Answers echo the caller, never its password. */
-export const apInfoAnswerSchema = z
-  .object({ AP_ID: z.string(), AP_TransID: z.string(), Instant: z.string().meta({ format: 'date-time' }) })
+const apInfoAnswerSchema = z
+  .object({
+    AP_ID: z.string().describe('As in the request.'),
+    AP_TransID: z.string().describe('As in the request.'),
+    Instant: z.string().meta({
+      format: 'date-time',
+      description: 'As in the request, written in UTC with three decimals and `Z`.',
+    }),
+  })
   .meta({
     id: 'AP_InfoAnswer',
     description: 'AP_Info of this request, Instant in UTC.',
@@ -127,9 +153,11 @@ export const apInfoAnswerSchema = z
     },
   });
 
-export const msspInfoAnswerSchema = z
+const msspInfoAnswerSchema = z
   .object({
-    MSSP_ID: z.object({ URI: z.string() }).meta({ description: 'As the request spelled it.' }),
+    MSSP_ID: z
+      .object({ URI: z.string().describe('As in the request.') })
+      .describe('As the request spelled it.'),
     Instant: z.string().meta({ format: 'date-time', description: 'Time of the answer.' }),
   })
   .meta({
@@ -138,13 +166,30 @@ export const msspInfoAnswerSchema = z
     example: { Instant: '2024-07-02T08:06:55.757Z', MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
   });
 
-export const mobileUserAnswerSchema = z.object({ MSISDN: z.string() }).meta({
-  id: 'MobileUserAnswer',
-  description: 'As the request wrote it.',
-  example: { MSISDN: '+41700092501' },
+export const answerHead = <const Major extends string, const Minor extends string>(
+  major: Major,
+  minor: Minor,
+) => ({
+  AP_Info: apInfoAnswerSchema,
+  MSSP_Info: msspInfoAnswerSchema,
+  MajorVersion: z.enum([major]).describe('Version of the operation.'),
+  MinorVersion: z.enum([minor]).describe('Its second part.'),
 });
 
+export const mobileUserAnswerSchema = z
+  .object({ MSISDN: z.string().describe('As the request wrote it.') })
+  .meta({
+    id: 'MobileUserAnswer',
+    description: 'As the request wrote it.',
+    example: { MSISDN: '+41700092501' },
+  });
+
 /** @param example Some of the codes that `Value` may have, such as `100`. */
-export const statusCodeSchema = (example: string) => z.object({ Value: z.string().meta({ example }) });
+export const statusCodeSchema = (example: string, description: string) =>
+  z
+    .object({ Value: z.string().meta({ description, example }) })
+    .describe('How the call went; see Status codes.');
+
+export const statusMessageSchema = z.string().describe('The name of the code.');
 
 export const flagSchema = z.enum(['true', 'false']);

@@ -7,26 +7,15 @@
  * Source: interface section 4.2.
  */
 import { z } from 'zod';
-import {
-  apInfoAnswerSchema,
-  apInfoSchema,
-  mobileUserAnswerSchema,
-  msspInfoAnswerSchema,
-  msspInfoSchema,
-  msspTransIdSchema,
-  version,
-} from './common.ts';
-import { serviceResponseSchema } from './services.ts';
+import { answerHead, mobileUserAnswerSchema, msspTransIdSchema, requestHead } from './common.ts';
+import { serviceResponsesSchema } from './services.ts';
 import { mssSignatureSchema, signatureStatusSchema } from './sign.ts';
 
 export const statusRequestSchema = z
   .object({
     MSS_StatusReq: z
       .object({
-        MajorVersion: version(['1'], 'must belong to version 1.1'),
-        MinorVersion: version(['1'], 'must belong to version 1.1'),
-        AP_Info: apInfoSchema,
-        MSSP_Info: msspInfoSchema,
+        ...requestHead('1', ['1'], '1.1'),
         MSSP_TransID: msspTransIdSchema,
       })
       .meta({ id: 'MSS_StatusReq', description: 'Asks how an asynchronous transaction stands.' }),
@@ -35,13 +24,10 @@ export const statusRequestSchema = z
 
 const mssStatusRespSchema = z
   .object({
-    AP_Info: apInfoAnswerSchema,
-    MSSP_Info: msspInfoAnswerSchema,
+    ...answerHead('1', '1'),
     MSS_Signature: mssSignatureSchema.optional(),
-    MajorVersion: z.enum(['1']),
-    MinorVersion: z.enum(['1']),
     MobileUser: mobileUserAnswerSchema,
-    ServiceResponses: z.array(serviceResponseSchema).optional(),
+    ServiceResponses: serviceResponsesSchema,
     Status: signatureStatusSchema,
   })
   .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' });
