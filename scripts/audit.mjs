@@ -33,7 +33,7 @@ const licencesOfTools = [...licences, 'MPL-2.0', 'BlueOak-1.0.0', 'CC0-1.0', 'CC
 
 /** What the product is made of, and what decides whether its sources are right: other versions come by our hand only. */
 const pinned = [
-  ...['@hono/node-server', '@hono/zod-openapi', 'bullmq', 'hono', 'ioredis', 'jose', 'xstate', 'zod'],
+  ...['@hono/node-server', 'bullmq', 'hono', 'ioredis', 'jose', 'xstate', 'zod'],
   ...['@biomejs/biome', 'fast-check', 'typescript', 'vitest'],
 ];
 

@@ -32,7 +32,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
   index: ['pki protocol transactions', ''],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
-  http: ['looks machines pki protocol registry transactions', '@hono/node-server @hono/zod-openapi hono zod'],
+  http: ['looks machines pki protocol registry transactions', '@hono/node-server hono zod'],
   oauth: [
     'engine machines pki protocol redis registry transactions',
     '@hono/node-server hono jose oidc-provider',

@@ -8,12 +8,12 @@
  * its requests do not go by the pages of all others.
  */
 import { Hono } from 'hono';
-import { type Fault, fault } from '../protocol/fault.ts';
+import { fault } from '../protocol/fault.ts';
 import { createDocumentationRoutes, type DocumentationFacts } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
 import { pathOf } from './path.ts';
 import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
-import { answerType, presentFault } from './present.ts';
+import { faultResponse } from './present.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
 
 export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
@@ -25,9 +25,6 @@ export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   readonly more: readonly Hono<any>[];
 }
 
-const refuse = (status: number, why: Fault): Response =>
-  new Response(JSON.stringify(presentFault(why)), { status, headers: { 'content-type': answerType } });
-
 export const createApp = (options: AppOptions) => {
   const { routes, refuseOther } = createServiceRoutes(options);
   const pages = new Hono();
@@ -38,10 +35,12 @@ export const createApp = (options: AppOptions) => {
   pages.route('/', createDocumentationRoutes(options.documentation));
   for (const more of options.more) pages.route('/', more);
   for (const app of [routes, pages]) {
-    app.notFound((c) => refuseOther(c.req.path) ?? refuse(404, fault(101, 'There is no such address')));
+    app.notFound(
+      (c) => refuseOther(c.req.path) ?? faultResponse(404, fault(101, 'There is no such address')),
+    );
     app.onError((error) => {
       options.log.trouble(error);
-      return refuse(500, fault(900));
+      return faultResponse(500, fault(900));
     });
   }
   return {

@@ -43,7 +43,7 @@ const fingerprintIn = (header: string): string | undefined => {
 export const createEvidence = (
   proxy: TrustedProxy | undefined,
 ): ((incoming: IncomingMessage | undefined) => Evidence) => {
-  const isTrusted = proxy === undefined ? () => false : createAddressList(proxy.addresses);
+  const isTrusted = createAddressList(proxy?.addresses);
   const header = proxy?.clientCertificateHeader.toLowerCase() ?? '';
   return (incoming) => {
     const socket = incoming?.socket;

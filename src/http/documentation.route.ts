@@ -1,38 +1,28 @@
 /**
  * The reference for people at `/docs` and for machines at `/openapi.json`.
  *
- * Both are made at the first request and kept: the generator takes longer to load than the rest of HTTP together, and a
- * start should not wait for what may never be read. The page has no script and loads nothing, and its policy says so
- * (CSP Level 3, section 2.3.1): the one style sheet is named by its hash, and the icon
- * is part of the page.
+ * Both are made at the first request and kept: a start should not wait for what may never be read. The page has no script
+ * and loads nothing, and its policy says so (CSP Level 3, section 2.3.1): the one style sheet is named by its hash, and
+ * the icon is part of the page.
  */
 import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
-import type { DocumentationFacts } from './documentation/page.ts';
+import type { DocumentationFacts } from './documentation/guide.ts';
+import { renderPage } from './documentation/page.ts';
+import { productVersion } from './documentation/product-version.ts';
+import { stylesheet } from './documentation/stylesheet.ts';
+import { buildOpenApiDocument } from './openapi.ts';
 
-export type { DocumentationFacts } from './documentation/page.ts';
+export type { DocumentationFacts } from './documentation/guide.ts';
 
-interface Documentation {
-  readonly openApi: string;
-  readonly page: string;
-  readonly styleHash: string;
-}
-
-const build = async (facts: DocumentationFacts): Promise<Documentation> => {
-  const [{ buildOpenApiDocument }, { renderPage }, { stylesheet }, { productVersion }] = await Promise.all([
-    import('./openapi.ts'),
-    import('./documentation/page.ts'),
-    import('./documentation/stylesheet.ts'),
-    import('./documentation/product-version.ts'),
-  ]);
+const build = async (facts: DocumentationFacts) => {
   const document = buildOpenApiDocument(facts.rules, productVersion());
-  return {
-    openApi: JSON.stringify(document),
-    page: String(await renderPage(document, facts)),
-    styleHash: hash('sha256', stylesheet, 'base64'),
-  };
+  return { openApi: JSON.stringify(document), page: String(await renderPage(document, facts)) };
 };
+
+const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
 
 const secure = (c: Context, contentSecurityPolicy: string): void => {
   c.header('Content-Security-Policy', contentSecurityPolicy);
@@ -42,11 +32,9 @@ const secure = (c: Context, contentSecurityPolicy: string): void => {
   c.header('Cache-Control', 'no-cache');
 };
 
-const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
-  let built: Promise<Documentation> | undefined;
-  const documentation = (): Promise<Documentation> => {
+  let built: ReturnType<typeof build> | undefined;
+  const documentation = (): ReturnType<typeof build> => {
     built ??= build(facts);
     return built;
   };
@@ -56,8 +44,8 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   routes.get('/', (c) => c.redirect('/docs'));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
-    const { page, styleHash } = await documentation();
-    secure(c, `${nothing}; img-src data:; style-src 'sha256-${styleHash}'`);
+    const { page } = await documentation();
+    secure(c, `${nothing}; ${ownStyle}`);
     return c.html(page);
   });
   routes.get('/openapi.json', async (c) => {

@@ -4,6 +4,7 @@
  *
  * Anybody may ask. So a reason is one of our own sentences, never an error's: those name addresses.
  */
+import { setTimeout } from 'node:timers/promises';
 import { Hono } from 'hono';
 
 export interface HealthCheck {
@@ -31,21 +32,12 @@ const tooLate: Finding = { ok: false, reason: 'No answer in time' };
 /** Longer than a command to Redis may take, shorter than whoever asks will wait. */
 const patienceMs = 1500;
 
-const inTime = async (looking: Promise<Finding>): Promise<Finding> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Finding>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, tooLate);
-  });
-  try {
-    return await Promise.race([looking, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
 const resultOf = async ({ name, look, trouble }: HealthCheck): Promise<CheckResult> => {
   const since = performance.now();
-  const finding = await inTime(look().catch(() => ({ ok: false, reason: trouble })));
+  const finding = await Promise.race([
+    look().catch((): Finding => ({ ok: false, reason: trouble })),
+    setTimeout(patienceMs, tooLate, { ref: false }),
+  ]);
   return { name, ...finding, ms: Math.round(performance.now() - since) };
 };
 

@@ -1,9 +1,10 @@
 /**
  * What every operation of the signature interface is given, and what it gives back.
  */
-import type { Fault, FaultCode } from '../protocol/fault.ts';
+import type { Checked, Fault } from '../protocol/fault.ts';
 import type { Caller } from '../protocol/requests.ts';
 import {
+  type ApplicationProvider,
   type ApplicationProviders,
   rateExceeded,
   type WorkingPlace,
@@ -11,6 +12,7 @@ import {
 import type { Waits } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import { busyFault } from './admission.ts';
+import type { Trace } from './log.ts';
 import { presentFault } from './present.ts';
 
 /** 200 with a response wrapper, or 500 with a Fault: the interface knows nothing else. */
@@ -21,13 +23,6 @@ export interface Answer {
   readonly trace: Trace;
   /** The request was not looked at, and may be sent again as it is. */
   readonly retryLater?: boolean;
-}
-
-export interface Trace {
-  readonly apId?: string;
-  readonly apTransId?: string;
-  readonly msspTransId?: string;
-  readonly fault?: FaultCode;
 }
 
 /** What the connection says about the caller, beside what the body says. */
@@ -55,18 +50,6 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
   trace: { ...trace, fault: fault.code },
 });
 
-/** To a caller of whom nothing is known, since his request cannot be read. */
-export const refusedUnread = (why: Fault, turn: Turn): Answer => {
-  turn.stepAside();
-  return faultAnswer(why);
-};
-
-/** To a caller who was not let in. Who comes too often, or finds no room, may come again. */
-export const refusedCaller = (why: Fault, trace: Trace): Answer => ({
-  ...faultAnswer(why, trace),
-  retryLater: why === rateExceeded || why === busyFault,
-});
-
 /** No longer AP_ID can be registered. */
 const longestApId = 256;
 
@@ -83,16 +66,47 @@ export const printable = (apId: string): string => apId.slice(0, longestApId).re
  * How the log names a caller and a transaction. A request may hold any text as MSSP_TransID, such as a password in the wrong
  * place; only what can be an id of ours is logged.
  */
-export const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
+const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
   apId: printable(apId),
   apTransId,
   ...(msspTransId !== undefined && shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
 });
 
-export const authorizeCaller = (
-  providers: ApplicationProviders,
-  { apId, apPassword }: Caller,
-  evidence: Evidence,
-  turn: Turn,
-): ReturnType<ApplicationProviders['authorize']> =>
-  providers.authorize({ apId, apPassword, ...evidence }, turn);
+/**
+ * The beginning that all operations have in common: the request is read, and its caller is let in.
+ *
+ * @param callerOf What a request that was read says of its caller, and of the transaction that it is about.
+ * @param serve What is particular to the operation. The trace names caller and transaction.
+ */
+export const createOperation =
+  <Request>({
+    parse,
+    callerOf,
+    providers,
+    serve,
+  }: {
+    readonly parse: (body: unknown) => Checked<Request>;
+    readonly callerOf: (request: Request) => { readonly caller: Caller; readonly msspTransId?: string };
+    readonly providers: ApplicationProviders;
+    readonly serve: (
+      request: Request,
+      context: { readonly provider: ApplicationProvider; readonly trace: Trace; readonly turn: Turn },
+    ) => Answer | Promise<Answer>;
+  }): OperationHandler =>
+  async (body, evidence, turn) => {
+    const parsed = parse(body);
+    if (!parsed.ok) {
+      // Nothing is known of the caller, so it takes no room from those who are.
+      turn.stepAside();
+      return faultAnswer(parsed.fault);
+    }
+    const { caller, msspTransId } = callerOf(parsed.value);
+    const trace = traceOf(caller, msspTransId);
+    const { apId, apPassword } = caller;
+    const authorized = providers.authorize({ apId, apPassword, ...evidence }, turn);
+    const provider = authorized instanceof Promise ? await authorized : authorized;
+    if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
+    const why = provider.fault;
+    // A caller that comes too often, or finds no room, may come again.
+    return { ...faultAnswer(why, trace), retryLater: why === rateExceeded || why === busyFault };
+  };

@@ -7,22 +7,9 @@
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { duplexPair } from 'node:stream';
+import { arrayBuffer } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import type { ServerOptions } from './server.ts';
-
-const headersOf = ({ headers }: IncomingMessage): Headers => {
-  const read = new Headers();
-  for (const [name, value] of Object.entries(headers)) {
-    for (const each of [value].flat()) if (each !== undefined) read.append(name, each);
-  }
-  return read;
-};
-
-const bodyOf = async (incoming: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> => {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  return new Uint8Array(Buffer.concat(chunks));
-};
 
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -56,9 +43,12 @@ export const createOwnFetch = (
           .once('error', reject)
           .end(typeof body === 'string' ? body : undefined);
       });
-      const { statusCode: status = 500 } = incoming;
-      const content = await bodyOf(incoming);
-      return new Response(withoutBody.has(status) ? null : content, { status, headers: headersOf(incoming) });
+      const { statusCode: status = 500, headersDistinct } = incoming;
+      const content = await arrayBuffer(incoming);
+      const answered = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+        values.map((value): [string, string] => [name, value]),
+      );
+      return new Response(withoutBody.has(status) ? null : content, { status, headers: answered });
     } finally {
       ours.destroy();
       theirs.destroy();

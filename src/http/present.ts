@@ -2,7 +2,8 @@
  * Turns what happened into the wire's answers. Decides nothing.
  *
  * Members are written in ASCII order at every level, because clients without a JSON parser cut values out by position.
- * Absent members are left out, never null. Numbers and flags are strings wherever the wire says so.
+ * Absent members are left out, never null; JSON leaves out what is undefined. Numbers and flags are strings wherever the
+ * wire says so.
  *
  * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
  */
@@ -25,6 +26,17 @@ export const presentFault = ({ code, detail }: Fault) => ({
     Reason: faultTable[code].reason,
   },
 });
+
+/** A Fault as a whole answer. */
+export const faultResponse = (
+  status: number,
+  why: Fault,
+  headers?: Readonly<Record<string, string>>,
+): Response =>
+  new Response(JSON.stringify(presentFault(why)), {
+    status,
+    headers: { 'content-type': answerType, ...headers },
+  });
 
 /** A transaction that expired is described to whoever waited as it happened, and afterwards as a thing of the past. */
 export const asStatusFault = (fault: Fault): Fault =>
@@ -72,13 +84,20 @@ const subscriberInfo = (uri: string, network: string) => ({
   SubscriberInfo: { Details: [{ id: '1901', value: network }] },
 });
 
-/** One element for each service that has an answer, in a fixed order; undefined when there is none. */
-const serviceResponses = ({ services }: SignatureRequest, signed: SignedView) => {
+/** One element for each service that has an answer, in a fixed order. */
+const serviceResponses = (
+  { services }: SignatureRequest,
+  signed: SignedView | undefined,
+  authUri?: string | undefined,
+) => {
   const responses = [
-    ...(services.geofencing !== undefined && signed.geofencing !== undefined
+    ...(services.app2app !== undefined && authUri !== undefined
+      ? [{ App2App: { AuthUri: authUri }, Description: services.app2app.uri }]
+      : []),
+    ...(services.geofencing !== undefined && signed?.geofencing !== undefined
       ? [geofencing(services.geofencing.uri, signed.geofencing)]
       : []),
-    ...(services.subscriberInfo !== undefined && signed.subscriberNetwork !== undefined
+    ...(services.subscriberInfo !== undefined && signed?.subscriberNetwork !== undefined
       ? [subscriberInfo(services.subscriberInfo.uri, signed.subscriberNetwork)]
       : []),
   ];
@@ -87,11 +106,11 @@ const serviceResponses = ({ services }: SignatureRequest, signed: SignedView) =>
 
 const profileUri = (authority: string, name: ProfileName): string => `http://${authority}/${name}`;
 
-const signature = ({ signature: base64 }: SignedView) =>
-  base64 === undefined ? {} : { MSS_Signature: { Base64Signature: base64 } };
+const signature = (signed: SignedView | undefined) =>
+  signed?.signature === undefined ? {} : { MSS_Signature: { Base64Signature: signed.signature } };
 
-const signedStatus = (signed: SignedView) => {
-  if (signed.signature === undefined) return status(100);
+const signedStatus = (signed: SignedView | undefined) => {
+  if (signed?.signature === undefined) return status(100);
   return status(signed.validated ? 502 : 500);
 };
 
@@ -100,9 +119,15 @@ export interface SignAnswer {
   readonly msspTransId: string;
   readonly profile: ProfileName;
   readonly now: number;
+  /** For app2app only. */
+  readonly authUri?: string | undefined;
 }
 
-export const presentSigned = ({ request, msspTransId, profile, now }: SignAnswer, signed: SignedView) => ({
+/** @param signed Undefined when the request is accepted, and the person has not been asked yet. */
+export const presentSignature = (
+  { request, msspTransId, profile, now, authUri }: SignAnswer,
+  signed?: SignedView,
+) => ({
   MSS_SignatureResp: {
     AP_Info: apInfo(request.caller),
     MSSP_Info: msspInfo(request.caller, now),
@@ -111,27 +136,9 @@ export const presentSigned = ({ request, msspTransId, profile, now }: SignAnswer
     MajorVersion: '1',
     MinorVersion: '1',
     MobileUser: { MSISDN: request.msisdn.written },
-    ...serviceResponses(request, signed),
-    SignatureProfile: profileUri(request.profile.authority, signed.profile ?? profile),
+    ...serviceResponses(request, signed, authUri),
+    SignatureProfile: profileUri(request.profile.authority, signed?.profile ?? profile),
     Status: signedStatus(signed),
-  },
-});
-
-/** @param authUri Present for app2app only. */
-export const presentAccepted = ({ request, msspTransId, profile, now }: SignAnswer, authUri?: string) => ({
-  MSS_SignatureResp: {
-    AP_Info: apInfo(request.caller),
-    MSSP_Info: msspInfo(request.caller, now),
-    MSSP_TransID: msspTransId,
-    MajorVersion: '1',
-    MinorVersion: '1',
-    MobileUser: { MSISDN: request.msisdn.written },
-    ...(request.services.app2app !== undefined &&
-      authUri !== undefined && {
-        ServiceResponses: [{ App2App: { AuthUri: authUri }, Description: request.services.app2app.uri }],
-      }),
-    SignatureProfile: profileUri(request.profile.authority, profile),
-    Status: status(100),
   },
 });
 
@@ -145,31 +152,30 @@ export const presentStatus = (
   MSS_StatusResp: {
     AP_Info: apInfo(caller),
     MSSP_Info: msspInfo(caller, now),
-    ...(signed !== undefined && signature(signed)),
+    ...signature(signed),
     MajorVersion: '1',
     MinorVersion: '1',
     MobileUser: { MSISDN: request.msisdn.written },
-    ...(signed !== undefined && serviceResponses(request, signed)),
+    ...serviceResponses(request, signed),
     Status: signed === undefined ? status(504) : signedStatus(signed),
   },
 });
 
-const receiptExtension: Record<
-  ReceiptOutcome,
-  { FaultMessage?: string; UserAck: string; UserResponse?: string }
-> = {
-  accepted: { UserAck: 'true', UserResponse: '{"status":"OK"}' },
-  cancelled: {
-    FaultMessage: 'User cancelled the request',
-    UserAck: 'true',
-    UserResponse: '{"status":"CANCEL"}',
-  },
-  timeout: {
-    FaultMessage: 'Timeout waiting response',
-    UserAck: 'true',
-    UserResponse: '{"status":"TIMEOUT"}',
-  },
-  unanswered: { UserAck: 'false' },
+/** @param userStatus Undefined when the phone never showed it. */
+const receiptExtension = (userStatus?: string, faultMessage?: string) => ({
+  ClientAck: 'false',
+  ...(faultMessage !== undefined && { FaultMessage: faultMessage }),
+  NetworkAck: 'false',
+  ReceiptMessagingMode: 'synch',
+  UserAck: String(userStatus !== undefined),
+  ...(userStatus !== undefined && { UserResponse: JSON.stringify({ status: userStatus }) }),
+});
+
+const receiptExtensions: Readonly<Record<ReceiptOutcome, object>> = {
+  accepted: receiptExtension('OK'),
+  cancelled: receiptExtension('CANCEL', 'User cancelled the request'),
+  timeout: receiptExtension('TIMEOUT', 'Timeout waiting response'),
+  unanswered: receiptExtension(),
 };
 
 /** @param outcome Undefined when the request did not ask for the extension. */
@@ -181,23 +187,13 @@ export const presentReceipt = (caller: Caller, outcome: ReceiptOutcome | undefin
     MinorVersion: '1',
     Status: {
       StatusCode: { Value: '100' },
-      ...(outcome !== undefined && { StatusDetail: { ReceiptResponseExtension: extensionOf(outcome) } }),
+      ...(outcome !== undefined && {
+        StatusDetail: { ReceiptResponseExtension: receiptExtensions[outcome] },
+      }),
       StatusMessage: 'REQUEST_OK',
     },
   },
 });
-
-const extensionOf = (outcome: ReceiptOutcome) => {
-  const { FaultMessage, UserAck, UserResponse } = receiptExtension[outcome];
-  return {
-    ClientAck: 'false',
-    ...(FaultMessage !== undefined && { FaultMessage }),
-    NetworkAck: 'false',
-    ReceiptMessagingMode: 'synch',
-    UserAck,
-    ...(UserResponse !== undefined && { UserResponse }),
-  };
-};
 
 export interface SscdView {
   readonly cardDetails: { readonly mcc: string; readonly mnc: string; readonly network: string } | undefined;
@@ -225,41 +221,34 @@ export interface ProfileView {
 }
 
 const sscd = ({ cardDetails, certificates, pinBlocked, state }: SscdView) => ({
-  ...(cardDetails !== undefined && {
-    CardDetails: { Mcc: cardDetails.mcc, Mnc: cardDetails.mnc, Network: cardDetails.network },
-  }),
-  ...(certificates !== undefined && {
-    MobileUserCertificate: [
-      {
-        Algorithm: certificates.algorithm,
-        State: certificates.state,
-        X509Certificate: certificates.chain,
-        X509SubjectName: certificates.subjectNames,
-      },
-    ],
-  }),
-  ...(pinBlocked !== undefined && { PinStatus: { Blocked: pinBlocked } }),
-  ...(state !== undefined && { State: state }),
+  CardDetails: cardDetails && {
+    Mcc: cardDetails.mcc,
+    Mnc: cardDetails.mnc,
+    Network: cardDetails.network,
+  },
+  MobileUserCertificate: certificates && [
+    {
+      Algorithm: certificates.algorithm,
+      State: certificates.state,
+      X509Certificate: certificates.chain,
+      X509SubjectName: certificates.subjectNames,
+    },
+  ],
+  PinStatus: pinBlocked === undefined ? undefined : { Blocked: pinBlocked },
+  State: state,
 });
 
-const profileExtension = (view: ProfileView) => {
-  const user = {
-    ...(view.autoActivation !== undefined && { AutoActivation: view.autoActivation }),
-    ...(view.recoveryCodeCreated !== undefined && { RecoveryCodeCreated: view.recoveryCodeCreated }),
-  };
-  return {
-    ...(Object.keys(user).length > 0 && { MobileUser: user }),
-    ...(view.wantsSscds && {
-      Sscds: {
-        ...(view.apps.length > 0 && { App: view.apps.map(sscd) }),
-        ...(view.sim !== undefined && { Sim: sscd(view.sim) }),
-      },
-    }),
-  };
-};
-
 export const presentProfile = (caller: Caller, view: ProfileView, now: number) => {
-  const extension = profileExtension(view);
+  const { autoActivation, recoveryCodeCreated, wantsSscds, sim, apps } = view;
+  const wantsUser = autoActivation !== undefined || recoveryCodeCreated !== undefined;
+  const extension = {
+    MobileUser: wantsUser
+      ? { AutoActivation: autoActivation, RecoveryCodeCreated: recoveryCodeCreated }
+      : undefined,
+    Sscds: wantsSscds
+      ? { App: apps.length === 0 ? undefined : apps.map(sscd), Sim: sim && sscd(sim) }
+      : undefined,
+  };
   return {
     MSS_ProfileResp: {
       AP_Info: apInfo(caller),
@@ -269,7 +258,7 @@ export const presentProfile = (caller: Caller, view: ProfileView, now: number) =
       SignatureProfile: view.profiles.map((name) => profileUri(view.authority, name)),
       Status: {
         StatusCode: { Value: '100' },
-        ...(Object.keys(extension).length > 0 && { StatusDetail: { ProfileQueryExtension: extension } }),
+        StatusDetail: wantsUser || wantsSscds ? { ProfileQueryExtension: extension } : undefined,
         StatusMessage: 'REQUEST_OK',
       },
     },

@@ -6,7 +6,6 @@
  *
  * Source: interface sections 2.4 and 4.4.
  */
-
 import { subjectDn } from '../pki/certificate.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
@@ -16,15 +15,7 @@ import type { ApplicationProviders } from '../registry/application-providers.ts'
 import { chooseMethod, profilesOf, sscdFault } from '../registry/profile-selection.ts';
 import type { Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
-import {
-  answer,
-  authorizeCaller,
-  faultAnswer,
-  type OperationHandler,
-  refusedCaller,
-  refusedUnread,
-  traceOf,
-} from './operation.ts';
+import { answer, createOperation, faultAnswer, type OperationHandler } from './operation.ts';
 import { type ProfileView, presentProfile, type SscdView } from './present.ts';
 
 /** What the profile operation says of a card whose network nobody knows. */
@@ -98,17 +89,16 @@ export const createProfile = (deps: {
     };
   };
 
-  return async (body, evidence, turn) => {
-    const parsed = protocol.parseProfile(body);
-    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
-    const request = parsed.value;
-    const trace = traceOf(request.caller);
-    const provider = await authorizeCaller(providers, request.caller, evidence, turn);
-    if (!provider.ok) return refusedCaller(provider.fault, trace);
-    const subscriber = subscribers.find(request.msisdn.number);
-    if (subscriber === undefined) return faultAnswer(fault(105), trace);
-    const refused = testFault(subscriber) ?? userFault(subscriber);
-    if (refused !== undefined) return faultAnswer(refused, trace);
-    return answer(presentProfile(request.caller, await viewOf(request, subscriber), now()), trace);
-  };
+  return createOperation({
+    parse: protocol.parseProfile,
+    callerOf: (request) => request,
+    providers,
+    serve: async (request, { trace }) => {
+      const subscriber = subscribers.find(request.msisdn.number);
+      if (subscriber === undefined) return faultAnswer(fault(105), trace);
+      const refused = testFault(subscriber) ?? userFault(subscriber);
+      if (refused !== undefined) return faultAnswer(refused, trace);
+      return answer(presentProfile(request.caller, await viewOf(request, subscriber), now()), trace);
+    },
+  });
 };

@@ -10,37 +10,32 @@ import type { ApplicationProviders } from '../registry/application-providers.ts'
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
 import type { Receipts } from '../transactions/receipts.ts';
-import {
-  answer,
-  authorizeCaller,
-  faultAnswer,
-  type OperationHandler,
-  refusedCaller,
-  refusedUnread,
-  traceOf,
-} from './operation.ts';
+import { answer, createOperation, faultAnswer, type OperationHandler } from './operation.ts';
 import { presentReceipt } from './present.ts';
 
-export const createReceipt =
-  (deps: {
-    readonly protocol: Protocol;
-    readonly providers: ApplicationProviders;
-    readonly subscribers: SubscriberRegistry;
-    readonly receipts: Receipts;
-    readonly now: () => number;
-  }): OperationHandler =>
-  async (body, evidence, turn) => {
-    const { protocol, providers, subscribers, receipts, now } = deps;
-    const parsed = protocol.parseReceipt(body);
-    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
-    const request = parsed.value;
-    const trace = traceOf(request.caller, request.msspTransId);
-    const provider = await authorizeCaller(providers, request.caller, evidence, turn);
-    if (!provider.ok) return refusedCaller(provider.fault, trace);
-    const always = testFault(subscribers.find(request.msisdn.number));
-    if (always !== undefined) return faultAnswer(always, trace);
-    const sent = await receipts.send(request, turn.waits);
-    if (!sent.ok) return faultAnswer(sent.fault, trace);
-    const shown = request.extension === undefined ? undefined : sent.value;
-    return answer(presentReceipt(request.caller, shown, now()), trace);
-  };
+export const createReceipt = ({
+  protocol,
+  providers,
+  subscribers,
+  receipts,
+  now,
+}: {
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly subscribers: SubscriberRegistry;
+  readonly receipts: Receipts;
+  readonly now: () => number;
+}): OperationHandler =>
+  createOperation({
+    parse: protocol.parseReceipt,
+    callerOf: (request) => request,
+    providers,
+    serve: async (request, { trace, turn }) => {
+      const always = testFault(subscribers.find(request.msisdn.number));
+      if (always !== undefined) return faultAnswer(always, trace);
+      const sent = await receipts.send(request, turn.waits);
+      if (!sent.ok) return faultAnswer(sent.fault, trace);
+      const shown = request.extension === undefined ? undefined : sent.value;
+      return answer(presentReceipt(request.caller, shown, now()), trace);
+    },
+  });

@@ -18,7 +18,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { fault } from '../protocol/fault.ts';
-import { answerType, presentFault } from './present.ts';
+import { answerType, faultResponse, presentFault } from './present.ts';
 import { type Refusal, refusalHeaders, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
 
@@ -70,11 +70,9 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: NonNullable<ServerOptio
 
 /** What the adapter cannot make a request of, above all a Host that is none; anything else is a bug of a route. */
 const refuseRequest = (error: unknown): Response =>
-  new Response(
-    JSON.stringify(
-      presentFault(error instanceof RequestError ? fault(101, 'The request is not valid HTTP') : fault(900)),
-    ),
-    { status: 500, headers: { 'content-type': answerType } },
+  faultResponse(
+    500,
+    error instanceof RequestError ? fault(101, 'The request is not valid HTTP') : fault(900),
   );
 
 const refuseConnection = (error: Error, socket: Duplex): void => {

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { type Checked, type Fault, fault, ok } from '../protocol/fault.ts';
+import { type Checked, fault, ok } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
@@ -15,7 +15,7 @@ import { type Admission, busyFault, type Place } from './admission.ts';
 import { type BodyLimits, readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
-import { answerType, presentFault } from './present.ts';
+import { answerType, faultResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 
 interface Bindings {
@@ -108,12 +108,11 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     });
   };
 
-  const refuse = (status: number, why: Fault, headers?: Record<string, string>): Response =>
-    respond(status, presentFault(why), headers);
-
   // Not logged one by one: a log line costs more than the refusal.
   const refuseBusy = (): Promise<Response> =>
-    new Promise((resolve) => setTimeout(() => resolve(refuse(500, busyFault, retryHeader)), refusalPauseMs));
+    new Promise((resolve) =>
+      setTimeout(() => resolve(faultResponse(500, busyFault, retryHeader)), refusalPauseMs),
+    );
 
   serve('/rest/service', undefined);
   for (const name of Object.keys(wrappers) as Operation[]) serve(`/rest/service/${name}`, name);
@@ -127,8 +126,10 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
      * @returns Undefined for a path that is none of this interface's.
      */
     refuseOther: (path: string): Response | undefined => {
-      if (paths.has(path)) return refuse(405, fault(101, 'Use POST'), { allow: 'POST' });
-      return path.startsWith('/rest/') ? refuse(404, fault(101, 'There is no such operation')) : undefined;
+      if (paths.has(path)) return faultResponse(405, fault(101, 'Use POST'), { allow: 'POST' });
+      return path.startsWith('/rest/')
+        ? faultResponse(404, fault(101, 'There is no such operation'))
+        : undefined;
     },
   };
 };

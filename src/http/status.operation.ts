@@ -11,40 +11,34 @@ import type { Protocol } from '../protocol/parse.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { unknownTransaction } from '../transactions/receipts.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import {
-  answer,
-  authorizeCaller,
-  faultAnswer,
-  type OperationHandler,
-  refusedCaller,
-  refusedUnread,
-  traceOf,
-} from './operation.ts';
+import { answer, createOperation, faultAnswer, type OperationHandler } from './operation.ts';
 import { asStatusFault, presentStatus } from './present.ts';
 
-export const createStatus =
-  (deps: {
-    readonly protocol: Protocol;
-    readonly providers: ApplicationProviders;
-    readonly transactions: Transactions;
-    readonly now: () => number;
-  }): OperationHandler =>
-  async (body, evidence, turn) => {
-    const { protocol, providers, transactions, now } = deps;
-    const parsed = protocol.parseStatus(body);
-    if (!parsed.ok) return refusedUnread(parsed.fault, turn);
-    const { caller, msspTransId } = parsed.value;
-    const trace = traceOf(caller, msspTransId);
-    const provider = await authorizeCaller(providers, caller, evidence, turn);
-    if (!provider.ok) return refusedCaller(provider.fault, trace);
-    const view = await transactions.findOwn(caller.apId, msspTransId);
-    if (view === undefined) return faultAnswer(fault(101, unknownTransaction), trace);
-    switch (view.state.kind) {
-      case 'open':
-        return answer(presentStatus(caller, view, undefined, now()), trace);
-      case 'signed':
-        return answer(presentStatus(caller, view, view.state.signed, now()), trace);
-      case 'failed':
-        return faultAnswer(asStatusFault(view.state.fault), trace);
-    }
-  };
+export const createStatus = ({
+  protocol,
+  providers,
+  transactions,
+  now,
+}: {
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly transactions: Transactions;
+  readonly now: () => number;
+}): OperationHandler =>
+  createOperation({
+    parse: protocol.parseStatus,
+    callerOf: (request) => request,
+    providers,
+    serve: async ({ caller, msspTransId }, { trace }) => {
+      const view = await transactions.findOwn(caller.apId, msspTransId);
+      if (view === undefined) return faultAnswer(fault(101, unknownTransaction), trace);
+      switch (view.state.kind) {
+        case 'open':
+          return answer(presentStatus(caller, view, undefined, now()), trace);
+        case 'signed':
+          return answer(presentStatus(caller, view, view.state.signed, now()), trace);
+        case 'failed':
+          return faultAnswer(asStatusFault(view.state.fault), trace);
+      }
+    },
+  });

@@ -3,9 +3,22 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import {
+  convertIPv4BinaryToString,
+  convertIPv4MappedIPv6ToIPv4,
+  convertIPv6BinaryToString,
+  convertIPv6ToBinary,
+  isIPv4MappedIPv6,
+} from 'hono/utils/ipaddr';
 import type { Source } from '../registry/rate-limiter.ts';
 
-const allowListOf = (addresses: readonly string[]): BlockList => {
+/** An IPv4 caller on a dual-stack socket shows up as `::ffff:192.0.2.1`. */
+const plain = (remote: string): string => remote.replace(/^::ffff:(?=\d+\.)/, '');
+
+/** @param addresses Addresses or CIDR ranges. */
+export const createAddressList = (
+  addresses: readonly string[] = [],
+): ((remote: string | undefined) => boolean) => {
   const list = new BlockList();
   for (const entry of addresses) {
     const [address = '', bits] = entry.split('/');
@@ -13,30 +26,11 @@ const allowListOf = (addresses: readonly string[]): BlockList => {
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }
-  return list;
-};
-
-/** An IPv4 caller on a dual-stack socket shows up as `::ffff:192.0.2.1`. */
-const plain = (remote: string): string => remote.replace(/^::ffff:(?=\d+\.)/, '');
-
-/** @param addresses Addresses or CIDR ranges. */
-export const createAddressList = (
-  addresses: readonly string[],
-): ((remote: string | undefined) => boolean) => {
-  const list = allowListOf(addresses);
   return (remote) => {
     if (remote === undefined) return false;
     const address = plain(remote);
     return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
   };
-};
-
-/** @returns The eight groups of an IPv6 address, in lower case and without leading zeros. */
-const groupsOf = (address: string): readonly string[] => {
-  // The URL parser writes the address in its canonical form (RFC 5952), in which `::` stands once at most.
-  const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
-  const [left = [], right = []] = canonical.split('::').map((part) => part.split(':').filter(Boolean));
-  return [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
 };
 
 /**
@@ -47,13 +41,10 @@ const callerOf = (address: string): string | undefined => {
   if (isIPv4(address)) return address;
   const [withoutZone = ''] = address.split('%', 1);
   if (!isIPv6(withoutZone)) return undefined;
-  const groups = groupsOf(withoutZone);
-  if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
-    const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16));
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-  }
-  const network = new URL(`http://[${groups.slice(0, 4).join(':')}::]/`).hostname.slice(1, -1);
-  return `${network}/64`;
+  const bits = convertIPv6ToBinary(withoutZone);
+  return isIPv4MappedIPv6(bits)
+    ? convertIPv4BinaryToString(convertIPv4MappedIPv6ToIPv4(bits))
+    : `${convertIPv6BinaryToString((bits >> 64n) << 64n)}/64`;
 };
 
 /** `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`; proxies write all of them. */
@@ -73,9 +64,6 @@ interface ProxyAddresses {
   readonly addresses: readonly string[];
 }
 
-const isOneOf = (proxy: ProxyAddresses | undefined): ((remote: string | undefined) => boolean) =>
-  proxy === undefined ? () => false : createAddressList(proxy.addresses);
-
 /**
  * Where a request comes from, for limits. Behind trusted proxies that is the last entry of X-Forwarded-For that is none of
  * them: each has appended whom it was asked by, and what stands before is the client's own word. An entry that is no address
@@ -93,7 +81,7 @@ const isOneOf = (proxy: ProxyAddresses | undefined): ((remote: string | undefine
 export const createClientAddress = (
   proxy: ProxyAddresses | undefined,
 ): ((incoming: IncomingMessage | undefined) => Source) => {
-  const isTrusted = isOneOf(proxy);
+  const isTrusted = createAddressList(proxy?.addresses);
   const isWithout = proxy?.addresses.length === 0;
   const sourceOf = (incoming: IncomingMessage): Source => {
     const remote = incoming.socket?.remoteAddress;
@@ -133,7 +121,7 @@ export const createForwardingWatch = ({
   readonly now: () => number;
   readonly tell: (address: string) => void;
 }): ((incoming: IncomingMessage | undefined) => void) => {
-  const isTrusted = isOneOf(proxy);
+  const isTrusted = createAddressList(proxy?.addresses);
   /** Addresses about which there is nothing more to say. */
   const settled = new Set<string>();
   let toldAt = Number.NEGATIVE_INFINITY;

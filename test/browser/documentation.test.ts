@@ -1,7 +1,6 @@
 /** The reference in a real browser: it stands alone, fits a phone, can be read in the dark and without a mouse. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen, type RunningServer } from '../../src/http/server.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { launchChromium, withContext } from './chromium.ts';
@@ -9,26 +8,15 @@ import { background, brokenLinks, focused, openAll, poorContrasts, repeatedIds, 
 
 const redis = testRedis();
 let product: TestProduct;
-let server: RunningServer;
 let browser: Browser;
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, { workers: false });
-  server = await listen({
-    fetch: product.api.fetch,
-    host: '127.0.0.1',
-    port: 0,
-    requestTimeoutMs: 10_000,
-    headersTimeoutMs: 5000,
-    tls: undefined,
-  });
+  product = await startTestProduct(redis, { workers: false, listen: true });
   browser = await launchChromium();
 });
 
 afterAll(async () => {
   await browser?.close();
-  server?.cut();
-  await server?.drain();
   await product?.stop();
 });
 
@@ -43,7 +31,7 @@ const withPage = async (
   });
 };
 
-const open = (page: Page) => page.goto(`${server.url}/docs`);
+const open = (page: Page) => page.goto(`${product.url}/docs`);
 
 describe('the reference in a browser', () => {
   it('asks nobody but the service itself, and has nothing to complain about', async () => {
@@ -56,10 +44,10 @@ describe('the reference in a browser', () => {
       await open(page);
       await page.waitForLoadState('networkidle');
       const outside = requested.filter(
-        (url) => !url.startsWith(`${server.url}/`) && !url.startsWith('data:'),
+        (url) => !url.startsWith(`${product.url}/`) && !url.startsWith('data:'),
       );
       expect(outside).toEqual([]);
-      expect(requested).toContain(`${server.url}/docs`);
+      expect(requested).toContain(`${product.url}/docs`);
       expect(complaints).toEqual([]);
     });
   });
@@ -126,7 +114,7 @@ describe('the reference in a browser', () => {
     await withPage({ javaScriptEnabled: false }, async (page) => {
       await open(page);
       await page.getByRole('navigation').getByRole('link', { name: 'Faults' }).click();
-      expect(page.url()).toBe(`${server.url}/docs#faults`);
+      expect(page.url()).toBe(`${product.url}/docs#faults`);
       const example = page.locator('details', { hasText: 'Approve a transaction in the App' }).first();
       await example.locator('summary').click();
       expect(await example.locator('pre').isVisible()).toBe(true);

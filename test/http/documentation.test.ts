@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jsonBlock } from '../../src/http/documentation/code-block.ts';
-import { table, words } from '../../src/http/documentation/markup.ts';
+import { jsonBlock, table, words } from '../../src/http/documentation/markup.ts';
 import { createDocumentationRoutes, type DocumentationFacts } from '../../src/http/documentation.route.ts';
 import { faultTable } from '../../src/protocol/fault.ts';
 import { profileNames } from '../../src/protocol/requests.ts';
@@ -98,7 +97,7 @@ describe('the page', () => {
     const pieces = [
       words('a `<b>` & <i>'),
       jsonBlock({ '<b>': ['</code><script>', { '"': '&' }] }),
-      table('"<label>"', [{ title: '<title>', kind: 'name' }], [{ id: '"', cells: ['<cell>'] }]),
+      table('"<label>"', ['<title>'], [['<cell>']], ['"']),
     ];
     const page = String(await html`${pieces}`);
     expect(page).not.toMatch(/<(b|i|script|label|title|cell)>/);

@@ -8,7 +8,6 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen, type RunningServer } from '../../src/http/server.ts';
 import { bodyTexts, byteEdits, validRequests } from '../security/fuzzing/bodies.ts';
 import { fire } from '../security/fuzzing/fire.ts';
 import { shots } from '../security/fuzzing/shots.ts';
@@ -21,33 +20,20 @@ const numRuns = Number(process.env.PARAPH_FUZZ_RUNS ?? 250);
 const seed = Number(process.env.PARAPH_FUZZ_SEED ?? 102_204);
 /** Far more than an answer takes, far less than a caller's patience. */
 const answerMs = 8000;
-const requestTimeoutMs = 300;
 
 const redis = testRedis();
 let product: TestProduct;
-let server: RunningServer;
 let requests: readonly object[];
 
 beforeAll(async () => {
   product = await startTestProduct(redis, {
-    configuration: { http: { requestTimeoutSeconds: requestTimeoutMs / 1000 } },
-  });
-  server = await listen({
-    fetch: product.api.fetch,
-    host: '127.0.0.1',
-    port: 0,
-    requestTimeoutMs,
-    headersTimeoutMs: requestTimeoutMs,
-    tls: undefined,
+    configuration: { http: { requestTimeoutSeconds: 0.3, headersTimeoutSeconds: 0.3 } },
+    listen: true,
   });
   const signed = await sign(product, { apId: 'mid://fuzz.example' });
   requests = validRequests(signed.body.MSS_SignatureResp.MSSP_TransID);
 });
-afterAll(async () => {
-  server.cut();
-  await server.drain();
-  await product.stop();
-});
+afterAll(() => product.stop());
 
 const tryOut = async (url: string, body: Buffer, contentType = 'application/json'): Promise<void> => {
   const request = new Request(`http://test${url}`, {
@@ -119,7 +105,7 @@ describe('whatever is sent', { timeout: 15_000 + numRuns * 40 }, () => {
   it('in any encoding, framing and headers is answered well on its socket, or with a Fault of the table', async () => {
     await fc.assert(
       fc.asyncProperty(shots(requests), async (shot) => {
-        expect(problemOf(shot, await fire(server.url, shot, patienceMs(shot, answerMs)))).toBeUndefined();
+        expect(problemOf(shot, await fire(product.url, shot, patienceMs(shot, answerMs)))).toBeUndefined();
       }),
       { seed, numRuns },
     );

@@ -57,25 +57,13 @@ afterEach(async () => {
 describe('a body that is too large', () => {
   // Its time must not run out before its length does, on a busy machine either.
   let patient: TestProduct;
-  let patientServer: RunningServer;
   let url: string;
   beforeAll(async () => {
-    patient = await startTestProduct(redis, { workers: false });
-    patientServer = await listen({
-      fetch: patient.api.fetch,
-      host: '127.0.0.1',
-      port: 0,
-      requestTimeoutMs: 20_000,
-      headersTimeoutMs: 20_000,
-      tls: undefined,
-    });
-    url = patientServer.url;
+    const configuration = { http: { requestTimeoutSeconds: 20, headersTimeoutSeconds: 20 } };
+    patient = await startTestProduct(redis, { workers: false, configuration, listen: true });
+    url = patient.url;
   });
-  afterAll(async () => {
-    patientServer.cut();
-    await patientServer.drain();
-    await patient.stop();
-  });
+  afterAll(() => patient.stop());
 
   it.each([1, 100])('of %i MB, announced, is fault 103 although it is not sent', async (size) => {
     const answer = await exchange(url, postHead(path, `Content-Length: ${size * megabyte}`));

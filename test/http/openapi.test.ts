@@ -2,15 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
-import { meaningsByMember, meaningsByPath } from '../../src/http/documentation/meanings.ts';
 import { describeOperations } from '../../src/http/documentation/operations.ts';
 import {
-  nodesIn,
+  buildOpenApiDocument,
   type OpenApiDocument,
   type OperationNode,
   type SchemaNode,
-} from '../../src/http/documentation/schema-node.ts';
-import { buildOpenApiDocument } from '../../src/http/openapi.ts';
+} from '../../src/http/openapi.ts';
+import { keptParameters } from '../../src/oauth/par/parameters.ts';
 import { toCanonicalJson } from '../../src/protocol/json.ts';
 import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
@@ -55,6 +54,9 @@ describe('the document', () => {
       '/readyz',
       '/pki/root.pem',
       '/openapi.json',
+      '/oidc/.well-known/openid-configuration',
+      '/oidc/jwks.json',
+      '/oidc/par',
     ]);
   });
 
@@ -111,20 +113,36 @@ describe('the document', () => {
   });
 });
 
-describe('the words', () => {
-  /** Each member with its path, such as `AP_Info.AP_ID`. */
-  const members = (node: SchemaNode, path: string): readonly (readonly [string, SchemaNode])[] =>
-    nodesIn({ ...node, properties: {} })
-      .concat(node)
-      .flatMap((inner) =>
-        Object.entries(inner.properties ?? {}).flatMap(([name, member]) => {
-          const at = `${path}.${name}`;
-          return [[at, member] as const, ...members(member, at)];
-        }),
-      );
-  const all = Object.entries(schemas).flatMap(([name, schema]) => members(schema, name));
+describe('the components', () => {
+  it('carry the names of the interface', () => {
+    const requests = 'AP_Info MSSP_Info MSSP_ID MobileUser SignatureProfile DataToBeSigned AdditionalService';
+    const answers = 'MSSP_TransID MSS_Signature SignatureStatus ServiceResponse Details Fault';
+    const others = 'ReceiptMessage ReceiptReqStatus ReceiptRespStatus ProfileStatus ProfileQueryExtension';
+    const bodies = ['Signature', 'Status', 'Receipt', 'Profile'].flatMap((name) => [
+      `MSS_${name}Req`,
+      `MSS_${name}Resp`,
+    ]);
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining(
+        `${requests} ${answers} ${others} Sscd MobileUserCertificate`.split(' ').concat(bodies),
+      ),
+    );
+  });
 
-  it('tell the meaning of every member', () => {
+  /** Each member with its path, such as `AP_Info.AP_ID`. */
+  const members = (node: SchemaNode, path: string): readonly (readonly [string, SchemaNode])[] => [
+    ...Object.entries(node.properties ?? {}).flatMap(([name, member]) => [
+      [`${path}.${name}`, member] as const,
+      ...members(member, `${path}.${name}`),
+    ]),
+    ...[node.items ?? [], node.anyOf ?? []].flat().flatMap((inner) => members(inner, path)),
+  ];
+
+  it('tell what they are, and the meaning of every member', () => {
+    const all = Object.entries(schemas).flatMap(([name, schema]) => [
+      [name, schema] as const,
+      ...members(schema, name),
+    ]);
     const silent = all.filter(([, { description, $ref }]) => {
       const target = $ref === undefined ? undefined : schemas[$ref.split('/').at(-1) ?? ''];
       return (description ?? target?.description ?? '') === '';
@@ -132,12 +150,31 @@ describe('the words', () => {
     expect(silent.map(([path]) => path)).toEqual([]);
   });
 
-  it('are none that nobody reads', () => {
-    const described = new Map(all.map(([path, { description }]) => [path, description]));
-    const unread = Object.entries(meaningsByPath).filter(([path, words]) => described.get(path) !== words);
-    expect(unread.map(([path]) => path)).toEqual([]);
-    const used = new Set(all.map(([, { description }]) => description));
-    expect(Object.entries(meaningsByMember).filter(([, words]) => !used.has(words))).toEqual([]);
+  it('require what the checks require', () => {
+    expect(schemas.MSS_SignatureReq?.required).toEqual(
+      Object.keys(schemas.MSS_SignatureReq?.properties ?? {}),
+    );
+    expect(schemas.AP_Info?.required).toEqual(['AP_ID', 'AP_TransID', 'Instant']);
+    expect(schemas.MSSP_Info?.required).toEqual(['MSSP_ID']);
+    expect(schemas.MSS_ReceiptReq?.required).not.toContain('Status');
+  });
+
+  it('describe a field rule by rule', () => {
+    expect(schemas.AP_Info?.properties).toMatchObject({
+      AP_TransID: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$' },
+      Instant: { type: 'string', format: 'date-time' },
+    });
+    expect(schemas.MSS_SignatureReq?.properties).toMatchObject({
+      MajorVersion: { type: 'string', enum: ['1'] },
+      MessagingMode: { type: 'string', enum: ['synch', 'asynch'] },
+      SignatureProfile: { $ref: '#/components/schemas/SignatureProfile' },
+    });
+  });
+
+  it('list every parameter that may be pushed', () => {
+    expect(Object.keys(schemas.PushedRequest?.properties ?? {})).toEqual(
+      expect.arrayContaining([...keptParameters, 'request']),
+    );
   });
 });
 
@@ -150,8 +187,8 @@ describe('the examples', () => {
     profile: protocol.parseProfile,
   } as const;
   const described = describeOperations(defaultProtocolRules);
-  const examplesOf = (content: { 'application/json': { examples?: object } } | undefined) =>
-    Object.values(content?.['application/json'].examples ?? {}).map(({ value }) => value as object);
+  const examplesOf = (content: OperationNode['responses'][string]['content'] | undefined) =>
+    Object.values(content?.['application/json']?.examples ?? {}).map(({ value }) => value);
 
   it.each(names)('of %s are requests that parse', (name) => {
     const requests = examplesOf(byId(name).requestBody?.content);
@@ -197,7 +234,7 @@ describe('the schemas of the responses', () => {
     const redis = testRedis();
     let product: TestProduct;
     beforeAll(async () => {
-      product = await startTestProduct(redis);
+      product = await startTestProduct(redis, { listen: true });
     });
     afterAll(() => product.stop());
 
@@ -223,10 +260,40 @@ describe('the schemas of the responses', () => {
     });
 
     it('to the examples of the document, sent as they are', async () => {
-      const requests = byId('sign').requestBody?.content['application/json'].examples ?? {};
+      const requests = byId('sign').requestBody?.content['application/json']?.examples ?? {};
       for (const { value } of Object.values(requests)) {
         expect(await ask('sign', value)).toHaveProperty('MSS_SignatureResp');
       }
+    });
+
+    it('at the addresses for logins', async () => {
+      const ask = async (path: string, name: string, init?: RequestInit): Promise<Json> => {
+        const answer: Json = await (await fetch(`${product.url}/oidc/${path}`, init)).json();
+        expect(Object.keys(answer)).toEqual(expect.arrayContaining([...(schemas[name]?.required ?? [])]));
+        return answer;
+      };
+      const discovered = await ask('.well-known/openid-configuration', 'Discovery');
+      expect(discovered).toMatchObject({
+        jwks_uri: `${product.url}/oidc/jwks.json`,
+        pushed_authorization_request_endpoint: `${product.url}/oidc/par`,
+      });
+      for (const key of (await ask('jwks.json', 'KeySet')).keys)
+        expect(Object.keys(key)).toEqual(
+          expect.arrayContaining([...(schemas.KeySet?.properties?.keys?.items?.required ?? ['?'])]),
+        );
+      const push = (fields: Record<string, string>) => ({
+        method: 'POST',
+        body: new URLSearchParams(fields),
+      });
+      await ask('par', 'OAuthError', push({ client_id: 'nobody' }));
+      const pushed = push({
+        client_id: 'demo-public',
+        response_type: 'code',
+        scope: 'openid',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+      });
+      await ask('par', 'PushedResponse', pushed);
     });
 
     it('at the addresses for machines', async () => {

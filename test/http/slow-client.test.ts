@@ -5,7 +5,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { listen, type RunningServer } from '../../src/http/server.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -13,36 +12,26 @@ import { type Connection, closeConnections, connectTo, exchange, post, postHead 
 import { expectSignature } from './wire.ts';
 
 const path = '/rest/service/sign';
-const impatienceMs = 300;
 const crowd = 100;
 
 const redis = testRedis();
 let product: TestProduct;
-let server: RunningServer;
 let url: string;
 
+/** All that a connection may take, in seconds. */
+const patience = (seconds: number) => ({
+  http: { requestTimeoutSeconds: seconds, headersTimeoutSeconds: seconds, keepAliveSeconds: seconds },
+});
+
 beforeAll(async () => {
-  product = await startTestProduct(redis, {
-    configuration: { http: { requestTimeoutSeconds: impatienceMs / 1000 } },
-  });
-  server = await listen({
-    fetch: product.api.fetch,
-    host: '127.0.0.1',
-    port: 0,
-    requestTimeoutMs: impatienceMs,
-    headersTimeoutMs: impatienceMs,
-    keepAliveMs: impatienceMs,
-    tls: undefined,
-  });
-  url = server.url;
+  product = await startTestProduct(redis, { configuration: patience(0.3), listen: true });
+  url = product.url;
   subscribe('net.server.socket', accept);
 });
 
 afterAll(async () => {
   unsubscribe('net.server.socket', accept);
   closeConnections();
-  server.cut();
-  await server.drain();
   await product.stop();
 });
 
@@ -114,27 +103,11 @@ describe('a client that does not read its answers', () => {
   }, 30_000);
 
   it('but slowly is served to the end', async () => {
-    const patienceMs = 1000;
-    const patient = await startTestProduct(redis, {
-      workers: false,
-      configuration: { http: { requestTimeoutSeconds: patienceMs / 1000 } },
-    });
-    const patientServer = await listen({
-      fetch: patient.api.fetch,
-      host: '127.0.0.1',
-      port: 0,
-      requestTimeoutMs: patienceMs,
-      headersTimeoutMs: patienceMs,
-      keepAliveMs: patienceMs,
-      tls: undefined,
-    });
-    onTestFinished(async () => {
-      patientServer.cut();
-      await patientServer.drain();
-      await patient.stop();
-    });
+    const configuration = patience(1);
+    const patient = await startTestProduct(redis, { workers: false, configuration, listen: true });
+    onTestFinished(() => patient.stop());
     const begun = performance.now();
-    const { socket, closed } = await connectTo(patientServer.url);
+    const { socket, closed } = await connectTo(patient.url);
     let received = 0;
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;
@@ -149,7 +122,7 @@ describe('a client that does not read its answers', () => {
     );
     await closed;
     // Longer in all than it may rest.
-    expect(performance.now() - begun).toBeGreaterThan(patienceMs);
+    expect(performance.now() - begun).toBeGreaterThan(1000);
     const length = (await (await fetch(`${url}/openapi.json`)).arrayBuffer()).byteLength;
     expect(received).toBeGreaterThan(200 * length);
   }, 30_000);

@@ -117,6 +117,8 @@ export const startTestProduct = async (
         port: 0,
         requestTimeoutMs: http.requestTimeoutSeconds * 1000,
         headersTimeoutMs: http.headersTimeoutSeconds * 1000,
+        keepAliveMs: http.keepAliveSeconds * 1000,
+        maxConnections: http.maxConnections,
         tls: undefined,
       })
     : undefined;

@@ -2,24 +2,23 @@
  * Bodies to learn from, for each operation.
  *
  * Only requests are written down here. Answers are what the service's own presenter makes of them, so an example can
- * never show a member that the service does not send. The dialect is the first that the configuration accepts: what
- * is shown can be sent as it stands.
+ * never show a member that the service does not send. The dialect is the first that the configuration accepts, and the
+ * numbers are robots of the sandbox: what is shown can be sent as it stands.
  */
+import { approvalMimeType } from '../../protocol/approval.ts';
 import { type Fault, fault } from '../../protocol/fault.ts';
-import { createProtocol, type Operation, type Protocol } from '../../protocol/parse.ts';
-import type { Caller, SignatureRequest } from '../../protocol/requests.ts';
+import { createProtocol, type Operation } from '../../protocol/parse.ts';
+import type { Caller } from '../../protocol/requests.ts';
 import type { ProtocolRules } from '../../protocol/rules.ts';
 import type { SignedView, TransactionView } from '../../transactions/view.ts';
 import {
   asStatusFault,
-  presentAccepted,
   presentFault,
   presentProfile,
   presentReceipt,
-  presentSigned,
+  presentSignature,
   presentStatus,
 } from '../present.ts';
-import { type ExampleRequests, exampleRequests, exampleTransactionId } from './example-requests.ts';
 
 export interface Example {
   readonly summary: string;
@@ -33,18 +32,112 @@ export interface OperationExamples {
   readonly faults: Examples;
 }
 
-/** When an answer is given: so long after its request. */
-const after = ({ instant }: Caller, delayMs: number): number => Date.parse(instant) + delayMs;
+/** Of the form that this service gives. */
+const msspTransId = 'H00a7Kq2VbX9mRt5LwZc';
+
+const plainText = (text: string) => ({ MimeType: 'text/plain', Encoding: 'UTF-8', Data: text });
+
+const approval = {
+  type: 'Payment',
+  dtbd: [
+    { key: 'To', value: 'Example Garage' },
+    { key: 'Amount', value: 'CHF 129.50' },
+  ],
+};
+
+/** The first dialect of each kind: most URIs are the vendor's, that of userLang is its supplier's. */
+export const authoritiesOf = ({
+  authorities,
+}: ProtocolRules): { readonly main: string; readonly lang: string } => {
+  const main = authorities[0] ?? '';
+  return { main, lang: authorities.find((authority) => authority.startsWith('mss.')) ?? main };
+};
+
+const requestsUnder = (rules: ProtocolRules) => {
+  const { main, lang } = authoritiesOf(rules);
+  const robot = { MSISDN: '+41700092501' };
+  const appUser = { MobileUser: { MSISDN: '+41700092508' }, SignatureProfile: `http://${main}/Device-LoA4` };
+  const head = (version: string, reference: string, time: string) => ({
+    MajorVersion: version.slice(0, 1),
+    MinorVersion: version.slice(-1),
+    AP_Info: { AP_ID: 'mid://shop.example.ch', AP_TransID: reference, Instant: `2026-03-02T09:${time}Z` },
+    MSSP_Info: { MSSP_ID: { URI: `http://${main}/` } },
+  });
+  const sign = (reference: string, members: object) => ({
+    MSS_SignatureReq: {
+      ...head('1.2', reference, '15:30.000'),
+      MobileUser: robot,
+      MessagingMode: 'asynch',
+      SignatureProfile: `http://${main}/Any-LoA4`,
+      TimeOut: String(Math.min(Math.max(60, rules.minTimeoutSeconds), rules.maxTimeoutSeconds)),
+      DataToBeSigned: plainText('Example Shop: sign in?'),
+      AdditionalServices: [],
+      ...members,
+    },
+  });
+  const receipt = (members: object) => ({
+    MSS_ReceiptReq: {
+      ...head('1.1', 'LOGIN-4711-R', '15:45.120'),
+      MSSP_TransID: msspTransId,
+      MobileUser: robot,
+      Message: plainText('Example Shop: thank you, you are signed in.'),
+      ...members,
+    },
+  });
+  return {
+    synch: sign('LOGIN-4711', { MessagingMode: 'synch' }),
+    asynch: sign('LOGIN-4712', {
+      AdditionalServices: [
+        { Description: `http://${lang}/TS102204/v1.0.0#userLang`, UserLang: { Value: 'en' } },
+        { Description: `http://${main}/as#geofencing` },
+        { Description: `http://${main}/as#subscriberInfo` },
+      ],
+    }),
+    approval: sign('PAY-0815', {
+      ...appUser,
+      DataToBeSigned: { MimeType: approvalMimeType, Encoding: 'UTF-8', Data: JSON.stringify(approval) },
+    }),
+    app2app: sign('LOGIN-4713', {
+      ...appUser,
+      AdditionalServices: [
+        { Description: `http://${main}/as#app2app`, App2App: { RedirectUri: 'exampleshop://back' } },
+      ],
+    }),
+    status: {
+      MSS_StatusReq: { ...head('1.1', 'LOGIN-4712-1', '15:38.250'), MSSP_TransID: msspTransId },
+    },
+    acknowledged: receipt({
+      Status: {
+        StatusCode: { Value: '100' },
+        StatusDetail: {
+          ReceiptRequestExtension: {
+            ReceiptMessagingMode: 'synch',
+            ReceiptProfile: { Language: 'en', ReceiptProfileURI: `http://${lang}/synch` },
+            UserAck: 'true',
+          },
+        },
+      },
+    }),
+    plainReceipt: receipt({}),
+    profile: {
+      MSS_ProfileReq: {
+        ...head('2.0', 'WHO-23', '14:02.000'),
+        MobileUser: robot,
+        Params: 'sscds state certs pinstatus rcstatus aastatus carddetails',
+      },
+    },
+  };
+};
 
 const atOnceMs = 34;
 /** How long it takes to find the phone, read and enter a PIN. */
 const thinkingMs = 12_481;
 
-/** A real signature is some 3000 characters; the ellipsis says that this one is cut. */
-const base64Signature = 'MIIIMQYJKoZIhvcNAQcCoIII…';
+const after = ({ instant }: Caller, delayMs: number): number => Date.parse(instant) + delayMs;
 
 const signed: SignedView = {
-  signature: base64Signature,
+  // A real signature is some 3000 characters; the ellipsis says that this one is cut.
+  signature: 'MIIIMQYJKoZIhvcNAQcCoIII…',
   profile: 'STK-LoA4',
   sscdId: 'sim',
   validated: false,
@@ -64,19 +157,25 @@ const signedWithServices: SignedView = {
   subscriberNetwork: '22801',
 };
 
-const certificate = {
-  algorithm: 'EC',
+const authUri = `mobileid://auth?mobile_auth_redirect_uri=${encodeURIComponent('exampleshop://back')}&session_token=pB4T…&user_id=5f0c2ad1-…`;
+
+const sim = {
+  cardDetails: { mcc: '228', mnc: '01', network: 'Example Mobile' },
+  certificates: {
+    algorithm: 'EC',
+    state: 'ACTIVE',
+    chain: ['MIICVDCCAfqgAwIBAgIQ…', 'MIICCTCCAa+gAwIBAgIQ…', 'MIIByzCCAXKgAwIBAgIQ…'],
+    subjectNames: [
+      'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn',
+      'cn=paraph issuing ca',
+      'cn=paraph root ca',
+    ],
+  },
+  pinBlocked: false,
   state: 'ACTIVE',
-  chain: ['MIICVDCCAfqgAwIBAgIQ…', 'MIICCTCCAa+gAwIBAgIQ…', 'MIIByzCCAXKgAwIBAgIQ…'],
-  subjectNames: [
-    'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn',
-    'cn=paraph issuing ca',
-    'cn=paraph root ca',
-  ],
 };
 
 const example = (summary: string, value: object): Example => ({ summary, value });
-
 const faultExample = (summary: string, why: Fault): Example => example(summary, presentFault(why));
 
 const must = <T>(parsed: { readonly ok: true; readonly value: T } | { readonly ok: false }): T => {
@@ -84,156 +183,108 @@ const must = <T>(parsed: { readonly ok: true; readonly value: T } | { readonly o
   return parsed.value;
 };
 
-const signRequestOf = (protocol: Protocol, body: object): SignatureRequest =>
-  must(protocol.parseSign(body)).request;
-
-const signExamples = (protocol: Protocol, requests: ExampleRequests['sign']): OperationExamples => {
-  const answerTo = (body: object, delayMs: number) => {
-    const request = signRequestOf(protocol, body);
-    return { request, msspTransId: exampleTransactionId, now: after(request.caller, delayMs) };
-  };
-  const redirectUri = encodeURIComponent('exampleshop://back');
-  const authUri = `mobileid://auth?mobile_auth_redirect_uri=${redirectUri}&session_token=pB4T…&user_id=5f0c2ad1-…`;
-  return {
-    requests: {
-      synch: example('Wait for the signature', requests.synch),
-      asynch: example('Do not wait; with additional services', requests.asynch),
-      approval: example('Approve a transaction in the App', requests.approval),
-      app2app: example('From an app on the same phone', requests.app2app),
-    },
-    answers: {
-      signature: example(
-        'Signed (mode synch)',
-        presentSigned({ ...answerTo(requests.synch, thinkingMs), profile: 'STK-LoA4' }, signed),
-      ),
-      accepted: example(
-        'Accepted (mode asynch)',
-        presentAccepted({ ...answerTo(requests.asynch, atOnceMs), profile: 'STK-LoA4' }),
-      ),
-      app2app: example(
-        'Accepted, with the URI that opens the App',
-        presentAccepted({ ...answerTo(requests.app2app, atOnceMs), profile: 'Device-LoA4' }, authUri),
-      ),
-    },
-    faults: {
-      cancelled: faultExample('The user pressed cancel', fault(401)),
-      expired: faultExample('The user did nothing until TimeOut', fault(208)),
-      missing: faultExample('A member is missing', fault(102, 'MSS_SignatureReq.AP_Info.AP_TransID')),
-      unknown: faultExample('Nobody has this number', fault(105)),
-    },
-  };
-};
-
-const statusExamples = (
-  requests: ExampleRequests['status'],
-  caller: Caller,
-  request: SignatureRequest,
-): OperationExamples => {
-  const view: TransactionView = {
-    msspTransId: exampleTransactionId,
-    request,
-    state: { kind: 'open' },
-    endedAt: undefined,
-  };
-  return {
-    requests: { status: example('Ask', requests.status) },
-    answers: {
-      outstanding: example('Not yet', presentStatus(caller, view, undefined, after(caller, atOnceMs))),
-      signature: example(
-        'Signed, with the services that were asked for',
-        presentStatus(caller, view, signedWithServices, after(caller, atOnceMs)),
-      ),
-    },
-    faults: {
-      expired: faultExample('The user did nothing until TimeOut', asStatusFault(fault(208))),
-      unknown: faultExample('No such transaction of yours', fault(101, 'MSSP_TransID is unknown')),
-    },
-  };
-};
-
-const receiptExamples = (requests: ExampleRequests['receipt'], caller: Caller): OperationExamples => ({
-  requests: {
-    acknowledged: example('Tell me what the user did', requests.acknowledged),
-    plain: example('Just show it', requests.plain),
-  },
-  answers: {
-    accepted: example('The user accepted', presentReceipt(caller, 'accepted', after(caller, thinkingMs))),
-    cancelled: example(
-      'The user pressed cancel',
-      presentReceipt(caller, 'cancelled', after(caller, thinkingMs)),
-    ),
-    timeout: example(
-      'The user saw it and did nothing',
-      presentReceipt(caller, 'timeout', after(caller, thinkingMs)),
-    ),
-    unanswered: example(
-      'The phone never showed it',
-      presentReceipt(caller, 'unanswered', after(caller, thinkingMs)),
-    ),
-    plain: example('Shown; nothing was asked', presentReceipt(caller, undefined, after(caller, thinkingMs))),
-  },
-  faults: {
-    repeated: faultExample(
-      'A transaction has one receipt',
-      fault(101, 'The transaction has its receipt already'),
-    ),
-  },
-});
-
-const profileExamples = (
-  requests: ExampleRequests['profile'],
-  caller: Caller,
-  authority: string,
-): OperationExamples => ({
-  requests: { everything: example('Everything', requests.everything) },
-  answers: {
-    everything: example(
-      'A user with a SIM',
-      presentProfile(
-        caller,
-        {
-          authority,
-          profiles: ['Any-LoA4', 'MID/v1/AuthProfile1', 'MID/v1/AuthProfile1.ECC', 'STK-LoA4'],
-          autoActivation: false,
-          recoveryCodeCreated: true,
-          sim: {
-            cardDetails: { mcc: '228', mnc: '01', network: 'Example Mobile' },
-            certificates: certificate,
-            pinBlocked: false,
-            state: 'ACTIVE',
-          },
-          apps: [],
-          wantsSscds: true,
-        },
-        after(caller, atOnceMs),
-      ),
-    ),
-  },
-  faults: {
-    unknown: faultExample('Nobody has this number', fault(105)),
-    inactive: faultExample('The user has to activate first', fault(404)),
-  },
-});
-
 /** @throws When an example does not parse under these rules, which would be a mistake in this room. */
 export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation, OperationExamples>> => {
   const protocol = createProtocol(rules);
-  const requests = exampleRequests(rules);
+  const requests = requestsUnder(rules);
+  const answerTo = (body: object, delayMs: number) => {
+    const { request } = must(protocol.parseSign(body));
+    return { request, msspTransId, profile: 'STK-LoA4' as const, now: after(request.caller, delayMs) };
+  };
+  const asynch = answerTo(requests.asynch, atOnceMs);
+  const asking = must(protocol.parseStatus(requests.status)).caller;
+  const view: TransactionView = {
+    msspTransId,
+    request: asynch.request,
+    state: { kind: 'open' },
+    endedAt: undefined,
+  };
+  const statusAnswer = (found: SignedView | undefined) =>
+    presentStatus(asking, view, found, after(asking, atOnceMs));
+  const showing = must(protocol.parseReceipt(requests.acknowledged)).caller;
+  const receiptAnswer = (outcome: Parameters<typeof presentReceipt>[1]) =>
+    presentReceipt(showing, outcome, after(showing, thinkingMs));
+  const looking = must(protocol.parseProfile(requests.profile)).caller;
   return {
-    sign: signExamples(protocol, requests.sign),
-    status: statusExamples(
-      requests.status,
-      must(protocol.parseStatus(requests.status.status)).caller,
-      signRequestOf(protocol, requests.sign.asynch),
-    ),
-    receipt: receiptExamples(
-      requests.receipt,
-      must(protocol.parseReceipt(requests.receipt.acknowledged)).caller,
-    ),
-    profile: profileExamples(
-      requests.profile,
-      must(protocol.parseProfile(requests.profile.everything)).caller,
-      rules.authorities[0] ?? '',
-    ),
+    sign: {
+      requests: {
+        synch: example('Wait for the signature', requests.synch),
+        asynch: example('Do not wait; with additional services', requests.asynch),
+        approval: example('Approve a transaction in the App', requests.approval),
+        app2app: example('From an app on the same phone', requests.app2app),
+      },
+      answers: {
+        signature: example(
+          'Signed (mode synch)',
+          presentSignature(answerTo(requests.synch, thinkingMs), signed),
+        ),
+        accepted: example('Accepted (mode asynch)', presentSignature(asynch)),
+        app2app: example(
+          'Accepted, with the URI that opens the App',
+          presentSignature({ ...answerTo(requests.app2app, atOnceMs), profile: 'Device-LoA4', authUri }),
+        ),
+      },
+      faults: {
+        cancelled: faultExample('The user pressed cancel', fault(401)),
+        expired: faultExample('The user did nothing until TimeOut', fault(208)),
+        missing: faultExample('A member is missing', fault(102, 'MSS_SignatureReq.AP_Info.AP_TransID')),
+        unknown: faultExample('Nobody has this number', fault(105)),
+      },
+    },
+    status: {
+      requests: { status: example('Ask', requests.status) },
+      answers: {
+        outstanding: example('Not yet', statusAnswer(undefined)),
+        signature: example('Signed, with the services that were asked for', statusAnswer(signedWithServices)),
+      },
+      faults: {
+        expired: faultExample('The user did nothing until TimeOut', asStatusFault(fault(208))),
+        unknown: faultExample('No such transaction of yours', fault(101, 'MSSP_TransID is unknown')),
+      },
+    },
+    receipt: {
+      requests: {
+        acknowledged: example('Tell me what the user did', requests.acknowledged),
+        plain: example('Just show it', requests.plainReceipt),
+      },
+      answers: {
+        accepted: example('The user accepted', receiptAnswer('accepted')),
+        cancelled: example('The user pressed cancel', receiptAnswer('cancelled')),
+        timeout: example('The user saw it and did nothing', receiptAnswer('timeout')),
+        unanswered: example('The phone never showed it', receiptAnswer('unanswered')),
+        plain: example('Shown; nothing was asked', receiptAnswer(undefined)),
+      },
+      faults: {
+        repeated: faultExample(
+          'A transaction has one receipt',
+          fault(101, 'The transaction has its receipt already'),
+        ),
+      },
+    },
+    profile: {
+      requests: { everything: example('Everything', requests.profile) },
+      answers: {
+        everything: example(
+          'A user with a SIM',
+          presentProfile(
+            looking,
+            {
+              authority: authoritiesOf(rules).main,
+              profiles: ['Any-LoA4', 'MID/v1/AuthProfile1', 'MID/v1/AuthProfile1.ECC', 'STK-LoA4'],
+              autoActivation: false,
+              recoveryCodeCreated: true,
+              sim,
+              apps: [],
+              wantsSscds: true,
+            },
+            after(looking, atOnceMs),
+          ),
+        ),
+      },
+      faults: {
+        unknown: faultExample('Nobody has this number', fault(105)),
+        inactive: faultExample('The user has to activate first', fault(404)),
+      },
+    },
   };
 };

@@ -5,51 +5,49 @@ import { html } from 'hono/html';
 
 export type Html = ReturnType<typeof html>;
 
+/** A part of the page that the contents lead to. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly content: Html | readonly Html[];
+}
+
 /** Text whose backticks mean code. */
 export const words = (text: string): readonly (string | Html)[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
-/** A name of several parts, which may break after each. */
-export const breakable = (name: string): readonly (string | Html)[] =>
-  name.split(/(?<=[./#])/).map((part) => html`${part}<wbr>`);
+/** A name of several parts as code; it may break after each. */
+export const code = (text: string): Html =>
+  html`<code>${text.split(/(?<=[./#])/).map((part) => html`${part}<wbr>`)}</code>`;
 
-/** One paragraph for each text. */
-export const paragraphs = (texts: readonly string[]): readonly Html[] =>
-  texts.map((text) => html`<p>${words(text)}</p>`);
+export const jsonBlock = (json: object): Html =>
+  html`<pre><code>${JSON.stringify(json, undefined, 2)}</code></pre>`;
 
 /** A heading that can be linked to. */
 export const heading = (level: 2 | 3, id: string, title: string): Html => {
-  const link = html`<a class="anchor" href="#${id}" aria-label="Link to “${title}”">#</a>`;
+  const link = html`<a class="quiet" href="#${id}" aria-label="Link to “${title}”">#</a>`;
   return level === 2
     ? html`<h2 id="${id}">${title} ${link}</h2>`
     : html`<h3 id="${id}">${title} ${link}</h3>`;
 };
 
-export interface Column {
-  readonly title: string;
-  /** `name` columns head their row, `tight` ones do not break, `prose` ones stay wide enough to be read. */
-  readonly kind?: 'name' | 'tight' | 'prose';
-}
-
-export interface Row {
-  readonly id?: string;
-  readonly cells: readonly unknown[];
-}
-
-const cell = (column: Column | undefined, content: unknown): Html =>
-  column?.kind === 'name'
-    ? html`<th scope="row">${content}</th>`
-    : html`<td class="${column?.kind ?? 'plain'}">${content}</td>`;
-
 /**
  * A table in a box of its own, so that a narrow screen moves the table and not the page. The box can be reached and
- * moved by keyboard.
+ * moved by keyboard. The first cell of a row is its heading, the last one has room for sentences.
+ *
+ * @param label Says what the table is to somebody who does not see where it stands.
+ * @param ids Of the rows, where they can be linked to.
  */
-export const table = (label: string, columns: readonly Column[], rows: readonly Row[]): Html =>
+export const table = (
+  label: string,
+  titles: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  ids: readonly string[] = [],
+): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${rows.map(
-    ({ id, cells }) => html`
-<tr${id === undefined ? '' : html` id="${id}"`}>${cells.map((content, index) => cell(columns[index], content))}</tr>`,
+    ([first, ...others], index) => html`
+<tr${ids[index] === undefined ? '' : html` id="${ids[index]}"`}><th scope="row">${first}</th>${others.map((cell) => html`<td>${cell}</td>`)}</tr>`,
   )}
 </tbody></table></div>`;

@@ -1,97 +1,103 @@
 /**
- * The members of a schema as rows of a table.
+ * The members of a schema as a table.
  *
  * Objects that occur in one place are unfolded there, with paths. Those that occur in several (AP_Info, Status …) have a
  * table of their own and are linked to, or every table would begin with the same ten rows.
  */
-import {
-  componentOf,
-  nodesIn,
-  type OpenApiDocument,
-  referenceOf,
-  resolve,
-  type SchemaNode,
-} from './schema-node.ts';
+import { html } from 'hono/html';
+import { type OpenApiDocument, type SchemaNode, schemaPath } from '../openapi.ts';
+import { code, type Html, table, words } from './markup.ts';
 
-export interface MemberRow {
-  /** `AdditionalServices[].UserLang.Value` */
-  readonly path: string;
-  readonly type: string;
-  /** The component whose own table describes this member. */
-  readonly component: string | undefined;
-  readonly required: boolean;
-  readonly values: readonly string[];
-  /** Limits in words, and a pattern when it is short enough to be read. */
-  readonly limit: string | undefined;
-  readonly pattern: string | undefined;
-  readonly meaning: string;
-}
+/** What a table is about: what has to be sent, or what can be expected. */
+export type Side = 'request' | 'answer';
 
-const readablePattern = 44;
+const columns: Readonly<Record<Side, readonly string[]>> = {
+  request: ['Member', 'Type', 'Required', 'Allowed', 'Meaning'],
+  answer: ['Member', 'Type', 'Present', 'Values', 'Meaning'],
+};
+const presence: Readonly<Record<Side, readonly [required: string, optional: string]>> = {
+  request: ['yes', 'no'],
+  answer: ['always', 'if any'],
+};
 
-const isObject = ({ type }: SchemaNode): boolean => type === 'object' || type?.includes('object') === true;
+/** Lists that are too long for a cell, and explained elsewhere. */
+const explainedLists: Readonly<Record<string, Html>> = {
+  SignatureProfile: html`<a href="#profiles">Signature profiles</a>`,
+  Description: html`<a href="#services">Additional services</a>`,
+};
+const maxValues = 6;
+const maxPattern = 44;
 
-/** Components that are referred to more than once. */
-export const separateComponents = (document: OpenApiDocument): ReadonlySet<string> => {
-  const references = Object.values(document.components.schemas)
-    .flatMap(nodesIn)
-    .map(referenceOf)
-    .filter((name) => name !== undefined);
-  return new Set(
-    references.filter(
-      (name, index) => references.indexOf(name) !== index && isObject(componentOf(document, name)),
-    ),
-  );
+/** A node without the null that stands for its absence; where it is a reference, the component and its name. */
+export const lookAt = ({ components }: OpenApiDocument, node: SchemaNode) => {
+  const given = node.anyOf?.find(({ type }) => type !== 'null') ?? node;
+  const component = given.$ref?.slice(schemaPath.length);
+  return { component, node: component === undefined ? given : (components.schemas[component] ?? {}) };
+};
+
+/** Objects that are referred to more than once. */
+const separateComponents = ({ components: { schemas } }: OpenApiDocument): readonly string[] => {
+  const references = JSON.stringify(schemas).split(`"${schemaPath}`).slice(1);
+  const names = references.map((text) => text.slice(0, text.indexOf('"')));
+  return Object.keys(schemas)
+    .filter((name) => schemas[name]?.type === 'object' && names.indexOf(name) !== names.lastIndexOf(name))
+    .toSorted();
 };
 
 /** An answer's variant of an object has the object's name on the wire. */
 export const wireName = (component: string): string => component.replace(/Answer$/, '');
 
-const namesOf = ({ type }: SchemaNode): readonly string[] =>
-  (typeof type === 'string' ? [type] : (type ?? [])).filter((name) => name !== 'null');
-
-const typeText = (document: OpenApiDocument, node: SchemaNode): string => {
-  const target = resolve(document, node);
-  if (target.items !== undefined) return `array of ${typeText(document, target.items)}`;
-  const names = target.anyOf === undefined ? namesOf(target) : target.anyOf.flatMap(namesOf);
-  const name = [...new Set(names)].join(' or ');
-  if (target.format === 'date-time') return 'date-time';
-  return target.format === 'byte' ? 'Base64' : name;
+const typeOf = ({ type = [], format }: SchemaNode): string => {
+  if (format === 'date-time') return format;
+  const types = [type].flat().filter((name) => name !== 'null');
+  return format === 'byte' ? 'Base64' : types.join(' or ');
 };
 
-const limitText = ({ maxLength }: SchemaNode): string | undefined =>
-  maxLength === undefined ? undefined : `up to ${maxLength} characters`;
+const allowed = (member: string, node: SchemaNode): unknown => {
+  const values = node.enum ?? (node.const === undefined ? [] : [node.const]);
+  const list = explainedLists[member];
+  if (values.length > maxValues && list !== undefined) return list;
+  const { maxLength, pattern } = node;
+  return [
+    values.map((value) => html`${code(value)} `),
+    maxLength === undefined ? '' : `up to ${maxLength} characters `,
+    pattern === undefined || pattern.length > maxPattern ? '' : html`<code>${pattern}</code>`,
+  ];
+};
 
-interface Unfolding {
-  readonly document: OpenApiDocument;
-  readonly separate: ReadonlySet<string>;
-}
+export const createMemberTables = (document: OpenApiDocument) => {
+  const separate = separateComponents(document);
+  const rowsOf = (
+    side: Side,
+    { properties = {}, required = [] }: SchemaNode,
+    prefix = '',
+  ): readonly (readonly unknown[])[] =>
+    Object.entries(properties).flatMap(([name, member]) => {
+      const path = `${prefix}${name}`;
+      const { component: whole, node } = lookAt(document, member);
+      const { items } = node;
+      const { component, node: element } =
+        items === undefined ? { component: whole, node } : lookAt(document, items);
+      const isLinked = component !== undefined && separate.includes(component);
+      const type = isLinked
+        ? html`<a href="#object-${component}">${wireName(component)}</a>`
+        : typeOf(element);
+      const row = [
+        code(path),
+        html`${items === undefined ? '' : 'array of '}${type}`,
+        presence[side][required.includes(name) ? 0 : 1],
+        allowed(name, element),
+        words(member.description ?? node.description ?? element.description ?? ''),
+      ];
+      return isLinked ? [row] : [row, ...rowsOf(side, element, `${path}${items === undefined ? '' : '[]'}.`)];
+    });
+  return {
+    /** Components with a table of their own. */
+    separate,
+    /** @param title What the object is called on the wire. */
+    of: (side: Side, title: string, node: SchemaNode): Html =>
+      table(`Members of ${title}`, columns[side], rowsOf(side, node)),
+  };
+};
 
-const rowsOf = ({ document, separate }: Unfolding, node: SchemaNode, prefix: string): readonly MemberRow[] =>
-  Object.entries(node.properties ?? {}).flatMap(([name, member]) => {
-    const path = `${prefix}${name}`;
-    const target = resolve(document, member);
-    const element = target.items === undefined ? target : resolve(document, target.items);
-    const reference = referenceOf(target.items ?? member);
-    const component = reference !== undefined && separate.has(reference) ? reference : undefined;
-    const { pattern } = element;
-    const row: MemberRow = {
-      path,
-      type: typeText(document, member),
-      component,
-      required: node.required?.includes(name) === true,
-      values: element.enum ?? (element.const === undefined ? [] : [element.const]),
-      limit: limitText(element),
-      pattern: pattern !== undefined && pattern.length <= readablePattern ? pattern : undefined,
-      meaning: member.description ?? target.description ?? element.description ?? '',
-    };
-    const below = `${path}${target.items === undefined ? '' : '[]'}.`;
-    return component === undefined ? [row, ...rowsOf({ document, separate }, element, below)] : [row];
-  });
-
-/** @param separate Components that are not unfolded; see {@link separateComponents}. */
-export const memberRows = (
-  document: OpenApiDocument,
-  node: SchemaNode,
-  separate: ReadonlySet<string>,
-): readonly MemberRow[] => rowsOf({ document, separate }, node, '');
+export type MemberTables = ReturnType<typeof createMemberTables>;

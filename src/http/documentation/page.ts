@@ -3,100 +3,129 @@
  * table and the registry's own rules. It has no script and loads nothing.
  */
 import { html, raw } from 'hono/html';
-import type { ProtocolRules } from '../../protocol/rules.ts';
-import { flourish, icon } from './flourish.ts';
-import { type Html, heading } from './markup.ts';
-import { memberRows, separateComponents, wireName } from './members.ts';
-import { membersTable } from './members-table.ts';
-import { operationSection, operationTitle } from './operation-section.ts';
-import { firstSignatureSection, modesSection, overviewSection } from './overview-section.ts';
-import { faultsSection, profilesSection, servicesSection, statusSection } from './reference-sections.ts';
-import {
-  componentOf,
-  nodesIn,
-  type OpenApiDocument,
-  type OperationNode,
-  referenceOf,
-} from './schema-node.ts';
+import { flourish, icon } from '../../looks.ts';
+import type { OpenApiDocument, OperationNode, SchemaNode } from '../openapi.ts';
+import type { Examples } from './examples.ts';
+import { type DocumentationFacts, firstSignature, modes, overview, verification } from './guide.ts';
+import { code, type Html, heading, jsonBlock, type Section, table, words } from './markup.ts';
+import { createMemberTables, lookAt, type MemberTables, type Side, wireName } from './members.ts';
 import { stylesheet } from './stylesheet.ts';
-import { testNumbersSection } from './test-numbers-section.ts';
-import { verificationSection } from './verification-section.ts';
+import { faults, profiles, services, statusCodes, testNumbers } from './tables.ts';
 
-/** What the reference says about this service in particular. */
-export interface DocumentationFacts {
-  readonly rules: ProtocolRules;
-  /** Accepts any AP_ID and knows the test numbers. */
-  readonly sandbox: boolean;
-  readonly maxBodyBytes: number;
-  readonly retention: { readonly signedMs: number; readonly failedMs: number };
-}
+type Described = readonly [path: string, operation: OperationNode];
 
-interface Entry {
-  readonly id: string;
-  readonly title: string;
-}
-
-const contents = (title: string, entries: readonly Entry[]): Html =>
-  html`<p class="group">${title}</p><ul>${entries.map(
-    ({ id, title: name }) => html`<li><a href="#${id}">${name}</a></li>`,
-  )}</ul>`;
-
-/** The four operations, each at its own address. */
-const operationsOf = ({ paths }: OpenApiDocument): readonly { path: string; operation: OperationNode }[] =>
-  Object.entries(paths).flatMap(([path, { post }]) =>
-    post === undefined || post.operationId === 'service' ? [] : [{ path, operation: post }],
+const operationsOf = ({ paths }: OpenApiDocument): readonly Described[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => [path, operation] as const),
   );
 
-/** Components that requests refer to, and answers do not. */
-const requestedIn = ({ components }: OpenApiDocument): ReadonlySet<string | undefined> =>
-  new Set(
-    Object.entries(components.schemas)
-      .filter(([name]) => name.endsWith('Req'))
-      .flatMap(([, schema]) => nodesIn(schema).map(referenceOf)),
-  );
+const paragraphs = (text = ''): readonly Html[] =>
+  text.split('\n\n').map((paragraph) => html`<p>${words(paragraph)}</p>`);
 
-const objectsSection = (document: OpenApiDocument, separate: ReadonlySet<string>): Html => {
-  const asked = requestedIn(document);
-  const names = [...separate].toSorted();
-  return html`<section aria-labelledby="objects">
-${heading(2, 'objects', 'Common objects')}
-<p>Objects that occur in more than one place.</p>
-${names.map((name) => {
-  const isAnswers = wireName(name) !== name;
-  const component = componentOf(document, name);
-  const side = asked.has(name) ? 'request' : 'answer';
-  return html`${heading(3, `object-${name}`, `${wireName(name)}${isAnswers ? ' in answers' : ''}`)}
-<p>${component.description ?? ''}</p>
-${membersTable(`Members of ${wireName(name)}`, side, memberRows(document, component, separate))}`;
-})}
-</section>`;
+/** The first of several examples is open; the others are a click or a key away, without a script. */
+const exampleList = (title: string, examples: Examples = {}): Html =>
+  html`<h3>${title}</h3>
+${Object.values(examples).map(
+  ({ summary, value }, index) =>
+    html`<details class="example"${index === 0 ? ' open' : ''}><summary>${summary}</summary>${jsonBlock(value)}</details>`,
+)}`;
+
+/** One operation: what it is for, how it looks, and what each member means. */
+const operationSection = (
+  document: OpenApiDocument,
+  tables: MemberTables,
+  [path, { operationId: id, summary, description, requestBody, responses }]: Described,
+): Section => {
+  /** A body has one member, its wrapper; the table is that of what is wrapped. */
+  const members = (side: Side, schema: SchemaNode = {}): readonly Html[] =>
+    Object.entries(lookAt(document, schema).node.properties ?? {}).map(
+      ([
+        wrapper,
+        wrapped,
+      ]) => html`${heading(3, `${id}-${side}`, `${side === 'request' ? 'Request' : 'Answer'}: ${wrapper}`)}
+${tables.of(side, wrapper, lookAt(document, wrapped).node)}`,
+    );
+  const request = requestBody?.content['application/json'];
+  const answer = responses[200]?.content['application/json'];
+  return {
+    id,
+    title: `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+    content: html`<p><b>POST</b> <code>${path}</code></p>
+<p>${summary}.</p>
+${paragraphs(description)}
+${exampleList('Request: examples', request?.examples)}
+${exampleList('Answer: HTTP 200', answer?.examples)}
+${exampleList('Fault: HTTP 500', responses[500]?.content['application/json']?.examples)}
+${members('request', request?.schema)}
+${members('answer', answer?.schema)}
+<p>${words(responses[200]?.description ?? '')} Anything else is a <a href="#faults">Fault</a>.</p>`,
+  };
 };
 
-const machinesSection = (): Html => html`<section aria-labelledby="machines">
-${heading(2, 'machines', 'For machines')}
-<p>The whole interface as an OpenAPI 3.1 document, from which this page is made: <a href="openapi.json"><code>/openapi.json</code></a>. The root certificate, PEM: <a href="pki/root.pem"><code>/pki/root.pem</code></a>. For monitoring: <code>/livez</code> answers 200 while the process lives, <code>/readyz</code> 200 while it can work and 503 with the reasons when it cannot.</p>
-</section>`;
+const objectsSection = ({ components: { schemas } }: OpenApiDocument, tables: MemberTables): Section => {
+  // What requests refer to; the rest is in answers alone.
+  const asked = JSON.stringify(Object.entries(schemas).filter(([each]) => each.endsWith('Req')));
+  return {
+    id: 'objects',
+    title: 'Common objects',
+    content: html`<p>Objects that occur in more than one place.</p>
+${tables.separate.map((each) => {
+  const title = wireName(each);
+  return html`${heading(3, `object-${each}`, title === each ? title : `${title} in answers`)}
+<p>${schemas[each]?.description}</p>
+${tables.of(asked.includes(`/${each}"`) ? 'request' : 'answer', title, schemas[each] ?? {})}`;
+})}`,
+  };
+};
+
+const loginsSection = ({ components: { schemas } }: OpenApiDocument, tables: MemberTables): Section => ({
+  id: 'logins',
+  title: 'Logins',
+  content: html`<p>The service is an OpenID provider, too: an application pushes what it wants to <code>/oidc/par</code>, a form, and sends the browser on with the <code>request_uri</code> that it gets. All other addresses are in the discovery document, <code>/oidc/.well-known/openid-configuration</code>, and the keys of ID tokens in <code>/oidc/jwks.json</code>.</p>
+${['PushedRequest', 'PushedResponse', 'OAuthError'].map(
+  (each, index) => html`<p>${schemas[each]?.description}</p>
+${tables.of(index === 0 ? 'request' : 'answer', each, schemas[each] ?? {})}`,
+)}`,
+});
+
+const machinesSection = (others: readonly Described[]): Section => ({
+  id: 'machines',
+  title: 'For machines',
+  content: html`<p>The whole interface as an OpenAPI 3.1 document, from which this page is made: <a href="openapi.json"><code>/openapi.json</code></a>. The root certificate, PEM: <a href="pki/root.pem"><code>/pki/root.pem</code></a>.</p>
+${table(
+  'Other addresses',
+  ['Address', 'What for', 'Answers'],
+  others.map(([path, { summary, responses }]) => [
+    code(path),
+    summary,
+    Object.entries(responses).map(([status, { description }]) => html`${status}: ${description} `),
+  ]),
+)}`,
+});
 
 export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts): Html => {
-  const separate = separateComponents(document);
+  const tables = createMemberTables(document);
   const operations = operationsOf(document);
-  const faultMembers = memberRows(document, componentOf(document, 'Fault'), separate);
+  // At its address there is nothing that the others do not have.
+  const own = operations.filter(([path, { tags }]) => tags.includes('signature') && path !== '/rest/service');
+  const examples = own[0]?.[1].requestBody?.content['application/json']?.examples;
+  const fault = document.components.schemas.Fault ?? {};
+  const groups: Readonly<Record<string, readonly Section[]>> = {
+    Start: [overview(facts), firstSignature(facts.sandbox, examples?.synch?.value), modes],
+    Operations: own.map((operation) => operationSection(document, tables, operation)),
+    Reference: [
+      objectsSection(document, tables),
+      profiles(facts.rules),
+      services(facts.rules),
+      statusCodes,
+      faults(tables.of('answer', 'Fault', fault)),
+      verification,
+      ...(facts.sandbox ? [testNumbers] : []),
+      loginsSection(document, tables),
+      machinesSection(operations.filter(([, { tags }]) => !tags.includes('signature'))),
+    ],
+  };
   const version = document.info['x-paraph-version'];
-  const start = [
-    { id: 'overview', title: 'Overview' },
-    { id: 'first-signature', title: 'A first signature' },
-    { id: 'modes', title: 'Waiting or asking' },
-  ];
-  const reference = [
-    { id: 'objects', title: 'Common objects' },
-    { id: 'profiles', title: 'Signature profiles' },
-    { id: 'services', title: 'Additional services' },
-    { id: 'status-codes', title: 'Status codes' },
-    { id: 'faults', title: 'Faults' },
-    { id: 'verification', title: 'Checking a signature' },
-    ...(facts.sandbox ? [{ id: 'test-numbers', title: 'Test numbers' }] : []),
-    { id: 'machines', title: 'For machines' },
-  ];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -104,39 +133,32 @@ export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts)
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Paraph · mobile signature interface</title>
-<link rel="icon" href="${icon}">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 <style>${raw(stylesheet)}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header>
-<div class="top"><a class="brand" href="#content">${raw(flourish)}<span>Paraph</span></a>
-<p>Mobile signature interface <span class="quiet">${document.info.version}</span></p></div>
-<div class="title"><h1>Signatures by phone</h1>
-<p class="lead">Ask a person to sign a text on their phone, and get a signature that only this person can give. JSON over HTTP, by the model of ETSI TS 102 204.</p></div>
+<p class="top"><a class="brand" href="#content">${raw(flourish)} Paraph</a> <span>Mobile signature interface <span class="quiet">${document.info.version}</span></span></p>
+<h1>Signatures by phone</h1>
+<p class="lead">Ask a person to sign a text on their phone, and get a signature that only this person can give. JSON over HTTP, by the model of ETSI TS 102 204.</p>
 </header>
 <div class="columns">
 <nav aria-label="Contents">
-${contents('Start', start)}
-${contents(
-  'Operations',
-  operations.map(({ operation }) => ({ id: operation.operationId, title: operationTitle(operation) })),
+${Object.entries(groups).map(
+  ([title, sections]) => html`<p class="quiet">${title}</p>
+<ul>${sections.map(({ id, title: entry }) => html`<li><a href="#${id}">${entry}</a></li>`)}</ul>`,
 )}
-${contents('Reference', reference)}
 </nav>
 <main id="content" tabindex="-1">
-${overviewSection(facts)}
-${firstSignatureSection(facts)}
-${modesSection()}
-${operations.map(({ path, operation }) => operationSection(document, path, operation, separate))}
-${objectsSection(document, separate)}
-${profilesSection(facts)}
-${servicesSection(facts)}
-${statusSection()}
-${faultsSection(faultMembers)}
-${verificationSection()}
-${facts.sandbox ? testNumbersSection() : ''}
-${machinesSection()}
+${Object.values(groups)
+  .flat()
+  .map(
+    ({ id, title, content }) => html`<section aria-labelledby="${id}">
+${heading(2, id, title)}
+${content}
+</section>`,
+  )}
 </main>
 </div>
 <footer><p>${version === undefined ? 'Paraph' : `Paraph ${version}`}, an open mobile signature service.</p></footer>

@@ -35,7 +35,11 @@ const instantSchema = text().check(checkInstant).meta({
 export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
 const msspIdSchema = z
-  .object({ URI: text().regex(absoluteUri, { error: 'must be an absolute URI' }) })
+  .object({
+    URI: text()
+      .regex(absoluteUri, { error: 'must be an absolute URI' })
+      .describe('An absolute URI. Answers repeat it; the profile operation answers in its dialect.'),
+  })
   .meta({ id: 'MSSP_ID', description: 'The service provider.', example: { URI: 'http://mid.vendor.ch/' } });
 
 /**
@@ -74,9 +78,11 @@ export const requestHead = <const Major extends string, const Minors extends rea
   expected: string,
 ) => {
   const error = `must belong to version ${expected}`;
+  const [minor, older] = minors;
+  const second = older === undefined ? 'Its second part.' : `\`${minor}\`. Older clients send \`${older}\`.`;
   return {
-    MajorVersion: z.enum([major], { error }),
-    MinorVersion: z.enum(minors, { error }),
+    MajorVersion: z.enum([major], { error }).describe('Version of the operation.'),
+    MinorVersion: z.enum(minors, { error }).describe(second),
     AP_Info: apInfoSchema,
     MSSP_Info: msspInfoSchema,
   };
@@ -107,7 +113,9 @@ export const msspTransIdSchema = text().meta({
   example: 'HEhm77lu',
 });
 
-export const encodingSchema = z.enum(['UTF-8'], { error: 'must be UTF-8' });
+export const encodingSchema = z
+  .enum(['UTF-8'], { error: 'must be UTF-8' })
+  .describe('How the text is encoded.');
 
 export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported' });
 
@@ -127,7 +135,14 @@ export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: str
 
 /** Answers echo the caller, never its password. */
 const apInfoAnswerSchema = z
-  .object({ AP_ID: z.string(), AP_TransID: z.string(), Instant: z.string().meta({ format: 'date-time' }) })
+  .object({
+    AP_ID: z.string().describe('As in the request.'),
+    AP_TransID: z.string().describe('As in the request.'),
+    Instant: z.string().meta({
+      format: 'date-time',
+      description: 'As in the request, written in UTC with three decimals and `Z`.',
+    }),
+  })
   .meta({
     id: 'AP_InfoAnswer',
     description: 'AP_Info of this request, Instant in UTC.',
@@ -140,7 +155,9 @@ const apInfoAnswerSchema = z
 
 const msspInfoAnswerSchema = z
   .object({
-    MSSP_ID: z.object({ URI: z.string() }).meta({ description: 'As the request spelled it.' }),
+    MSSP_ID: z
+      .object({ URI: z.string().describe('As in the request.') })
+      .describe('As the request spelled it.'),
     Instant: z.string().meta({ format: 'date-time', description: 'Time of the answer.' }),
   })
   .meta({
@@ -155,17 +172,24 @@ export const answerHead = <const Major extends string, const Minor extends strin
 ) => ({
   AP_Info: apInfoAnswerSchema,
   MSSP_Info: msspInfoAnswerSchema,
-  MajorVersion: z.enum([major]),
-  MinorVersion: z.enum([minor]),
+  MajorVersion: z.enum([major]).describe('Version of the operation.'),
+  MinorVersion: z.enum([minor]).describe('Its second part.'),
 });
 
-export const mobileUserAnswerSchema = z.object({ MSISDN: z.string() }).meta({
-  id: 'MobileUserAnswer',
-  description: 'As the request wrote it.',
-  example: { MSISDN: '+41700092501' },
-});
+export const mobileUserAnswerSchema = z
+  .object({ MSISDN: z.string().describe('As the request wrote it.') })
+  .meta({
+    id: 'MobileUserAnswer',
+    description: 'As the request wrote it.',
+    example: { MSISDN: '+41700092501' },
+  });
 
 /** @param example Some of the codes that `Value` may have, such as `100`. */
-export const statusCodeSchema = (example: string) => z.object({ Value: z.string().meta({ example }) });
+export const statusCodeSchema = (example: string, description: string) =>
+  z
+    .object({ Value: z.string().meta({ description, example }) })
+    .describe('How the call went; see Status codes.');
+
+export const statusMessageSchema = z.string().describe('The name of the code.');
 
 export const flagSchema = z.enum(['true', 'false']);

@@ -10,23 +10,27 @@ export const faultSubCodeNamespace = 'http://uri.etsi.org/TS102204/v1.1.2#';
 
 export const faultResponseSchema = z
   .object({
-    Fault: z.object({
-      Code: z.object({
-        SubCode: z.object({
-          Value: z
-            .string()
-            .regex(/^_\d{3}$/)
-            .meta({ description: 'Underscore and the error code.' }),
-          ValueNs: z.literal(faultSubCodeNamespace),
-        }),
-        Value: z.enum(['Sender', 'Receiver']).meta({ description: 'Whose side the reason is on.' }),
-        ValueNs: z.literal(faultCodeNamespace),
-      }),
-      Detail: z
-        .string()
-        .meta({ description: 'Free text. For a mistake in the request, the member at fault.' }),
-      Reason: z.string().meta({ description: 'Name of the error code.' }),
-    }),
+    Fault: z
+      .object({
+        Code: z
+          .object({
+            SubCode: z
+              .object({
+                Value: z
+                  .string()
+                  .regex(/^_\d{3}$/)
+                  .describe('Underscore and the error code.'),
+                ValueNs: z.literal(faultSubCodeNamespace).describe('Always the same.'),
+              })
+              .describe('The code; see Faults.'),
+            Value: z.enum(['Sender', 'Receiver']).describe('Whose side the reason is on.'),
+            ValueNs: z.literal(faultCodeNamespace).describe('Always the same.'),
+          })
+          .describe('The code and its side.'),
+        Detail: z.string().describe('Free text. For a mistake in the request, the member at fault.'),
+        Reason: z.string().describe('Name of the error code.'),
+      })
+      .describe('The one member of the body.'),
   })
   .meta({
     id: 'Fault',

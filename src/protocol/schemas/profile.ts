@@ -6,7 +6,13 @@
 import { z } from 'zod';
 import { objectTo } from '../objections.ts';
 import { type ProfileParam, profileParams } from '../requests.ts';
-import { answerHead, mobileUserSchema, requestHead, statusCodeSchema } from './common.ts';
+import {
+  answerHead,
+  mobileUserSchema,
+  requestHead,
+  statusCodeSchema,
+  statusMessageSchema,
+} from './common.ts';
 
 const words: ReadonlySet<string> = new Set(profileParams);
 const isParam = (word: string): word is ProfileParam => words.has(word);
@@ -39,45 +45,68 @@ export const profileRequestSchema = z
   })
   .meta({ id: 'ProfileRequest', description: 'Profile request.' });
 
-const activity = z.enum(['ACTIVE', 'INACTIVE']);
-
 const mobileUserCertificateSchema = z
   .object({
-    Algorithm: z.string().meta({ example: 'EC' }),
-    State: activity,
-    X509Certificate: z.array(z.string()).meta({ description: 'Base64 DER: user, issuing CA, root.' }),
+    Algorithm: z
+      .string()
+      .meta({ description: 'Kind of the key: `EC` is P-256, `RSA` has 2048 bits.', example: 'EC' }),
+    State: z.enum(['ACTIVE', 'INACTIVE']).describe('State of the certificate.'),
+    X509Certificate: z.array(z.string()).describe('Base64 DER: user, issuing CA, root.'),
     X509SubjectName: z
       .array(z.string())
-      .meta({ description: 'Their subjects as plain lower-case text, which is what clients parse.' }),
+      .describe('Their subjects as plain lower-case text, which is what clients parse.'),
   })
   .meta({ id: 'MobileUserCertificate', description: 'A certificate with those above it.' });
 
 const sscdSchema = z
   .object({
     CardDetails: z
-      .object({ Mcc: z.string(), Mnc: z.string(), Network: z.string() })
+      .object({
+        Mcc: z.string().describe('Mobile country code; `000` when unknown.'),
+        Mnc: z.string().describe('Mobile network code; `00` when unknown.'),
+        Network: z.string().describe('Name of the network; `Unknown network` when unknown.'),
+      })
       .optional()
-      .meta({ example: { Mcc: '000', Mnc: '00', Network: 'Unknown network' } }),
-    MobileUserCertificate: z.array(mobileUserCertificateSchema).optional(),
-    PinStatus: z.object({ Blocked: z.boolean() }).optional(),
-    State: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).optional(),
+      .meta({
+        description: 'With `carddetails`: the network of the SIM.',
+        example: { Mcc: '000', Mnc: '00', Network: 'Unknown network' },
+      }),
+    MobileUserCertificate: z.array(mobileUserCertificateSchema).optional().describe('With `certs`.'),
+    PinStatus: z
+      .object({ Blocked: z.boolean().describe('Whether the PIN is blocked.') })
+      .optional()
+      .describe('With `pinstatus`.'),
+    State: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).optional().describe('With `state`.'),
   })
   .meta({ id: 'Sscd', description: 'A SIM or App that signs. Params says which parts are here.' });
 
 const profileQueryExtensionSchema = z
   .object({
     MobileUser: z
-      .object({ AutoActivation: z.boolean().optional(), RecoveryCodeCreated: z.boolean().optional() })
-      .optional(),
-    Sscds: z.object({ App: z.array(sscdSchema).optional(), Sim: sscdSchema.optional() }).optional(),
+      .object({
+        AutoActivation: z.boolean().optional().describe('Whether the account activates itself.'),
+        RecoveryCodeCreated: z.boolean().optional().describe('Whether there is a recovery code.'),
+      })
+      .optional()
+      .describe('With `aastatus` or `rcstatus`.'),
+    Sscds: z
+      .object({
+        App: z.array(sscdSchema).optional().describe('Absent when the person has no App.'),
+        Sim: sscdSchema.optional().describe('Absent when the SIM cannot sign.'),
+      })
+      .optional()
+      .describe('With `sscds`: the devices that can sign.'),
   })
   .meta({ id: 'ProfileQueryExtension', description: 'What Params asked for.' });
 
 const profileStatusSchema = z
   .object({
-    StatusCode: statusCodeSchema('100'),
-    StatusDetail: z.object({ ProfileQueryExtension: profileQueryExtensionSchema }).optional(),
-    StatusMessage: z.string(),
+    StatusCode: statusCodeSchema('100', 'Always 100.'),
+    StatusDetail: z
+      .object({ ProfileQueryExtension: profileQueryExtensionSchema })
+      .optional()
+      .describe('There if Params asked for anything.'),
+    StatusMessage: statusMessageSchema,
   })
   .meta({
     id: 'ProfileStatus',

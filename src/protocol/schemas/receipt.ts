@@ -18,12 +18,17 @@ import {
   plainTextSchema,
   requestHead,
   statusCodeSchema,
+  statusMessageSchema,
   text,
 } from './common.ts';
 
 /** A receipt is shown by the same screen as a text to sign, so the same limit holds. */
 const receiptMessageSchema = z
-  .object({ MimeType: plainTextSchema, Encoding: encodingSchema, Data: text() })
+  .object({
+    MimeType: plainTextSchema.describe('What the text is.'),
+    Encoding: encodingSchema,
+    Data: text().describe('What the person reads.'),
+  })
   .check((payload) => checkTextLength(payload, payload.value.Data))
   .meta({
     id: 'ReceiptMessage',
@@ -33,22 +38,33 @@ const receiptMessageSchema = z
 
 const receiptReqStatusSchema = z
   .object({
-    StatusCode: z.object({ Value: z.enum(['100'], { error: 'must be 100' }) }),
+    StatusCode: z
+      .object({ Value: z.enum(['100'], { error: 'must be 100' }).describe('Nothing else is possible.') })
+      .describe('How the call went; see Status codes.'),
     StatusDetail: z
       .object({
-        ReceiptRequestExtension: z.object({
-          ReceiptMessagingMode: z.enum(['synch'], { error: 'must be synch' }),
-          ReceiptProfile: z.object({
-            Language: text().meta({
-              description: 'Any text; clients leave placeholders here.',
-              example: 'EN',
-            }),
-            ReceiptProfileURI: text().regex(absoluteUri, { error: 'must be an absolute URI' }),
-          }),
-          UserAck: flagSchema.meta({ description: 'A string, not a boolean.' }),
-        }),
+        ReceiptRequestExtension: z
+          .object({
+            ReceiptMessagingMode: z
+              .enum(['synch'], { error: 'must be synch' })
+              .describe('Receipts are synchronous.'),
+            ReceiptProfile: z
+              .object({
+                Language: text().meta({
+                  description: 'Any text; clients leave placeholders here.',
+                  example: 'EN',
+                }),
+                ReceiptProfileURI: text()
+                  .regex(absoluteUri, { error: 'must be an absolute URI' })
+                  .describe('An absolute URI, such as `http://mss.vendor.fi/synch`.'),
+              })
+              .describe('How to show it.'),
+            UserAck: flagSchema.describe('A string, not a boolean.'),
+          })
+          .describe('Asks for the extension in the answer.'),
       })
-      .nullish(),
+      .nullish()
+      .describe('Leave it out, and the answer has no extension.'),
   })
   .meta({
     id: 'ReceiptReqStatus',
@@ -70,10 +86,12 @@ export const receiptRequestSchema = z
     MSS_ReceiptReq: z
       .object({
         ...requestHead('1', ['1'], '1.1'),
-        MSSP_TransID: msspTransIdSchema,
+        MSSP_TransID: msspTransIdSchema.describe(
+          'The transaction that was signed. Yours, and of the same number.',
+        ),
         MobileUser: mobileUserSchema,
         Message: receiptMessageSchema,
-        Status: receiptReqStatusSchema.nullish(),
+        Status: receiptReqStatusSchema.nullish().describe('Send it to learn what the person did.'),
       })
       .meta({ id: 'MSS_ReceiptReq', description: 'Tells the user what became of a successful signature.' }),
   })
@@ -81,20 +99,26 @@ export const receiptRequestSchema = z
 
 const receiptRespStatusSchema = z
   .object({
-    StatusCode: statusCodeSchema('100'),
+    StatusCode: statusCodeSchema('100', 'Always 100.'),
     StatusDetail: z
       .object({
-        ReceiptResponseExtension: z.object({
-          ClientAck: flagSchema,
-          FaultMessage: z.string().optional(),
-          NetworkAck: flagSchema,
-          ReceiptMessagingMode: z.enum(['synch']),
-          UserAck: flagSchema,
-          UserResponse: z.string().optional().meta({ description: 'JSON text.', example: '{"status":"OK"}' }),
-        }),
+        ReceiptResponseExtension: z
+          .object({
+            ClientAck: flagSchema.describe('Always `false`.'),
+            FaultMessage: z.string().optional().describe('In words, unless the person accepted.'),
+            NetworkAck: flagSchema.describe('Always `false`.'),
+            ReceiptMessagingMode: z.enum(['synch']).describe('Receipts are synchronous.'),
+            UserAck: flagSchema.describe('`true` if the phone showed it, whatever the person did then.'),
+            UserResponse: z
+              .string()
+              .optional()
+              .meta({ description: 'JSON text.', example: '{"status":"OK"}' }),
+          })
+          .describe('What the person did.'),
       })
-      .optional(),
-    StatusMessage: z.string(),
+      .optional()
+      .describe('There if the request asked for it.'),
+    StatusMessage: statusMessageSchema,
   })
   .meta({
     id: 'ReceiptRespStatus',

@@ -33,21 +33,20 @@ const numeric = (greatest: number, words: string) =>
     })
     .nullish();
 
-const confidence = () => numeric(1, 'must be a number from 0 to 1');
-const measure = () => numeric(Number.MAX_SAFE_INTEGER, 'must be a number, zero or more');
-const countries = () =>
-  z
-    .array(z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be an ISO 3166-1 code of two letters' }))
-    .nullish();
+const confidence = numeric(1, 'must be a number from 0 to 1');
+const measure = numeric(Number.MAX_SAFE_INTEGER, 'must be a number, zero or more');
+const countries = z
+  .array(z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be an ISO 3166-1 code of two letters' }))
+  .nullish();
 
 const geoFencingRequestSchema = z
   .object({
-    countrywhitelist: countries(),
-    countryblacklist: countries(),
-    mindeviceconfidence: confidence(),
-    minlocationconfidence: confidence(),
-    maxtimestampminutes: measure(),
-    maxaccuracymeters: measure(),
+    countrywhitelist: countries.describe('Countries that are allowed, ISO 3166-1.'),
+    countryblacklist: countries.describe('Countries that are not.'),
+    mindeviceconfidence: confidence.describe('Least trust in the device, 0 to 1.'),
+    minlocationconfidence: confidence.describe('Least trust in the location, 0 to 1.'),
+    maxtimestampminutes: measure.describe('Greatest age of the location, minutes.'),
+    maxaccuracymeters: measure.describe('Greatest radius of uncertainty, metres.'),
   })
   .meta({
     id: 'GeoFencingRequest',
@@ -68,20 +67,29 @@ const isNeeding = (name: ServiceName | undefined): name is keyof typeof neededMe
 const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
   z
     .object({
-      Description: z.enum([...services.keys()], { error: 'is not a known service' }),
+      Description: z
+        .enum([...services.keys()], { error: 'is not a known service' })
+        .describe('Which service; see Additional services.'),
       UserLang: z
-        .object({ Value: text().regex(languageTag, { error: 'must be a language code' }) })
+        .object({
+          Value: text()
+            .regex(languageTag, { error: 'must be a language code' })
+            .describe('Language of the dialogue on the phone, such as `en` or `DE`.'),
+        })
         .nullish()
         .meta({ description: 'With userLang.', example: { Value: 'en' } }),
       App2App: z
         .object({
           RedirectUri: text()
             .regex(absoluteUri, { error: redirectUriWords })
-            .refine(leadsBack, { error: redirectUriWords }),
+            .refine(leadsBack, { error: redirectUriWords })
+            .describe('Absolute URI of your app. The phone returns to it after the person has acted.'),
         })
         .nullish()
         .meta({ description: 'With app2app.', example: { RedirectUri: 'myapp://app.open#token=ABCD' } }),
-      GeoFencingRequest: geoFencingRequestSchema.nullish(),
+      GeoFencingRequest: geoFencingRequestSchema
+        .nullish()
+        .describe('With geofencing: what the location has to satisfy, else fault 450.'),
     })
     .check((payload) => {
       const name = services.get(payload.value.Description);
@@ -110,25 +118,40 @@ export const additionalServicesSchema = (services: ReadonlyMap<string, ServiceNa
   });
 
 const detailsSchema = z
-  .object({ id: z.string(), value: z.string() })
+  .object({
+    id: z.string().describe('`1901`: the network.'),
+    value: z.string().describe('For 1901 the mobile country code and the network code, `22801`.'),
+  })
   .meta({ id: 'Details', description: 'Id 1901 is MCC then MNC.', example: { id: '1901', value: '22801' } });
 
-export const serviceResponseSchema = z
+const serviceResponseSchema = z
   .object({
     Description: z.string().meta({ description: 'The URI as the request spelled it.' }),
     Geofencing: z
       .object({
-        Country: z.string().optional(),
+        Country: z.string().optional().describe('ISO 3166-1, two letters.'),
         Accuracy: z.string().optional().meta({ description: 'Metres, decimal integer.' }),
-        DeviceConfidence: z.string().optional(),
-        LocationConfidence: z.string().optional(),
-        Timestamp: z.string().optional().meta({ format: 'date-time' }),
-        ErrorCode: z.string().optional().meta({ description: 'Its presence makes this an error.' }),
-        ErrorMessage: z.string().optional(),
+        DeviceConfidence: z.string().optional().describe('Trust in the device, `0` to `1.0`.'),
+        LocationConfidence: z.string().optional().describe('Trust in the location, `0` to `1.0`.'),
+        Timestamp: z.string().optional().meta({
+          format: 'date-time',
+          description: 'When the location was taken, with offset.',
+        }),
+        ErrorCode: z.string().optional().describe('Its presence makes this an error.'),
+        ErrorMessage: z.string().optional().describe('The error in words.'),
       })
-      .nullish(),
-    App2App: z.object({ AuthUri: z.string() }).nullish(),
-    SubscriberInfo: z.object({ Details: z.array(detailsSchema) }).nullish(),
+      .nullish()
+      .describe('Where the device is, or why that is not known.'),
+    App2App: z
+      .object({
+        AuthUri: z.string().describe('Open this on the phone: it is the prompt, and no push is sent.'),
+      })
+      .nullish()
+      .describe('How to open the App.'),
+    SubscriberInfo: z
+      .object({ Details: z.array(detailsSchema).describe('Pairs of id and value.') })
+      .nullish()
+      .describe('What the operator knows about the subscriber.'),
   })
   .meta({
     id: 'ServiceResponse',
@@ -138,3 +161,8 @@ export const serviceResponseSchema = z
       SubscriberInfo: { Details: [{ id: '1901', value: '22801' }] },
     },
   });
+
+export const serviceResponsesSchema = z
+  .array(serviceResponseSchema)
+  .optional()
+  .describe('One element for each additional service that has an answer.');

@@ -17,15 +17,22 @@ import {
   msspTransIdSchema,
   requestHead,
   statusCodeSchema,
+  statusMessageSchema,
   text,
 } from './common.ts';
-import { additionalServicesSchema, serviceResponseSchema } from './services.ts';
+import { additionalServicesSchema, serviceResponsesSchema } from './services.ts';
 
 const dataToBeSignedSchema = z
   .object({
-    MimeType: z.enum(['text/plain', approvalMimeType], { error: 'is not supported' }),
+    MimeType: z
+      .enum(['text/plain', approvalMimeType], { error: 'is not supported' })
+      .describe(
+        '`text/plain`, or a transaction approval: JSON text that the App shows as rows (profile Device-LoA4 only).',
+      ),
     Encoding: encodingSchema,
-    Data: text(),
+    Data: text().describe(
+      'What the person reads and signs. Your operator may require it to begin with your name. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
+    ),
   })
   .check((payload) => {
     const { MimeType, Data } = payload.value;
@@ -67,7 +74,9 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
     .object({
       ...requestHead('1', ['2', '1'], '1.2 or 1.1'),
       MobileUser: mobileUserSchema,
-      MessagingMode: z.enum(['synch', 'asynch'], { error: 'must be synch or asynch' }),
+      MessagingMode: z
+        .enum(['synch', 'asynch'], { error: 'must be synch or asynch' })
+        .describe('`synch`: answer when the person has acted. `asynch`: answer at once.'),
       SignatureProfile: z.enum([...profiles.keys()], { error: 'is not a known profile' }).meta({
         id: 'SignatureProfile',
         description: 'How to sign.',
@@ -75,7 +84,9 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
       }),
       TimeOut: timeOutSchema(rules),
       DataToBeSigned: dataToBeSignedSchema,
-      AdditionalServices: additionalServicesSchema(services),
+      AdditionalServices: additionalServicesSchema(services).describe(
+        'What to do beside signing. May be empty, but has to be there; each service once.',
+      ),
     })
     .check((payload) => {
       const { MessagingMode, SignatureProfile, DataToBeSigned, AdditionalServices } = payload.value;
@@ -104,14 +115,23 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
 
 export type CheckedSignatureReq = z.output<ReturnType<typeof signatureRequestSchema>>['MSS_SignatureReq'];
 
-export const mssSignatureSchema = z.object({ Base64Signature: z.string().meta({ format: 'byte' }) }).meta({
-  id: 'MSS_Signature',
-  description: 'CMS SignedData (RFC 5652). Never in the sign response of asynch mode.',
-  example: { Base64Signature: 'MIAG…' },
-});
+export const mssSignatureSchema = z
+  .object({
+    Base64Signature: z
+      .string()
+      .meta({ format: 'byte', description: 'DER in Base64; see Checking a signature.' }),
+  })
+  .meta({
+    id: 'MSS_Signature',
+    description: 'CMS SignedData (RFC 5652). Never in the sign response of asynch mode.',
+    example: { Base64Signature: 'MIAG…' },
+  });
 
 export const signatureStatusSchema = z
-  .object({ StatusCode: statusCodeSchema('500'), StatusMessage: z.string() })
+  .object({
+    StatusCode: statusCodeSchema('500', '100, 500, 502 or 504.'),
+    StatusMessage: statusMessageSchema,
+  })
   .meta({
     id: 'SignatureStatus',
     description:
@@ -125,7 +145,7 @@ const mssSignatureRespSchema = z
     MSSP_TransID: msspTransIdSchema,
     MSS_Signature: mssSignatureSchema.optional(),
     MobileUser: mobileUserAnswerSchema,
-    ServiceResponses: z.array(serviceResponseSchema).optional(),
+    ServiceResponses: serviceResponsesSchema,
     SignatureProfile: z.string().meta({
       description: 'The method that was chosen.',
       example: 'http://mid.vendor.ch/STK-LoA4',

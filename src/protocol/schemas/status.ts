@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { answerHead, mobileUserAnswerSchema, msspTransIdSchema, requestHead } from './common.ts';
-import { serviceResponseSchema } from './services.ts';
+import { serviceResponsesSchema } from './services.ts';
 import { mssSignatureSchema, signatureStatusSchema } from './sign.ts';
 
 export const statusRequestSchema = z
@@ -27,7 +27,7 @@ const mssStatusRespSchema = z
     ...answerHead('1', '1'),
     MSS_Signature: mssSignatureSchema.optional(),
     MobileUser: mobileUserAnswerSchema,
-    ServiceResponses: z.array(serviceResponseSchema).optional(),
+    ServiceResponses: serviceResponsesSchema,
     Status: signatureStatusSchema,
   })
   .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' });
