@@ -125,7 +125,7 @@ export const createEndings = (options: EndingsOptions): Endings => {
       completed: (id, returnValue) => {
         if (waiters.has(id)) settle(id, { kind: 'completed', returnValue: parse(returnValue) });
       },
-      failed: (id, failedReason) => settle(id, { kind: 'failed', failedReason }),
+      failed: (id, failedReason) => settleAdded(id, { kind: 'failed', failedReason }),
       removed: (id) => {
         // By now it may have been added anew.
         if (waiters.has(id)) lookUp([id]).catch(onError);

@@ -204,6 +204,35 @@ describe('beside a flood of events about others', () => {
   });
 });
 
+describe('a failure that is told of late', () => {
+  it('is not that of the job which has taken its place', async () => {
+    const [id, other] = [await added(), await added()];
+    const [waiting, behind] = [endings.wait(id, 1), endings.wait(other, 1, true)];
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    const tell = (event: string, jobId: string, ...more: readonly string[]) =>
+      client.xadd(at.queue.toKey('events'), '*', 'event', event, 'jobId', jobId, ...more);
+    await tell('failed', id, 'failedReason', '_401 USER_CANCEL: No');
+    await tell('completed', other, 'returnvalue', '7');
+    await behind.ended;
+    waiting.isAdded();
+    await tell('completed', id, 'returnvalue', '7');
+    expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+
+  it('is heard of by whoever says after it that the job is there', async () => {
+    const [id, other] = [await added(), await added()];
+    const [waiting, behind] = [endings.wait(id, 1), endings.wait(other, 1, true)];
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    const failed = ['event', 'failed', 'jobId', id, 'failedReason', '_401 USER_CANCEL: No'];
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
+    await client.xadd(at.queue.toKey('events'), '*', ...failed);
+    await client.xadd(at.queue.toKey('events'), '*', 'event', 'completed', 'jobId', other, 'returnvalue', '7');
+    await behind.ended;
+    waiting.isAdded();
+    expect(await waiting.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
+  });
+});
+
 describe('an end that no event has told of', () => {
   it('is found', async () => {
     const id = await added();
