@@ -226,7 +226,16 @@ describe('a failure that is told of late', () => {
     const failed = ['event', 'failed', 'jobId', id, 'failedReason', '_401 USER_CANCEL: No'];
     await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
     await client.xadd(at.queue.toKey('events'), '*', ...failed);
-    await client.xadd(at.queue.toKey('events'), '*', 'event', 'completed', 'jobId', other, 'returnvalue', '7');
+    await client.xadd(
+      at.queue.toKey('events'),
+      '*',
+      'event',
+      'completed',
+      'jobId',
+      other,
+      'returnvalue',
+      '7',
+    );
     await behind.ended;
     waiting.isAdded();
     expect(await waiting.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
