@@ -111,7 +111,7 @@ const answerAll = async (stream: AnswerStream): Promise<AnswerStreamResult> => {
   const begin = performance.now();
   const one = async ({ id, answer }: Prepared, number: number): Promise<void> => {
     await delay(Math.max(0, begin + (number * 1000) / stream.perSecond - performance.now()));
-    const waiting = endings.wait(id, Date.now() + patienceMs);
+    const waiting = endings.wait(id, Date.now() + patienceMs, true);
     const given = performance.now();
     const result = await bring(id, firstAttempt, answer);
     if (result !== 'accepted') throw new Error(`An answer was not accepted: ${result}`);

@@ -531,6 +531,12 @@ export const begin = (chart: Chart, id: string, input: unknown, now: number): Li
   return new Life(chart, id, empty, first, now);
 };
 
-/** An instance that was stored. */
-export const resume = (chart: Chart, id: string, record: InstanceRecord): Life =>
-  new Life(chart, id, record, undefined, 0);
+/**
+ * An instance that was stored.
+ *
+ * @throws When the record names a state or a child that the chart does not have.
+ */
+export const resume = (chart: Chart, id: string, record: InstanceRecord): Life => {
+  for (const { src } of Object.values(record.children ?? {})) chart.kindOf(src);
+  return new Life(chart, id, record, undefined, 0);
+};

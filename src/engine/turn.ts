@@ -128,9 +128,12 @@ class Turn {
         this.#activities.keepOnly(this.#committedRuns);
       }
       throw error;
-    } finally {
-      this.#activities.leave();
     }
+  }
+
+  /** Call it when the job is out of hand, asleep or ended: what an activity answers from then on wakes it. */
+  leave(): void {
+    this.#activities.leave();
   }
 
   #replay(): void {
@@ -406,8 +409,10 @@ export const createTurn = (options: TurnOptions) => {
 
   return async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
+    let turn: Turn | undefined;
     try {
-      const result = await new Turn(options, await takeJob(options, job, token)).run();
+      turn = new Turn(options, await takeJob(options, job, token));
+      const result = await turn.run();
       troubles.delete(id);
       return result;
     } catch (error) {
@@ -425,6 +430,8 @@ export const createTurn = (options: TurnOptions) => {
           .catch((failure: unknown) => onTrouble(toError(failure)));
       }
       throw new DelayedError();
+    } finally {
+      turn?.leave();
     }
   };
 };

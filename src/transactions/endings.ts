@@ -8,6 +8,7 @@
  */
 
 import { createEndEvents } from '../engine/redis/end-events.ts';
+import { parse } from '../engine/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
@@ -27,15 +28,15 @@ export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): v
 
 export interface Waiting {
   readonly ended: Promise<Ending | undefined>;
-  /** Says so from now on. */
+  /** Tells that the job has been added: what a look at it finds counts from now on. */
   isAdded(): void;
   cancel(): void;
 }
 
 export interface Endings {
   /**
-   * Resolves when the job ends, or with undefined at the deadline. Call it before the job is added: then its end
-   * cannot be missed.
+   * Resolves when the job ends, or with undefined at the deadline. Call it before the job is added, and say when it is:
+   * then its end cannot be missed.
    *
    * @param until   Milliseconds since the epoch.
    * @param isAdded The job has been added. Then the wait ends, with undefined, also when it is removed.
@@ -59,6 +60,7 @@ export interface EndingsOptions {
 }
 
 const lookUpEveryMs = 1000;
+const looksAtOnce = 250;
 
 /** In ticks. Events nearly always come first, so nobody is looked up at the first one. */
 const firstLookUp = 2;
@@ -71,6 +73,8 @@ const nextLookUp = (ticks: number): number =>
 interface Waiter {
   readonly until: number;
   isAdded: boolean;
+  /** A look has found an end before the job was said to be added: its own, or that of the one which it replaces. */
+  looksAgain: boolean;
   readonly settle: (ending: Ending | undefined) => void;
   ticks: number;
   lookUpAt: number;
@@ -88,27 +92,30 @@ export const createEndings = (options: EndingsOptions): Endings => {
   };
 
   /** Not for who is about to add a job: a receipt takes the place of one that failed. */
-  const settleRemoved = (id: string): void => {
+  const settleAdded = (id: string, ending: Ending | undefined): void => {
     const waiting = waiters.get(id);
     if (waiting === undefined) return;
     for (const waiter of waiting) {
-      if (!waiter.isAdded) continue;
-      waiting.delete(waiter);
-      waiter.settle(undefined);
+      if (waiter.isAdded) {
+        waiting.delete(waiter);
+        waiter.settle(ending);
+      } else waiter.looksAgain = ending !== undefined;
     }
     if (waiting.size === 0) waiters.delete(id);
   };
 
   /** @returns How many of them have ended. */
   const lookUp = async (ids: readonly string[]): Promise<number> => {
-    const { ended, gone } = await at.home.readEnds(ids);
-    for (const [id, end] of ended) {
-      const ending = endingOf(end);
-      if (ending !== undefined) settle(id, ending);
+    let count = 0;
+    // What is found is told before others are looked up: by then it may be about a job that has been replaced.
+    for (let first = 0; first < ids.length; first += looksAtOnce) {
+      const { ended, gone } = await at.home.readEnds(ids.slice(first, first + looksAtOnce));
+      for (const [id, end] of ended) settleAdded(id, endingOf(end));
+      // The event was missed, or Redis was emptied, of which there is none.
+      for (const id of gone) settleAdded(id, undefined);
+      count += ended.size;
     }
-    // The event was missed, or Redis was emptied, of which there is none.
-    for (const id of gone) settleRemoved(id);
-    return ended.size;
+    return count;
   };
 
   const events = createEndEvents({
@@ -116,17 +123,17 @@ export const createEndings = (options: EndingsOptions): Endings => {
     listener: {
       wanted: () => waiters,
       completed: (id, returnValue) => {
-        if (waiters.has(id)) settle(id, { kind: 'completed', returnValue: JSON.parse(returnValue) });
+        if (waiters.has(id)) settle(id, { kind: 'completed', returnValue: parse(returnValue) });
       },
-      failed: (id, failedReason) => settle(id, { kind: 'failed', failedReason }),
-      removed: settleRemoved,
+      failed: (id, failedReason) => settleAdded(id, { kind: 'failed', failedReason }),
+      removed: (id) => {
+        // By now it may have been added anew.
+        if (waiters.has(id)) lookUp([id]).catch(onError);
+      },
       lookUp: async () => {
-        // Before it is added anew, a receipt that failed is still there.
-        const added = [...waiters].flatMap(([id, waiting]) =>
-          [...waiting].some((one) => one.isAdded) ? id : [],
-        );
-        const ended = await lookUp(added);
-        return { open: added.length - ended, ended };
+        const ids = [...waiters.keys()];
+        const ended = await lookUp(ids);
+        return { open: ids.length - ended, ended };
       },
     },
   });
@@ -165,7 +172,7 @@ export const createEndings = (options: EndingsOptions): Endings => {
       let waiter: Waiter | undefined;
       const ended = new Promise<Ending | undefined>((resolve) => {
         if (closed) return resolve(undefined);
-        waiter = { until, isAdded, settle: resolve, ticks: 0, lookUpAt: firstLookUp };
+        waiter = { until, isAdded, looksAgain: false, settle: resolve, ticks: 0, lookUpAt: firstLookUp };
         const waiting = waiters.get(id) ?? new Set();
         waiting.add(waiter);
         waiters.set(id, waiting);
@@ -174,7 +181,9 @@ export const createEndings = (options: EndingsOptions): Endings => {
       return {
         ended,
         isAdded: () => {
-          if (waiter !== undefined) waiter.isAdded = true;
+          if (waiter === undefined) return;
+          waiter.isAdded = true;
+          if (waiter.looksAgain) lookUp([id]).catch(onError);
         },
         cancel: () => {
           const waiting = waiters.get(id);

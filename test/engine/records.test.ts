@@ -96,14 +96,17 @@ describe('a record that the engine has not written', () => {
     expect((await until('I-2', ({ record: own }) => own !== undefined)).record?.value).toBe('open');
   });
 
-  it('between two turns, with a state that its chart does not have, fails in one line', async () => {
+  it.each([
+    ['a state', { value: 'nowhere' }],
+    ['a child', { children: { c: { src: 'no', run: 1 } } }],
+  ])('between two turns, with %s that its chart does not have, fails in one line', async (_, planted) => {
     const { engine, queue, work, until, ended } = begin();
     const workflow = signing();
     await work([workflow]);
     await engine.start(workflow, 'I-1', { text: 'x' });
     const { record: own } = await until('I-1', ({ record: stored }) => stored !== undefined);
     await expect.poll(() => queue.getDelayedCount()).toBe(1);
-    await (await queue.getJob('I-1'))?.updateProgress({ ...own, value: 'nowhere' });
+    await (await queue.getJob('I-1'))?.updateProgress({ ...own, ...planted });
     expect(await engine.send(workflow, 'I-1', 'k', event('SIGN'))).toBe('taken');
     expect(await ended('I-1')).toMatchObject({
       ended: 'failed',

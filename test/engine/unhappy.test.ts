@@ -1,5 +1,6 @@
 /** What goes wrong beside the chart: effects that throw, children that cannot begin, workers of another version, a Redis that is late. */
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
@@ -7,7 +8,7 @@ import { activity, defineWorkflow } from '../../src/engine/define.ts';
 import { openWorkflows } from '../../src/engine/index.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { testRedis } from '../support/redis.ts';
-import { createStage } from './stage.ts';
+import { createGate, createStage } from './stage.ts';
 
 const redis = testRedis();
 const begin = createStage(redis);
@@ -33,6 +34,58 @@ describe('an effect that throws', () => {
     await engine.start(order, 'I-1');
     await ended('I-1');
     expect([mails, calls]).toEqual([1, 4]);
+  });
+
+  it('does not have an activity wait that has answered meanwhile', async () => {
+    const asked = createGate();
+    const calls: number[] = [];
+    const chart = setup({
+      actors: { ask: activity(() => asked.opened) },
+      actions: {
+        call: (async () => {
+          calls.push(performance.now());
+          if (calls.length < 3) throw new Error('not now');
+          if (calls.length > 3) return;
+          asked.open();
+          await delay(20);
+          throw new Error('not now');
+        }) as never,
+      },
+    }).createMachine({
+      entry: 'call',
+      initial: 'asking',
+      states: { asking: { invoke: { src: 'ask', onDone: 'over' } }, over: { type: 'final' } },
+    });
+    const { engine, work, ended } = begin();
+    const order = defineWorkflow({ name: 'order', version: 1, chart });
+    await work([order]);
+    await engine.start(order, 'I-1');
+    await ended('I-1');
+    const [, , third = 0, fourth = 0] = calls;
+    // For 800 ms the job is put off.
+    expect(fourth - third).toBeLessThan(700);
+  });
+});
+
+describe('a check that throws what it should not', () => {
+  it('is a bug: the turn is tried again, before the first look and before the end', async () => {
+    let checks = 0;
+    const chart = setup({}).createMachine({
+      initial: 'open',
+      states: { open: { on: { END: 'over' } }, over: { type: 'final' } },
+    });
+    const check = (): void => {
+      checks += 1;
+      if (checks === 1 || checks === 3) throw new TypeError('a bug');
+    };
+    const order = defineWorkflow({ name: 'order', version: 1, chart, check });
+    const { engine, work, until, ended, troubles } = begin();
+    await work([order]);
+    await engine.start(order, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    expect(await engine.send(order, 'I-1', 'k', { type: 'END' })).toBe('taken');
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed', record: { value: 'over' } });
+    expect([checks, troubles.map(({ message }) => message)]).toEqual([5, ['a bug', 'a bug']]);
   });
 });
 

@@ -205,7 +205,7 @@ describe('the indexer', () => {
     expect(await rows()).toBe(1);
     later = 30_000;
     stage.indexer(changes);
-    await vi.waitFor(async () => expect(await rows()).toBe(0));
+    await vi.waitFor(async () => expect(await rows()).toBe(0), { timeout: 5000 });
   });
 
   it('takes out what was removed', async () => {

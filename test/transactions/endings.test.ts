@@ -155,6 +155,43 @@ describe('beside a flood of events about others', () => {
     beside.cancel();
   });
 
+  it('an end that came before it was said that the job is there is found when that is said', async () => {
+    const [id, other] = [await added(), await added()];
+    const [waiting, beside] = [endings.wait(id, 1), endings.wait(other, 1, true)];
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await vi.waitFor(async () => {
+      await tellOfOthers();
+      expect(looked).not.toEqual([]);
+    });
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
+    // For longer than the jobs are looked up before the stream is asked.
+    await inFlood(delay(300));
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    waiting.isAdded();
+    expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });
+    beside.cancel();
+  });
+
+  it('an end that was found is not told again to who has added the job anew', async () => {
+    const id = await added();
+    const first = endings.wait(id, 1, true);
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    // Once: then the stream is quiet at the next question.
+    await tellOfOthers();
+    await vi.waitFor(() => expect(looked).not.toEqual([]), { interval: 1 });
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
+    await client.xadd(events(), '*', 'event', 'failed', 'jobId', id, 'failedReason', '_401 USER_CANCEL: No');
+    expect(await first.ended).toMatchObject({ kind: 'failed' });
+    const second = endings.wait(id, 1);
+    await at.queue.remove(id);
+    await at.queue.add('sign', {}, { jobId: id, delay: 3_600_000 });
+    second.isAdded();
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
+    await client.xadd(events(), '*', 'event', 'completed', 'jobId', id, 'returnvalue', '7');
+    expect(await second.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+
   it('the stream is read as before when it is over', async () => {
     const waiting = endings.wait(await added(), 1, true);
     await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
@@ -167,13 +204,74 @@ describe('beside a flood of events about others', () => {
   });
 });
 
+describe('a failure that is told of late', () => {
+  it('is not that of the job which has taken its place', async () => {
+    const [id, other] = [await added(), await added()];
+    const [waiting, behind] = [endings.wait(id, 1), endings.wait(other, 1, true)];
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    const tell = (event: string, jobId: string, ...more: readonly string[]) =>
+      client.xadd(at.queue.toKey('events'), '*', 'event', event, 'jobId', jobId, ...more);
+    await tell('failed', id, 'failedReason', '_401 USER_CANCEL: No');
+    await tell('completed', other, 'returnvalue', '7');
+    await behind.ended;
+    waiting.isAdded();
+    await tell('completed', id, 'returnvalue', '7');
+    expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+
+  it('is heard of by whoever says after it that the job is there', async () => {
+    const [id, other] = [await added(), await added()];
+    const [waiting, behind] = [endings.wait(id, 1), endings.wait(other, 1, true)];
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    const failed = ['event', 'failed', 'jobId', id, 'failedReason', '_401 USER_CANCEL: No'];
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
+    await client.xadd(at.queue.toKey('events'), '*', ...failed);
+    await client.xadd(
+      at.queue.toKey('events'),
+      '*',
+      'event',
+      'completed',
+      'jobId',
+      other,
+      'returnvalue',
+      '7',
+    );
+    await behind.ended;
+    waiting.isAdded();
+    expect(await waiting.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
+  });
+});
+
 describe('an end that no event has told of', () => {
   it('is found', async () => {
     const id = await added();
-    const waiting = endings.wait(id, 1);
+    const waiting = endings.wait(id, 1, true);
     await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
     await pass(2);
     expect(await waiting.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
+  });
+
+  it('is found beside one that cannot be read', async () => {
+    const [broken, id] = [await added(), await added()];
+    const waits = [endings.wait(broken, 1, true), endings.wait(id, 1, true)];
+    await client.hset(at.queue.toKey(broken), 'finishedOn', 1, 'returnvalue', '{');
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
+    await pass(2);
+    expect(await waits[1]?.ended).toEqual({ kind: 'completed', returnValue: 7 });
+    expect(await waits[0]?.ended).toEqual({ kind: 'completed', returnValue: undefined });
+  });
+
+  it('is not that of the job which is about to be replaced', async () => {
+    const id = await added();
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
+    const waiting = endings.wait(id, 1);
+    await pass(3);
+    await at.queue.remove(id);
+    await at.queue.add('sign', {}, { jobId: id, delay: 3_600_000 });
+    waiting.isAdded();
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
+    await pass(2);
+    expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });
   });
 
   it('is looked for every second, and less often the longer it takes', async () => {
@@ -221,14 +319,25 @@ describe('a job that is removed', () => {
     expect(await waits[1]?.ended).toBeUndefined();
   });
 
+  it('is told of too late when it has been added anew', async () => {
+    const id = await added();
+    const waiting = endings.wait(id, 1, true);
+    await vi.waitFor(async () => expect(await areReading()).toEqual([true]));
+    await client.xadd(at.queue.toKey('events'), '*', 'event', 'removed', 'jobId', id, 'prev', 'failed');
+    await client.xadd(at.queue.toKey('events'), '*', 'event', 'completed', 'jobId', id, 'returnvalue', '7');
+    expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+
   it('is waited for by who is about to add it anew', async () => {
     const id = await added();
     const [waiting, other] = [endings.wait(id, 1), endings.wait(id, 1, true)];
     await at.queue.remove(id);
     expect(await other.ended).toBeUndefined();
+    looked.length = 0;
     await pass(3);
     expect(looked.length).toBe(2);
     await at.queue.add('sign', {}, { jobId: id, delay: 3_600_000 });
+    waiting.isAdded();
     await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
     await pass(1);
     expect(await waiting.ended).toEqual({ kind: 'completed', returnValue: 7 });

@@ -18,7 +18,7 @@ import { lastEntryId } from '../../redis/streams.ts';
 export interface EndListener {
   /** The jobs of whose ends somebody still wants to hear. */
   wanted(): { readonly size: number };
-  /** Looks up those that have been added. @returns How many were open, and how many had ended. */
+  /** Looks them up. @returns How many were open, and how many had ended. */
   lookUp(): Promise<{ readonly open: number; readonly ended: number }>;
   /** @param returnValue As JSON text. */
   completed(jobId: string, returnValue: string): void;
@@ -117,7 +117,7 @@ export const createEndEvents = (options: {
   const read = async (): Promise<void> => {
     const stream = queue.toKey('events');
     let position: string | undefined;
-    /** Beside a crowd. Since it began, the stream has not been read. */
+    /** Beside a crowd. What the stream tells meanwhile is not read. */
     let lap: { readonly until: number; ended: number } | undefined;
     const newLap = () => ({ until: performance.now() + lapMs, ended: 0 });
     while (!closed && isWanted()) {
@@ -141,7 +141,9 @@ export const createEndEvents = (options: {
           const most = crowdBeside(lap.ended);
           const told = await redis.xrange(stream, `(${position}`, '+', 'COUNT', most);
           const goesOn = told.length === most && listener.wanted().size <= mostWanted;
-          if (goesOn) position = last;
+          // What came before is seen in the jobs. It is not told again: one of them may have been added anew since.
+          if (!goesOn) await listener.lookUp();
+          position = last;
           lap = goesOn ? newLap() : undefined;
         }
       } catch (error) {

@@ -1,6 +1,7 @@
 /** Ended jobs as they lie in Redis, read without what is not asked for. */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
+import { parse } from './instance-store.ts';
 
 export interface StoredEnd {
   /** Milliseconds since the epoch; undefined while the job is open. */
@@ -16,7 +17,7 @@ export interface StoredJob extends StoredEnd {
 
 export interface JobHome {
   read(id: string): Promise<StoredJob | undefined>;
-  /** Of these jobs how each ended, without its data. Those that are open are left out. */
+  /** Of these jobs how each ended, without its data. Those that are open are left out. Redis does nothing else meanwhile. */
   readEnds(ids: readonly string[]): Promise<{
     readonly ended: ReadonlyMap<string, StoredEnd>;
     /** Jobs that there are not. */
@@ -34,9 +35,6 @@ return 1`;
 
 const endFields = ['finishedOn', 'returnvalue', 'failedReason'] as const;
 
-/** Redis does nothing else meanwhile. */
-const endsAtOnce = 250;
-
 /** ARGV: what the jobs' keys begin with; ids. Returns the place of each id that is not open and, unless the job is gone, its end. */
 const endsScript = `
 local found = {}
@@ -49,7 +47,7 @@ return found`;
 
 const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (string | null)[]): StoredEnd => ({
   finishedOn: finishedOn == null ? undefined : Number(finishedOn),
-  returnValue: returnValue == null ? undefined : JSON.parse(returnValue),
+  returnValue: parse(returnValue),
   failedReason: failedReason ?? undefined,
 });
 
@@ -69,15 +67,12 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
     readEnds: async (ids) => {
       const ended = new Map<string, StoredEnd>();
       const gone: string[] = [];
-      for (let first = 0; first < ids.length; first += endsAtOnce) {
-        const some = ids.slice(first, first + endsAtOnce);
-        // The key is there for its slot, which all of them share.
-        const found = await redis.eval(endsScript, 1, queue.toKey('meta'), queue.toKey(''), ...some);
-        for (const [place, ...end] of found as [number, ...(string | null)[]][]) {
-          const id = some[place] ?? '';
-          if (end.length === 0) gone.push(id);
-          else ended.set(id, storedEnd(end));
-        }
+      // The key is there for its slot, which all of them share.
+      const found = await redis.eval(endsScript, 1, queue.toKey('meta'), queue.toKey(''), ...ids);
+      for (const [place, ...end] of found as [number, ...(string | null)[]][]) {
+        const id = ids[place] ?? '';
+        if (end.length === 0) gone.push(id);
+        else ended.set(id, storedEnd(end));
       }
       return { ended, gone };
     },
