@@ -2,8 +2,8 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { includesRole } from '../operators/operator.ts';
-import type { IssuedToken } from '../operators/operators.ts';
-import { mostTokens } from '../operators/tokens.ts';
+
+import { type IssuedToken, mostTokens } from '../operators/tokens.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';

@@ -1,7 +1,7 @@
 /** Bearer tokens: one's own, and for admins everybody's. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
-import type { IssuedToken } from '../../operators/operators.ts';
+import type { IssuedToken } from '../../operators/tokens.ts';
 import { mostTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
