@@ -1,6 +1,7 @@
 /**
  * What a command has of the world. The executable hands in the process's own; a test hands in its own.
  */
+import type { Command } from 'commander';
 import type { Fetch } from '../client/patient-fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import type { Outcome } from './exit-codes.ts';
@@ -12,11 +13,7 @@ export interface Output {
   readonly columns?: number;
 }
 
-export interface Input extends AsyncIterable<string | Uint8Array> {
-  readonly isTTY?: boolean;
-  /** Only on a terminal: keys come one by one and are not echoed. */
-  setRawMode?(raw: boolean): unknown;
-}
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 export interface CliContext {
   readonly stdout: Output;
@@ -41,6 +38,10 @@ export interface Report {
   /** One sentence for a person, on stderr; in the JSON, too. */
   readonly problem?: string;
 }
+
+/** Is told what a command came to; the service itself ends with an exit code. */
+export type Done = (end: Report | number) => void;
+export type AddCommand = (program: Command, context: CliContext, done: Done) => void;
 
 /** Not to be confused with a failure: the command was never begun. Thrown, because option parsers can do nothing else. */
 export class UsageProblem extends Error {}

@@ -1,9 +1,8 @@
 /** `paraph index rebuild`: makes the search index anew from the jobs. It is searched meanwhile as it was. */
-import type { Command } from 'commander';
 import { doneBy } from '../operators/audit.ts';
-import type { CliContext, Report } from './context.ts';
-import { whileShowing } from './operations-progress.ts';
+import type { AddCommand, CliContext, Report } from './context.ts';
 import { needsIndex, withOperations } from './operations-session.ts';
+import { bar, whileShowing } from './progress.ts';
 
 const rebuild = (context: CliContext): Promise<Report> =>
   withOperations(context, async (session) => {
@@ -14,7 +13,7 @@ const rebuild = (context: CliContext): Promise<Report> =>
     try {
       const { indexed } = await whileShowing(context, (show) =>
         history.rebuild(
-          ({ indexed: done, expected }) => show({ done, total: expected, label: 'indexed' }),
+          ({ indexed: done, expected }) => show(`${bar(done, expected)} ${done} of ${expected} indexed`),
           signal,
         ),
       );
@@ -30,12 +29,11 @@ const rebuild = (context: CliContext): Promise<Report> =>
     }
   });
 
-export const addIndex = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addIndex: AddCommand = (program, context, done) => {
   program
     .command('index')
     .description('the search index behind paraph ls and the console')
     .command('rebuild')
     .description('make it anew from the transactions themselves')
-    .option('--json', 'print one JSON document')
     .action(async () => done(await rebuild(context)));
 };

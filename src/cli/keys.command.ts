@@ -4,14 +4,13 @@
  *
  * Nothing is made here where nothing is: a first key under a master key that is not the service's would lock the service out.
  */
-import type { Command } from 'commander';
 import type { Configuration } from '../configuration/schema.ts';
 import type { SigningKey, SigningKeys } from '../oauth/signing-keys.ts';
-import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { existingMasterKey } from './operations-master-key.ts';
+import { usableConfiguration } from './configuration-file.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { iso, isoOrNull } from './operations-row.ts';
 import { paletteFor } from './screen.ts';
-import { withServiceRedis } from './service-redis.ts';
-import { usableConfiguration } from './usable-configuration.ts';
+import { existingMasterKey, withServiceRedis } from './service-redis.ts';
 
 interface Options {
   readonly tenant?: string;
@@ -43,8 +42,6 @@ const tenantsOf = ({ oidc }: Configuration, wanted: string | undefined): readonl
 const isSealedOtherwise = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('the master key does not open');
 
-const iso = (ms: number): string => new Date(ms).toISOString();
-
 const shown = ({ tenant, keys }: TenantKeys) => ({
   tenant,
   keys: keys.map(({ kid, kty, state, signsFrom, withdrawnAt }) => ({
@@ -52,8 +49,8 @@ const shown = ({ tenant, keys }: TenantKeys) => ({
     kty,
     state,
     // The first keys have signed from the beginning.
-    signsFrom: signsFrom === 0 ? null : iso(signsFrom),
-    withdrawnAt: withdrawnAt === undefined ? null : iso(withdrawnAt),
+    signsFrom: isoOrNull(signsFrom),
+    withdrawnAt: isoOrNull(withdrawnAt),
   })),
 });
 
@@ -111,7 +108,7 @@ const run = async (context: CliContext, action: keyof typeof actions, options: O
   });
 };
 
-export const addKeys = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addKeys: AddCommand = (program, context, done) => {
   const keys = program
     .command('keys')
     .description('manage the keys that sign ID tokens (on the machine of the service)');
@@ -119,13 +116,11 @@ export const addKeys = (program: Command, context: CliContext, done: (report: Re
     .command('list')
     .description('show which are published, which sign and until when')
     .option('--tenant <id>', 'by default all')
-    .option('--json', 'print one JSON document')
     .action(async (options: Options) => done(await run(context, 'list', options)));
   keys
     .command('rotate')
     .description('publish new keys, which sign later and replace the old ones')
     .option('--tenant <id>', 'by default all')
     .option('--publish-seconds <n>', 'only published for so long; 0 in an emergency', parsePublishSeconds)
-    .option('--json', 'print one JSON document')
     .action(async (options: Options) => done(await run(context, 'rotate', options)));
 };

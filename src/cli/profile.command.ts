@@ -1,11 +1,10 @@
 /** `paraph profile`: what a mobile user can sign with. */
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
-import type { Command } from 'commander';
 import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
 import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import type { CliContext, Report } from './context.ts';
-import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
+import type { AddCommand, CliContext, Report } from './context.ts';
+import { type Field, fieldsText, paletteFor, printable } from './screen.ts';
 
 /** `2029-11-20`; undefined for bytes that are no certificate, which is the service's business. */
 const endOfValidity = (base64: string | undefined): string | undefined => {
@@ -57,7 +56,7 @@ const profile = async (context: CliContext, msisdn: string, flags: ConnectionFla
   const reply = await connection.client.profile(msisdn);
   if (reply.kind !== 'answered') return failureReport(connection, reply, 'Interrupted.', { msisdn });
   const palette = paletteFor(context.stdout, context);
-  const fields = formatFields(fieldsOf(reply.value), widthOf(context.stdout), palette);
+  const fields = fieldsText(fieldsOf(reply.value), context);
   return {
     outcome: 'ok',
     document: { msisdn, ...reply.value },
@@ -65,7 +64,7 @@ const profile = async (context: CliContext, msisdn: string, flags: ConnectionFla
   };
 };
 
-export const addProfile = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addProfile: AddCommand = (program, context, done) => {
   const command = program
     .command('profile')
     .description('show what a mobile user can sign with')

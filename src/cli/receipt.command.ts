@@ -1,8 +1,7 @@
 /** `paraph receipt`: shows a user, on the phone that signed, what became of the signature. */
-import type { Command } from 'commander';
 import type { Reaction } from '../client/reply.ts';
 import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import type { CliContext, Report } from './context.ts';
+import type { AddCommand, CliContext, Report } from './context.ts';
 import { whileWaiting } from './progress.ts';
 import { paletteFor } from './screen.ts';
 
@@ -41,7 +40,7 @@ const receipt = async (
   };
 };
 
-export const addReceipt = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addReceipt: AddCommand = (program, context, done) => {
   const command = program
     .command('receipt')
     .description('show the user a receipt for a signature')

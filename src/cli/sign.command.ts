@@ -2,14 +2,12 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Command } from 'commander';
 import { profileUriOf } from '../client/wire-requests.ts';
 import { profileNames } from '../protocol/requests.ts';
 import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
-import { outstandingReport } from './outstanding.ts';
+import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
 import { whileWaiting } from './progress.ts';
-import { deliveredReport, signatureReport } from './signature-report.ts';
+import { standingReport } from './signature-report.ts';
 import { obtainTrust } from './trust.ts';
 
 interface SignFlags extends ConnectionFlags {
@@ -112,23 +110,11 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
     }
     standing = polled.value;
   }
-  switch (standing.state) {
-    case 'outstanding':
-      return outstandingReport(connection, ended);
-    case 'delivered':
-      return deliveredReport(context, ended, standing.services);
-    case 'signed':
-      return signatureReport(
-        context,
-        ended,
-        standing,
-        obtained && { text, trust: obtained.value },
-        flags.out,
-      );
-  }
+  const check = obtained && { text, trust: obtained.value };
+  return standingReport(context, connection, ended, standing, check, flags.out);
 };
 
-export const addSign = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addSign: AddCommand = (program, context, done) => {
   const command = program
     .command('sign')
     .description('ask a mobile user to sign a text, and verify the signature')

@@ -1,11 +1,9 @@
 /** `paraph status`: how a transaction stands, or with `--wait` how it ends. */
-import type { Command } from 'commander';
 import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
-import { outstandingReport } from './outstanding.ts';
+import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
 import { whileWaiting } from './progress.ts';
 import { checkWritable, parseSeconds } from './sign.command.ts';
-import { deliveredReport, signatureReport } from './signature-report.ts';
+import { standingReport } from './signature-report.ts';
 import { obtainTrust } from './trust.ts';
 
 interface StatusFlags extends ConnectionFlags {
@@ -39,21 +37,11 @@ const status = async (context: CliContext, msspTransId: string, flags: StatusFla
     ask,
   );
   if (reply.kind !== 'answered') return failureReport(connection, reply, goesOn, { msspTransId });
-  const standing = reply.value;
-  switch (standing.state) {
-    case 'outstanding':
-      return outstandingReport(connection, { msspTransId });
-    case 'delivered':
-      return deliveredReport(context, { msspTransId }, standing.services);
-    case 'signed': {
-      const check =
-        text === undefined || obtained === undefined ? undefined : { text, trust: obtained.value };
-      return signatureReport(context, { msspTransId }, standing, check, flags.out);
-    }
-  }
+  const check = text === undefined || obtained === undefined ? undefined : { text, trust: obtained.value };
+  return standingReport(context, connection, { msspTransId }, reply.value, check, flags.out);
 };
 
-export const addStatus = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addStatus: AddCommand = (program, context, done) => {
   const command = program
     .command('status')
     .description('show how an asynchronous transaction stands')

@@ -1,7 +1,7 @@
 /** Callbacks over the API: those of a transaction, the dead ones, and their replay. */
 import { Hono } from 'hono';
 import type { CallbackRefusal, OneCallbackReplay } from '../../operators/callback-replays.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { shownCallbacks } from '../shown-callback.ts';
 import { answer, refuse } from './answers.ts';
@@ -41,7 +41,7 @@ export const presentCallbackReplay = (result: OneCallbackReplay): Response => {
   }
 };
 
-export const createCallbackRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createCallbackRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { callbacks, history, providers } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 

@@ -51,6 +51,9 @@ const filterShape = {
   text: text(256).optional(),
 };
 
+export const detailQuery = z.object({ reveal: z.stringbool().default(true) });
+export const eventsQuery = z.object({ rows: z.stringbool().default(false) });
+
 export const transactionsQuery = z.strictObject({
   ...filterShape,
   limit: count(500).default(50),

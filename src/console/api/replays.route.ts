@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Role } from '../../operators/operator.ts';
 import type { ReplaySelection } from '../../operators/replays.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople, shownPlan } from '../redaction.ts';
 import { needs } from '../session/session.ts';
 import { answer, refuse } from './answers.ts';
@@ -42,7 +42,7 @@ const shown = <T extends { readonly reason: string }>(role: Role, bulk: T): obje
   return seesPeople(role) ? { reason, ...rest } : rest;
 };
 
-export const createReplayRoutes = ({ replays }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createReplayRoutes = ({ replays }: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.post('/replays/plan', needs('operator'), async (c) => {

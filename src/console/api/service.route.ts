@@ -1,14 +1,14 @@
 /** How the service does, over the API: overview, queues, application providers, the audit log, and who asks. */
 import { Hono } from 'hono';
 import { queuesOf } from '../board/queues-of.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from '../deps.ts';
 import { needs } from '../session/session.ts';
 import { answer, refuse } from './answers.ts';
 import { auditQuery, overviewQuery, readQuery } from './input.ts';
 
 const hourMs = 3_600_000;
 
-export const createServiceRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { history, audit, shards, providers, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 

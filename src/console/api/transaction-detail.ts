@@ -9,18 +9,20 @@ import type { z } from 'zod';
 import type { SignatureState } from '../../../machines/signature.machine.ts';
 import { parsed, type TransactionRow } from '../../history/row.ts';
 import { type AuditEntry, doneBy } from '../../operators/audit.ts';
+import type { Role } from '../../operators/operator.ts';
 import { type JobFields, statesOf } from '../../operators/states.ts';
 import { faultTable } from '../../protocol/fault.ts';
 import type { SignatureRequest } from '../../protocol/requests.ts';
 import { shardFor } from '../../transactions/answers.ts';
 import { recordIn, signatureRecordSchema } from '../../transactions/contract.ts';
 import type { TransactionView } from '../../transactions/view.ts';
-import type { ConsoleDeps, ConsoleSession } from '../deps.ts';
+import type { AdminApiDeps, ConsoleSession } from '../deps.ts';
 import {
   isSecretText,
   type ShownFault,
   type ShownRow,
   seesPeople,
+  shortNumber,
   shownFault,
   shownNumber,
   shownRow,
@@ -60,6 +62,8 @@ export interface ShownRequest {
     readonly kind: SignatureRequest['data']['kind'];
     /** Hidden from a viewer; a one-time password from everybody. */
     readonly text?: string;
+    /** Its length, for whoever might see it. */
+    readonly characters?: number;
     /** The rows of an approval, as JSON. */
     readonly dtbd?: string;
   };
@@ -90,10 +94,16 @@ export interface TransactionDetail {
   readonly timeline: readonly TimelineEntry[];
 }
 
+/** Who looks, and whether they want to see what is recorded. */
+interface Sight {
+  readonly role: Role;
+  readonly reveal: boolean;
+}
+
 type StoredRecord = z.infer<typeof signatureRecordSchema>;
 
 /** Entries of the audit log about one transaction. */
-const mostActions = 200;
+const mostActions = 1000;
 /** The log's time is that of Redis, a transaction's that of the API. */
 const clocksApartMs = 60_000;
 
@@ -110,7 +120,7 @@ const asAnswered = (row: TransactionRow, view: TransactionView | undefined): Tra
 
 const bytesOf = (base64: string): number => Buffer.byteLength(base64, 'base64');
 
-export const createDetails = (deps: ConsoleDeps) => {
+export const createDetails = (deps: AdminApiDeps) => {
   const { history, transactions, shards, redis, audit } = deps;
 
   const readJob = async (id: string): Promise<JobFields> => {
@@ -121,29 +131,37 @@ export const createDetails = (deps: ConsoleDeps) => {
   const statesIn = (
     job: JobFields,
     row: TransactionRow,
-    { operator: { role } }: ConsoleSession,
+    audited: readonly AuditEntry[],
+    { role, reveal }: Sight,
   ): readonly TimelineEntry[] => {
     let last = row.submittedAt;
-    return statesOf(row, job).map(({ state, attempt, at = last, fault, ordered }): TimelineEntry => {
+    return statesOf(row, job).map(({ state, attempt, fault, ordered, ...told }): TimelineEntry => {
+      // Two clocks, which may be milliseconds apart: what was ordered has not begun before.
+      const orderedAt = audited.find(({ id }) => id === ordered?.order)?.at ?? 0;
+      const at = Math.max(told.at ?? last, orderedAt);
       last = at;
       return {
         kind: 'state',
         at,
         attempt,
         state,
-        ...(fault !== undefined && { fault: shownFault(role, fault) }),
+        ...(fault !== undefined && { fault: shownFault(role, fault, reveal) }),
         ...(ordered !== undefined && { by: { who: ordered.by, order: ordered.order } }),
       };
     });
   };
 
-  const actionsOn = async (row: TransactionRow, { operator: { role } }: ConsoleSession) => {
+  const auditedOf = async (row: TransactionRow): Promise<readonly AuditEntry[]> => {
     const page = await audit.read({
       target: row.msspTransId,
       from: Math.max(0, row.submittedAt - clocksApartMs),
       limit: mostActions,
     });
-    return (page?.entries ?? []).map(({ at, action, who, via, reason, details }): TimelineEntry => {
+    return page?.entries ?? [];
+  };
+
+  const actionsIn = (audited: readonly AuditEntry[], { role }: Sight): readonly TimelineEntry[] =>
+    audited.map(({ at, action, who, via, reason, details }): TimelineEntry => {
       const outcome = details?.outcome;
       return {
         kind: 'action',
@@ -156,14 +174,13 @@ export const createDetails = (deps: ConsoleDeps) => {
         ...(outcome !== undefined && { outcome: String(outcome) }),
       };
     });
-  };
 
   const requestOf = (
     { msisdn, messagingMode, timeoutSeconds, caller, services, data }: SignatureRequest,
     { profile }: TransactionRow,
-    { operator: { role } }: ConsoleSession,
+    { role, reveal }: Sight,
   ): ShownRequest => ({
-    msisdn: shownNumber(role, msisdn.number),
+    msisdn: reveal ? shownNumber(role, msisdn.number) : shortNumber(msisdn.number),
     messagingMode,
     timeoutSeconds,
     instant: caller.instant,
@@ -171,7 +188,9 @@ export const createDetails = (deps: ConsoleDeps) => {
     language: services.userLang?.language,
     data: {
       kind: data.kind,
+      ...(seesPeople(role) && { characters: [...data.text].length }),
       ...(seesPeople(role) &&
+        reveal &&
         !isSecretText(profile) && {
           text: data.text,
           ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
@@ -179,10 +198,7 @@ export const createDetails = (deps: ConsoleDeps) => {
     },
   });
 
-  const outcomeOf = (
-    record: StoredRecord | undefined,
-    { operator: { role } }: ConsoleSession,
-  ): ShownOutcome | undefined => {
+  const outcomeOf = (record: StoredRecord | undefined, { role, reveal }: Sight): ShownOutcome | undefined => {
     const outcome = record?.outcome;
     if (outcome === undefined) return undefined;
     return {
@@ -192,40 +208,49 @@ export const createDetails = (deps: ConsoleDeps) => {
       sscdId: outcome.sscdId,
       validated: outcome.validated ?? false,
       receipt: record?.receipt,
-      ...(seesPeople(role) && {
-        geofencing: outcome.geofencing,
-        subscriberNetwork: outcome.subscriberNetwork,
-      }),
+      ...(seesPeople(role) &&
+        reveal && {
+          geofencing: outcome.geofencing,
+          subscriberNetwork: outcome.subscriberNetwork,
+        }),
     };
   };
 
   return {
     /**
+     * @param reveal Whether an operator wants to see number, text and place, and what others wrote of a fault. Only that is recorded.
      * @returns Undefined when there is no such transaction, or no longer.
      * @throws When the look cannot be recorded: then it is not had.
      */
-    read: async (id: string, session: ConsoleSession): Promise<TransactionDetail | undefined> => {
+    read: async (
+      id: string,
+      session: ConsoleSession,
+      reveal = true,
+    ): Promise<TransactionDetail | undefined> => {
       const listed = await history.find(id);
       if (listed === undefined) return undefined;
       const { role } = session.operator;
-      if (seesPeople(role)) {
+      const sight = { role, reveal };
+      if (reveal && seesPeople(role)) {
         const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
         await audit.record(entry, `view:${session.id}:${id}`);
       }
-      const [job, view, actions] = await Promise.all([
+      const [job, view, audited] = await Promise.all([
         readJob(id),
         transactions.find(id).catch(() => undefined),
-        actionsOn(listed, session),
+        auditedOf(listed),
       ]);
       const row = asAnswered(listed, view);
       const record = recordOf(job);
-      const timeline = [...statesIn(job, row, session), ...actions].toSorted((a, b) => a.at - b.at);
+      const timeline = [...actionsIn(audited, sight), ...statesIn(job, row, audited, sight)].toSorted(
+        (a, b) => a.at - b.at,
+      );
       const open = row.state === 'submitted' || row.state === 'pending';
       return {
-        transaction: shownRow(role, row),
+        transaction: shownRow(role, row, reveal),
         deadline: open && record?.attempt === row.attempt ? record.deadline : undefined,
-        request: view && requestOf(view.request, row, session),
-        outcome: row.state === 'failed' ? undefined : outcomeOf(record, session),
+        request: view && requestOf(view.request, row, sight),
+        outcome: row.state === 'failed' ? undefined : outcomeOf(record, sight),
         timeline,
       };
     },

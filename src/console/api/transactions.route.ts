@@ -1,13 +1,24 @@
 /** Transactions over the API: lists, one of them, its progress, replay and cancel. */
 import { type Context, Hono } from 'hono';
+import type { Change } from '../../history/watch.ts';
 import { headOfStream } from '../../oauth/head-of-stream.ts';
+import type { Role } from '../../operators/operator.ts';
 import type { OneReplay } from '../../operators/replays.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import type { AdminApiDeps, ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople, shownFault, shownRow } from '../redaction.ts';
 import { needs } from '../session/session.ts';
 import { answer, refuse } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
-import { filterOf, optionalReasonBody, readJson, readQuery, reasonBody, transactionsQuery } from './input.ts';
+import {
+  detailQuery,
+  eventsQuery,
+  filterOf,
+  optionalReasonBody,
+  readJson,
+  readQuery,
+  reasonBody,
+  transactionsQuery,
+} from './input.ts';
 import type { Details } from './transaction-detail.ts';
 
 const unknown = (): Response => refuse(404, 'unknown', 'There is no such transaction');
@@ -54,7 +65,7 @@ const presentCancel = (result: Awaited<ReturnType<ConsoleDeps['replays']['cancel
 const lookEveryMs = 2000;
 
 export const createTransactionRoutes = (
-  deps: ConsoleDeps,
+  deps: AdminApiDeps,
   details: Details,
   streams: EventStreams,
 ): Hono<ConsoleEnvironment> => {
@@ -76,17 +87,36 @@ export const createTransactionRoutes = (
   });
 
   routes.get('/transactions/:id', async (c) => {
-    const detail = await details.read(c.req.param('id'), c.get('session'));
+    const query = readQuery(c, detailQuery);
+    if (!query.ok) return query.response;
+    const detail = await details.read(c.req.param('id'), c.get('session'), query.value.reveal);
     return detail === undefined ? unknown() : answer(detail);
   });
 
-  /** Which transactions have changed; `many` when they are too many to name. */
-  routes.get(
-    '/events',
-    (c) =>
+  const withRows = async (change: Change, role: Role): Promise<object> => {
+    if (change.kind === 'many') return change;
+    const rows = await Promise.all(change.ids.map(history.find));
+    return { ...change, rows: rows.flatMap((row) => (row === undefined ? [] : [shownRow(role, row)])) };
+  };
+
+  /** Which transactions have changed, with `rows` also how they stand now; `many` when they are too many to name. */
+  routes.get('/events', (c) => {
+    const query = readQuery(c, eventsQuery);
+    if (!query.ok) return query.response;
+    const session = c.get('session');
+    const newsOf = async (change: Change): Promise<object> =>
+      query.value.rows ? withRows(change, session.operator.role) : change;
+    return (
       headOfStream(c) ??
-      streams.open(c.get('session'), (send) => history.watch((change) => send('changed', change))),
-  );
+      streams.open(session, (send) =>
+        history.watch((change) => {
+          newsOf(change)
+            .catch(() => ({ kind: 'many' }))
+            .then((news) => send('changed', news));
+        }),
+      )
+    );
+  });
 
   const progressOf = (c: Context<ConsoleEnvironment>, id: string): Response =>
     streams.open(c.get('session'), (send) => {
