@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { causeOf } from '../client/unreachable.ts';
 import { serviceUrl } from './connection.ts';
-import { type CliContext, type Done, type Report, UsageProblem, variable } from './context.ts';
+import { type CliContext, type Done, Ended, type Report, UsageProblem, variable } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
 import { needsIndex, type OperationsSession, withOperations } from './operations-session.ts';
 import { type Column, table } from './operations-table.ts';
@@ -22,7 +22,7 @@ const tokenVariable = 'PARAPH_TOKEN';
 /** Lists are sent with commas; what is undefined is not sent. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly unknown[] | undefined>>;
 
-/** Asked by the parts of a path below `/admin/api`. All throw {@link Refused} for what is not answered with success. */
+/** Asked by the parts of a path below `/admin/api`. All throw {@link Ended} for what is not answered with success. */
 export interface Admin {
   /** What is away when nothing answers. */
   readonly place: 'Redis' | 'The service';
@@ -34,18 +34,13 @@ export interface Admin {
   events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
 }
 
-/** What an operator asked for and did not get. Nothing has happened then. */
-export class Refused extends Error {
-  readonly report: Report;
-  constructor(report: Report) {
-    super(report.problem);
-    this.report = report;
-  }
-}
-
-/** @param refused Names it in the JSON, for scripts. */
-export const refused = (outcome: Outcome, refused: string, problem: string, document: object = {}): Refused =>
-  new Refused({ outcome, document: { ...document, refused }, problem });
+/**
+ * What an operator asked for and did not get. Nothing has happened then.
+ *
+ * @param refused Names it in the JSON, for scripts.
+ */
+export const refused = (outcome: Outcome, refused: string, problem: string, document: object = {}): Ended =>
+  new Ended({ outcome, document: { ...document, refused }, problem });
 
 const outcomes: Readonly<Record<number, Outcome>> = {
   400: 'usage',
@@ -61,8 +56,7 @@ const renamed: Readonly<Record<string, string>> = {
 };
 const refusalSchema = z.object({ error: z.string(), message: z.string() });
 
-const unreachable = (problem: string): Refused =>
-  new Refused({ outcome: 'unreachable', document: {}, problem });
+const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
 
 type Send = (request: Request) => Promise<Response>;
 
@@ -168,14 +162,9 @@ const withAdmin = async (
       `A service elsewhere needs a token: in ${tokenVariable}, or the variable that --token-env names.`,
     );
   }
-  try {
-    return await (token === undefined
-      ? withOperations(context, async (session) => work(await localAdmin(context, session)))
-      : work(remoteAdmin(context, flags, token)));
-  } catch (error) {
-    if (error instanceof Refused) return error.report;
-    throw error;
-  }
+  return token === undefined
+    ? withOperations(context, async (session) => work(await localAdmin(context, session)))
+    : work(remoteAdmin(context, flags, token));
 };
 
 /**

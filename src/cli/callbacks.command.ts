@@ -52,11 +52,7 @@ const replayMany = async (
       throw refused('refused', 'nothing-dead', 'No dead callback is found by this.', { plan });
     }
     context.stderr.write(planText(plan, { ...context, stdout: context.stderr }));
-    const answer = await confirm(context, `Replay ${plan.found}, at ${rate} a second?`);
-    if (answer === undefined) {
-      return { outcome: 'interrupted', document: {}, problem: 'Interrupted; nothing was replayed.' };
-    }
-    if (!answer) return { outcome: 'ok', document: { plan }, text: 'Nothing was replayed.\n' };
+    await confirm(context, `Replay ${plan.found}, at ${rate} a second?`, { plan });
   }
   const done = await admin.post<CallbackBulk>(['callbacks', 'replay'], { filter, perSecond: rate, reason });
   const { found, replayed, left, truncated } = done;

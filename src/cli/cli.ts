@@ -13,7 +13,7 @@ import { addCallbacks } from './callbacks.command.ts';
 import { addCancel } from './cancel.command.ts';
 import { addClients } from './clients.command.ts';
 import { addConfig } from './config-check.command.ts';
-import { type CliContext, type Done, type Report, UsageProblem } from './context.ts';
+import { type CliContext, type Done, Ended, type Report } from './context.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addHashPassword } from './hash-password.command.ts';
 import { addIndex } from './index.command.ts';
@@ -116,7 +116,7 @@ const reportOf = (error: unknown): Report | undefined => {
     const problem = error.code === 'commander.help' ? 'Which command?' : usageSentence(error);
     return { outcome: 'usage', document: {}, problem };
   }
-  if (error instanceof UsageProblem) return { outcome: 'usage', document: {}, problem: error.message };
+  if (error instanceof Ended) return error.report;
   const problem = error instanceof Error ? error.message : String(error);
   return { outcome: 'unexpected', document: {}, problem: `Unexpected: ${problem}` };
 };

@@ -7,7 +7,7 @@
 import type { Command } from 'commander';
 import type { Reply } from '../client/reply.ts';
 import { createSignatureClient, type SignatureClient } from '../client/signature-client.ts';
-import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
+import { type CliContext, Ended, type Report, UsageProblem, variable } from './context.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -109,30 +109,24 @@ export const outstandingReport = (
 });
 
 /**
- * What to say when a call was not answered with 200.
- *
  * @param goesOn Said on Ctrl-C: what became of what was sent.
  * @param known  Members for the JSON that are known already.
+ * @throws Ended When the call was not answered with 200.
  */
-export const failureReport = (
-  { url }: Connection,
-  reply: Exclude<Reply<unknown>, { kind: 'answered' }>,
-  goesOn: string,
-  known: object = {},
-): Report => {
+export const answerIn = <T>({ url }: Connection, reply: Reply<T>, goesOn: string, known: object = {}): T => {
   switch (reply.kind) {
+    case 'answered':
+      return reply.value;
     case 'fault': {
       const { code, reason, detail } = reply.fault;
       const problem = `Fault ${code} ${reason}: ${detail}`;
-      return { outcome: 'fault', document: { ...known, fault: reply.fault }, problem };
+      throw new Ended({ outcome: 'fault', document: { ...known, fault: reply.fault }, problem });
     }
-    case 'unreachable':
-      return {
-        outcome: 'unreachable',
-        document: known,
-        problem: `No signature service at ${url}: ${reply.cause}.`,
-      };
+    case 'unreachable': {
+      const problem = `No signature service at ${url}: ${reply.cause}.`;
+      throw new Ended({ outcome: 'unreachable', document: known, problem });
+    }
     case 'aborted':
-      return { outcome: 'interrupted', document: known, problem: goesOn };
+      throw new Ended({ outcome: 'interrupted', document: known, problem: goesOn });
   }
 };

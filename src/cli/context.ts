@@ -43,8 +43,24 @@ export interface Report {
 export type Done = (end: Report | number) => void;
 export type AddCommand = (program: Command, context: CliContext, done: Done) => void;
 
-/** Not to be confused with a failure: the command was never begun. Thrown, because option parsers can do nothing else. */
-export class UsageProblem extends Error {}
+/** Thrown where a command has nothing more to do. */
+export class Ended extends Error {
+  readonly report: Report;
+  constructor(report: Report) {
+    super(report.problem);
+    this.report = report;
+  }
+}
+
+export const interrupted = (problem: string): Ended =>
+  new Ended({ outcome: 'interrupted', document: {}, problem: `Interrupted; ${problem}.` });
+
+/** The command was never begun. */
+export class UsageProblem extends Ended {
+  constructor(problem: string) {
+    super({ outcome: 'usage', document: {}, problem });
+  }
+}
 
 /** An environment variable; empty counts as unset. */
 export const variable = ({ env }: Pick<CliContext, 'env'>, name: string): string | undefined =>

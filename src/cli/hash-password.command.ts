@@ -5,9 +5,6 @@ import { readPassword } from './terminal-input.ts';
 
 const hash = async (context: CliContext): Promise<Report> => {
   const password = await readPassword(context, 'nothing was hashed');
-  if (password === undefined) {
-    return { outcome: 'interrupted', document: {}, problem: 'Interrupted; nothing was hashed.' };
-  }
   if (!isPlausiblePassword(password)) throw new UsageProblem('The password must have 1 to 1024 bytes.');
   const passwordHash = await hashPassword(password);
   return { outcome: 'ok', document: { passwordHash }, text: `${passwordHash}\n` };

@@ -1,6 +1,6 @@
 /** `paraph index rebuild`: makes the search index anew from the jobs. It is searched meanwhile as it was. */
 import { doneBy } from '../operators/audit.ts';
-import type { AddCommand, CliContext, Report } from './context.ts';
+import { type AddCommand, type CliContext, interrupted, type Report } from './context.ts';
 import { needsIndex, withOperations } from './operations-session.ts';
 import { bar, whileShowing } from './progress.ts';
 
@@ -20,7 +20,7 @@ const rebuild = (context: CliContext): Promise<Report> =>
       return { outcome: 'ok', document: { indexed }, text: `Indexed ${indexed} transactions.\n` };
     } catch (error) {
       if (signal.aborted) {
-        return { outcome: 'interrupted', document: {}, problem: 'Interrupted; the index is as it was.' };
+        throw interrupted('the index is as it was');
       }
       if (error instanceof Error && error.message.startsWith('Another process')) {
         return { outcome: 'outstanding', document: {}, problem: `${error.message}.` };

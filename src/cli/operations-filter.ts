@@ -68,12 +68,13 @@ export const parseTime =
     return time;
   };
 
+/** @param what `of seconds `, for the sentence about what is none. */
 export const parseCount =
-  (option: string, least: number, most: number) =>
+  (option: string, least: number, most: number, what = '') =>
   (text: string): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most)) {
-      throw new UsageProblem(`${option} must be a number from ${least} to ${most}.`);
+      throw new UsageProblem(`${option} must be a number ${what}from ${least} to ${most}.`);
     }
     return value;
   };

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
 import type { AddCommand, CliContext, Report } from './context.ts';
 import { type Field, fieldsText, paletteFor, printable } from './screen.ts';
 
@@ -54,12 +54,12 @@ const fieldsOf = (answer: ProfileAnswer): readonly Field[] => [
 const profile = async (context: CliContext, msisdn: string, flags: ConnectionFlags): Promise<Report> => {
   const connection = connect(context, flags);
   const reply = await connection.client.profile(msisdn);
-  if (reply.kind !== 'answered') return failureReport(connection, reply, 'Interrupted.', { msisdn });
+  const answer = answerIn(connection, reply, 'Interrupted.', { msisdn });
   const palette = paletteFor(context.stdout, context);
-  const fields = fieldsText(fieldsOf(reply.value), context);
+  const fields = fieldsText(fieldsOf(answer), context);
   return {
     outcome: 'ok',
-    document: { msisdn, ...reply.value },
+    document: { msisdn, ...answer },
     text: `${palette.green(`${printable(msisdn)} can be asked to sign.`)}\n\n${fields}`,
   };
 };

@@ -1,6 +1,6 @@
 /** `paraph receipt`: shows a user, on the phone that signed, what became of the signature. */
 import type { Reaction } from '../client/reply.ts';
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
 import type { AddCommand, CliContext, Report } from './context.ts';
 import { whileWaiting } from './progress.ts';
 import { paletteFor } from './screen.ts';
@@ -28,15 +28,13 @@ const receipt = async (
   const reply = await whileWaiting(context, `waiting for ${msisdn}`, undefined, () =>
     connection.client.receipt({ msspTransId, msisdn, text, language: flags.lang }),
   );
-  if (reply.kind !== 'answered') {
-    const goesOn = 'Interrupted; the receipt goes on, and stays on the phone for its time.';
-    return failureReport(connection, reply, goesOn, { msspTransId });
-  }
-  const paint = paletteFor(context.stdout, context)[reply.value === 'accepted' ? 'green' : 'bold'];
+  const goesOn = 'Interrupted; the receipt goes on, and stays on the phone for its time.';
+  const reaction = answerIn(connection, reply, goesOn, { msspTransId });
+  const paint = paletteFor(context.stdout, context)[reaction === 'accepted' ? 'green' : 'bold'];
   return {
     outcome: 'ok',
-    document: { msspTransId, msisdn, receipt: reply.value },
-    text: `${paint(words[reply.value])}\n`,
+    document: { msspTransId, msisdn, receipt: reaction },
+    text: `${paint(words[reaction])}\n`,
   };
 };
 

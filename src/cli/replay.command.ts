@@ -82,11 +82,7 @@ const replayMany = async (
     context.stderr.write(planText(planned, { ...context, stdout: context.stderr }));
     const people = planned.numbers === 1 ? 'one person' : `${planned.numbers} people`;
     const question = `Replay ${planned.replayable} at ${rate} a second, and prompt ${people}?`;
-    const answer = await confirm(context, question);
-    if (answer === undefined) {
-      return { outcome: 'interrupted', document: {}, problem: 'Interrupted; nothing was replayed.' };
-    }
-    if (!answer) return { outcome: 'ok', document, text: 'Nothing was replayed.\n' };
+    await confirm(context, question, document);
   }
   const order = { ...selection, perSecond: rate, reason };
   const started = await admin.post<{ bulkId: string; plan: ShownPlan }>(['replays'], order);

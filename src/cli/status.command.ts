@@ -1,5 +1,5 @@
 /** `paraph status`: how a transaction stands, or with `--wait` how it ends. */
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
 import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
 import { whileWaiting } from './progress.ts';
 import { checkWritable, parseSeconds } from './sign.command.ts';
@@ -23,10 +23,8 @@ const status = async (context: CliContext, msspTransId: string, flags: StatusFla
   }
   await checkWritable(flags.out);
   const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
-  const obtained = text === undefined ? undefined : await obtainTrust(connection, flags.trust);
-  if (obtained !== undefined && obtained.kind !== 'answered') {
-    return failureReport(connection, obtained, goesOn);
-  }
+  const check =
+    text === undefined ? undefined : { text, trust: await obtainTrust(connection, flags.trust, goesOn) };
 
   const until = context.now() + (flags.wait ? flags.timeout * 1000 : 0);
   const ask = () => (flags.wait ? client.statusAtEnd(msspTransId, until) : client.status(msspTransId));
@@ -36,9 +34,8 @@ const status = async (context: CliContext, msspTransId: string, flags: StatusFla
     flags.wait ? flags.timeout : undefined,
     ask,
   );
-  if (reply.kind !== 'answered') return failureReport(connection, reply, goesOn, { msspTransId });
-  const check = text === undefined || obtained === undefined ? undefined : { text, trust: obtained.value };
-  return standingReport(context, connection, { msspTransId }, reply.value, check, flags.out);
+  const standing = answerIn(connection, reply, goesOn, { msspTransId });
+  return standingReport(context, connection, { msspTransId }, standing, check, flags.out);
 };
 
 export const addStatus: AddCommand = (program, context, done) => {

@@ -86,12 +86,6 @@ const withOperators = async (context: CliContext, work: Work): Promise<Report> =
 };
 
 const nothingChanged = 'nothing was changed';
-const interrupted: Report = {
-  outcome: 'interrupted',
-  document: {},
-  problem: `Interrupted; ${nothingChanged}.`,
-};
-
 const changed = (result: SubjectResult | 'bad-password', name: string, text: string): Report => {
   switch (result) {
     case 'changed':
@@ -139,7 +133,6 @@ interface AddFlags extends PhoneFlags {
 const add = async (context: CliContext, name: string, flags: AddFlags): Promise<Report> => {
   const { role } = flags;
   const password = flags.password ? await readPassword(context, nothingChanged) : undefined;
-  if (flags.password && password === undefined) return interrupted;
   return withOperators(context, async ({ users }, session) => {
     const oidcSubject = await subjectIn(context, session, flags);
     const result = await users.add(session.operator, { name, role, password, oidcSubject });
@@ -150,7 +143,6 @@ const add = async (context: CliContext, name: string, flags: AddFlags): Promise<
 
 const setPassword = async (context: CliContext, name: string): Promise<Report> => {
   const password = await readPassword(context, nothingChanged);
-  if (password === undefined) return interrupted;
   return withOperators(context, async ({ users }, { operator }) =>
     changed(await users.setPassword(operator, name, password), name, `Changed. ${ended}`),
   );

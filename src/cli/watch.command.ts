@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TransactionDetail } from '../console/api/transaction-detail.ts';
 import type { ShownRow } from '../console/redaction.ts';
 import type { Overview } from '../history/overview.ts';
-import { type Admin, addAdminAction, Refused } from './admin.ts';
-import type { AddCommand, CliContext, Report } from './context.ts';
+import { type Admin, addAdminAction } from './admin.ts';
+import { type AddCommand, type CliContext, Ended, type Report } from './context.ts';
 import { duration, faultText, rowColumns, rowDocument, stateCell } from './operations-row.ts';
 import { tableLines } from './operations-table.ts';
 import { bar } from './progress.ts';
@@ -124,7 +124,7 @@ const unlessAway = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Refused && error.report.outcome !== 'unreachable') throw error;
+    if (error instanceof Ended && error.report.outcome !== 'unreachable') throw error;
     return undefined;
   }
 };
