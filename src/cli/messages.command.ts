@@ -8,7 +8,7 @@ import { readOutbox } from '../sscd/text-gateway.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { type Field, fieldsText, printable } from './screen.ts';
-import { silent, withServiceRedis } from './service-redis.ts';
+import { withServiceRedis } from './service-redis.ts';
 
 const messages = async (context: CliContext, msisdn: string): Promise<Report> => {
   const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
@@ -18,8 +18,7 @@ const messages = async (context: CliContext, msisdn: string): Promise<Report> =>
     throw new UsageProblem('This configuration sends messages by a webhook: they are not kept here.');
   }
   return withServiceRedis(context, async (redis) => {
-    const found = await readOutbox(redis, queue.prefix, number, context.now()).catch(() => undefined);
-    if (found === undefined) return silent;
+    const found = await readOutbox(redis, queue.prefix, number, context.now());
     const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
     return {
       outcome: 'ok',

@@ -14,7 +14,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { silent, withServiceRedis } from './service-redis.ts';
+import { withServiceRedis } from './service-redis.ts';
 
 /** For one command. */
 export interface OperationsSession extends OperatorsRooms {
@@ -33,10 +33,6 @@ const systemUser = (): string => {
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 };
-
-/** The connection gives up on a command that is not answered in time, with these words. */
-const isOfConnection = (error: unknown): boolean =>
-  error instanceof Error && /Command timed out|Connection is closed|max retries/i.test(error.message);
 
 export const needsIndex = ({ configuration }: Pick<OperationsSession, 'configuration'>): void => {
   if (configuration.operations.index) return;
@@ -81,9 +77,6 @@ export const withOperations = async (
     const operator = { name: `os:${systemUser()}`, role: 'admin', via: 'cli' } as const;
     try {
       return await work({ ...rooms, configuration, redis, shards, protocol, operator });
-    } catch (error) {
-      if (isOfConnection(error)) return silent;
-      throw error;
     } finally {
       await rooms.close();
       await closeShards(shards);

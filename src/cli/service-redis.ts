@@ -10,7 +10,9 @@ const connectTimeoutMs = 3000;
 
 const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
 
-export const silent = unreachable('Redis does not answer at the address in REDIS_URL.');
+/** The connection gives up on a command that is not answered in time, with these words. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof Error && /Command timed out|Connection is closed|max retries/i.test(error.message);
 
 /** Address of the private Redis of a data directory, when its Paraph runs. */
 const embeddedRedisUrl = async (dataDirectory: string): Promise<string | undefined> => {
@@ -43,11 +45,13 @@ export const withServiceRedis = async (
   // Without a listener ioredis prints; that it is not ready is told below.
   redis.on('error', () => undefined);
   try {
-    if (!(await settlesWithin(whenReady(redis), connectTimeoutMs))) return silent;
-    return await work(redis);
+    if (await settlesWithin(whenReady(redis), connectTimeoutMs)) return await work(redis);
+  } catch (error) {
+    if (!isOfConnection(error)) throw error;
   } finally {
     redis.disconnect();
   }
+  return unreachable('Redis does not answer at the address in REDIS_URL.');
 };
 
 /**
