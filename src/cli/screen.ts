@@ -73,3 +73,11 @@ export const formatFields = (fields: readonly Field[], width: number, { dim }: P
     .map((line) => `${line}\n`)
     .join('');
 };
+
+/** The same, as wide and as coloured as stdout. */
+export const fieldsText = (fields: readonly Field[], context: Pick<CliContext, 'stdout' | 'env'>): string =>
+  formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
+
+/** One line for each name. */
+export const countFields = (label: string, counts: Readonly<Record<string, number>>): readonly Field[] =>
+  Object.entries(counts).map(([name, count], index) => [index === 0 ? label : '', `${name}: ${count}`]);
