@@ -64,7 +64,7 @@ const answersAbout = async (who: (typeof roles)[number], ids: readonly string[])
   for (const name of await queuesOf(who)) {
     for (const { method, route } of appRoutes.api) {
       if (method !== 'get') continue;
-      for (const id of ids) {
+      for (const id of route.includes(':jobId') ? ids : ids.slice(0, 1)) {
         const path = route.replace(':queueName', name).replace(':jobId', id);
         texts.push(await read(who, `${path}?activeQueue=${name}`));
       }

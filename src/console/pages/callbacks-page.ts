@@ -47,11 +47,11 @@ export const callbacksSection = (
 ${
   callbacks.length === 0
     ? html`<p class="quiet">There is nothing to tell yet.</p>`
-    : cardTable({
-        caption: 'Callbacks of this transaction',
-        headings: ['End', 'State', ['Tries', 'number'], 'Last try', 'Problem', ['Replay', 'unseen']],
-        rows: callbacks.map((callback) => ofTransaction(session, callback)),
-      })
+    : cardTable(
+        'Callbacks of this transaction',
+        ['End', 'State', ['Tries', 'number'], 'Last try', 'Problem', ['Replay', 'unseen']],
+        callbacks.map((callback) => ofTransaction(session, callback)),
+      )
 }</section>`;
 };
 

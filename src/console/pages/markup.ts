@@ -96,24 +96,20 @@ export const facts = (...all: readonly (readonly [name: string, value: Content |
 export type Heading = string | readonly [label: string, kind: 'number' | 'unseen'];
 
 /** A table that narrow screens show as cards. @param order Of a list that gets news: see assets/console.js. */
-export const cardTable = (table: {
-  readonly caption?: string;
-  readonly headings: readonly Heading[];
-  readonly rows: readonly Html[];
-  readonly order?: 'first' | 'later';
-}): Html => {
-  const headings = table.headings.map((heading) => {
+export const cardTable = (
+  caption: string,
+  headings: readonly Heading[],
+  rows: readonly Html[],
+  order?: 'first' | 'later',
+): Html => {
+  const titles = headings.map((heading) => {
     const [label, kind] = typeof heading === 'string' ? [heading, ''] : heading;
     return kind === 'unseen'
       ? html`<th scope="col" role="columnheader"><span class="unseen">${label}</span></th>`
       : html`<th scope="col" role="columnheader" class="${kind}">${label}</th>`;
   });
-  const { caption, rows, order } = table;
-  return html`<table class="cards" role="table">${
-    caption === undefined ? nothing : html`<caption class="unseen">${caption}</caption>`
-  }<thead role="rowgroup"><tr role="row">${headings}</tr></thead><tbody role="rowgroup"${
-    order === undefined ? '' : html` data-rows="${order}"`
-  }>${rows}</tbody></table>`;
+  const news = order === undefined ? nothing : html` data-rows="${order}"`;
+  return html`<table class="cards" role="table"><caption class="unseen">${caption}</caption><thead role="rowgroup"><tr role="row">${titles}</tr></thead><tbody role="rowgroup"${news}>${rows}</tbody></table>`;
 };
 
 /** How many there are of each. */
@@ -144,10 +140,10 @@ export interface PagedList {
 }
 
 /** A list, newest first, that counts what is new while somebody reads it. */
-export const pagedList = ({ path, fields, isFirst, next, summary, empty, ...list }: PagedList): Html =>
-  html`<div class="bar"><p aria-live="polite"><strong>${summary}</strong> <button id="news" type="button" class="plain" hidden></button></p>${list.action ?? nothing}</div>
-${empty === undefined ? nothing : html`<p class="empty">${empty}</p>`}
-${cardTable({ ...list, order: isFirst ? 'first' : 'later' })}
+export const pagedList = ({ path, fields, isFirst, next, ...list }: PagedList): Html =>
+  html`<div class="bar"><p aria-live="polite"><strong>${list.summary}</strong> <button id="news" type="button" class="plain" hidden></button></p>${list.action ?? nothing}</div>
+${list.empty === undefined ? nothing : html`<p class="empty">${list.empty}</p>`}
+${cardTable(list.caption, list.headings, list.rows, isFirst ? 'first' : 'later')}
 <nav class="paging" aria-label="Pages">${
     isFirst ? html`<span></span>` : html`<a href="${path}${queryOf(fields)}">Newest</a>`
   }${

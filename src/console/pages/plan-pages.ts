@@ -87,11 +87,7 @@ const promptedRow = ({ msspTransId, apId, msisdn, fault, attempt }: ShownRow): H
   }</td><td role="cell" class="number" data-label="attempt">${attempt}</td></tr>`;
 
 const prompted = ({ first, replayable }: ShownPlan): Html => html`<h2>Whom it would prompt</h2>
-${cardTable({
-  caption: 'Whom it would prompt',
-  headings: ['Transaction', 'Application', 'Number', 'Fault', ['Attempt', 'number']],
-  rows: first.map(promptedRow),
-})}
+${cardTable('Whom it would prompt', ['Transaction', 'Application', 'Number', 'Fault', ['Attempt', 'number']], first.map(promptedRow))}
 ${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
 
 const backToFailed = (form: FilterForm): string =>

@@ -51,9 +51,9 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkStandin
 <div data-region="bulks">${
       bulks.length === 0
         ? html`<p class="empty">No bulk replay has been ordered in the last month.</p>`
-        : cardTable({
-            caption: 'Bulk replays, newest first',
-            headings: [
+        : cardTable(
+            'Bulk replays, newest first',
+            [
               'Ordered',
               'State',
               'By',
@@ -63,7 +63,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkStandin
               ['Failed again', 'number'],
             ],
             rows,
-          })
+          )
     }</div>`,
   });
 };

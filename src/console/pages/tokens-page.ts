@@ -85,10 +85,11 @@ ${
 ${
   tokens.length === 0
     ? html`<p class="empty">There is none.</p>`
-    : cardTable({
-        headings: ['For', 'Acts for', 'Made', 'Good until', ['End', 'unseen']],
-        rows: tokens.map((token) => row(token, csrf)),
-      })
+    : cardTable(
+        'Tokens that are good',
+        ['For', 'Acts for', 'Made', 'Good until', ['End', 'unseen']],
+        tokens.map((token) => row(token, csrf)),
+      )
 }</section>
 <section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? html`<p>A token acts for a user, and there is none yet.</p>` : addForm(model)}</section></div>`,
   });

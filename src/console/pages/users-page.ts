@@ -86,13 +86,14 @@ ${
       )
 }
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">All users</h2>
-${cardTable({
-  headings: ['Name', 'Role', 'Way in', ['Change', 'unseen']],
-  rows: users.map(
+${cardTable(
+  'All users',
+  ['Name', 'Role', 'Way in', ['Change', 'unseen']],
+  users.map(
     (user) =>
       html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, model)}</td></tr>`,
   ),
-})}
+)}
 ${users.length === 0 ? html`<p class="empty">There is none yet. You are in by a link.</p>` : nothing}
 <h2>Login links of the service</h2>
 <p>A link that the service prints when it starts lets somebody in as the admin <strong>local</strong>, who is no user.</p>

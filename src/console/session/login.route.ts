@@ -9,7 +9,6 @@
  * changes nothing, or a link could end the logins of others.
  */
 import { type Context, Hono } from 'hono';
-import type { ConsoleLogin } from '../../console-login/console-login.ts';
 import { loginProblems } from '../../console-login/login-problem.ts';
 import { begunLoginSeconds } from '../../operators/begun-logins.ts';
 import {
@@ -150,47 +149,43 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     return c.redirect('/admin/login', 303);
   });
 
-  const addPhoneLogin = (login: ConsoleLogin): void => {
-    const { begunLogins } = operators;
+  if (phoneLogin === undefined) return routes;
+  const { begunLogins } = operators;
 
-    const backWith = (c: ConsoleContext, phone: PhoneProblem, next: string): Response =>
-      c.redirect(`/admin/login${queryOf({ phone, next: nextField(next) })}`, 303);
+  const backWith = (c: ConsoleContext, phone: PhoneProblem, next: string): Response =>
+    c.redirect(`/admin/login${queryOf({ phone, next: nextField(next) })}`, 303);
 
-    const enterAs = async (c: ConsoleContext, subject: string, next: string): Promise<Response> => {
-      const result = await operators.logInByOidc(subject);
-      if (result.kind !== 'in') return c.html(strangerPage({ subject }), 403);
-      await letIn(c, result.cookie);
-      // The session's cookie is not sent along a way that began at another site; our own page leads on without it.
-      c.header('refresh', `0;url=${next}`);
-      return c.html(enteredPage({ name: result.session.operator.name, next }));
-    };
-
-    routes.get(phoneLoginPath, async (c, otherwise) => {
-      if (!(await offersPhone())) return otherwise();
-      const next = nextPath(c.req.query('next'));
-      if (!(await begunLogins.mayBegin(addressOf(c.env?.incoming)))) return backWith(c, 'limited', next);
-      const begun = await login.begin();
-      if (begun === undefined) return backWith(c, 'away', next);
-      const cookie = await begunLogins.remember({ ...begun.secrets, next });
-      c.header('set-cookie', loginCookie(cookie, begunLoginSeconds, isSecure()));
-      return c.redirect(begun.address, 303);
-    });
-
-    routes.get(consoleCallbackPath, async (c) => {
-      const cookie = readLoginCookie(c.req.header('cookie'), isSecure());
-      const begun = await begunLogins.find(cookie);
-      if (begun === undefined) return backWith(c, 'over', home);
-      const returned = login.readReturned(new URL(c.req.url).searchParams, begun);
-      if (returned.kind === 'foreign' || !(await begunLogins.take(cookie)))
-        return backWith(c, 'over', begun.next);
-      c.header('set-cookie', endedLoginCookie(isSecure()));
-      const finished = await returned.finish();
-      return finished.ok
-        ? enterAs(c, finished.subject, begun.next)
-        : backWith(c, finished.problem, begun.next);
-    });
+  const enterAs = async (c: ConsoleContext, subject: string, next: string): Promise<Response> => {
+    const result = await operators.logInByOidc(subject);
+    if (result.kind !== 'in') return c.html(strangerPage({ subject }), 403);
+    await letIn(c, result.cookie);
+    // The session's cookie is not sent along a way that began at another site; our own page leads on without it.
+    c.header('refresh', `0;url=${next}`);
+    return c.html(enteredPage({ name: result.session.operator.name, next }));
   };
-  if (phoneLogin !== undefined) addPhoneLogin(phoneLogin);
+
+  routes.get(phoneLoginPath, async (c, otherwise) => {
+    if (!(await offersPhone())) return otherwise();
+    const next = nextPath(c.req.query('next'));
+    if (!(await begunLogins.mayBegin(addressOf(c.env?.incoming)))) return backWith(c, 'limited', next);
+    const begun = await phoneLogin.begin();
+    if (begun === undefined) return backWith(c, 'away', next);
+    const cookie = await begunLogins.remember({ ...begun.secrets, next });
+    c.header('set-cookie', loginCookie(cookie, begunLoginSeconds, isSecure()));
+    return c.redirect(begun.address, 303);
+  });
+
+  routes.get(consoleCallbackPath, async (c) => {
+    const cookie = readLoginCookie(c.req.header('cookie'), isSecure());
+    const begun = await begunLogins.find(cookie);
+    if (begun === undefined) return backWith(c, 'over', home);
+    const returned = phoneLogin.readReturned(new URL(c.req.url).searchParams, begun);
+    if (returned.kind === 'foreign' || !(await begunLogins.take(cookie)))
+      return backWith(c, 'over', begun.next);
+    c.header('set-cookie', endedLoginCookie(isSecure()));
+    const finished = await returned.finish();
+    return finished.ok ? enterAs(c, finished.subject, begun.next) : backWith(c, finished.problem, begun.next);
+  });
 
   return routes;
 };
