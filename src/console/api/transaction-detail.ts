@@ -94,7 +94,7 @@ export interface TransactionDetail {
   readonly timeline: readonly TimelineEntry[];
 }
 
-/** Who looks, and whether they want to see what is recorded. */
+/** Who looks, and whether at the person, too. */
 interface Sight {
   readonly role: Role;
   readonly reveal: boolean;
@@ -218,7 +218,7 @@ export const createDetails = (deps: AdminApiDeps) => {
 
   return {
     /**
-     * @param reveal Whether an operator wants to see number, text and place, and what others wrote of a fault. Only that is recorded.
+     * @param reveal False hides the person from an operator, too, and then the look is not recorded.
      * @returns Undefined when there is no such transaction, or no longer.
      * @throws When the look cannot be recorded: then it is not had.
      */
