@@ -1,7 +1,8 @@
 /**
- * The admin API, as the operators' commands ask it: over HTTP with a token, or beside the service without any. Then the API runs in
- * this process, over the service's Redis: whoever may open that Redis may read and write everything in it, so there is nothing to
- * log in to.
+ * The admin API, as the operators' commands ask it.
+ *
+ * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis. Anybody
+ * who can open that Redis can read and write all of it, so a login would protect nothing.
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -22,7 +23,7 @@ const tokenVariable = 'PARAPH_TOKEN';
 /** Lists are sent with commas; what is undefined is not sent. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly unknown[] | undefined>>;
 
-/** Asked by the parts of a path below `/admin/api`. All throw {@link Ended} for what is not answered with success. */
+/** Paths are below `/admin/api`, in parts. What is not answered with success throws {@link Ended}. */
 export interface Admin {
   /** What is away when nothing answers. */
   readonly place: 'Redis' | 'The service';
@@ -30,7 +31,7 @@ export interface Admin {
   needsIndex(): void;
   get<T>(path: readonly string[], query?: Query): Promise<T>;
   post<T>(path: readonly string[], body: object): Promise<T>;
-  /** Resolves when the service listens for what the events tell; they end at Ctrl-C, and now and then by themselves. */
+  /** Resolves when the stream has begun. It ends at Ctrl-C, and after some minutes by itself. */
   events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
 }
 
@@ -97,7 +98,7 @@ const createAdmin = (
   };
 };
 
-/** Only the data: the name of the event is known by what was asked. Source: HTML Living Standard, section 9.2. */
+/** The data of each event. Source: HTML Living Standard, section 9.2. */
 async function* eventsIn<T>({ body }: Response, signal: AbortSignal): AsyncGenerator<T> {
   if (body === null) return;
   let text = '';
@@ -136,7 +137,7 @@ const localAdmin = async (context: CliContext, session: OperationsSession): Prom
   const deps = {
     ...session,
     transactions: {
-      // Whether an end is believed is told by who has the service's keys. Here it is shown as it lies in the job.
+      // To check an end takes the service's keys. Here it is shown as the job has it.
       find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),
     },
     providers: () => [],

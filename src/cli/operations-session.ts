@@ -1,9 +1,9 @@
 /**
- * The rooms of a service over one connection to its Redis, for what is not asked of the admin API: users and whatever else takes the
- * master key, and the search index. The API itself runs on them where there is no token.
+ * The service's rooms over one connection to its Redis. Users, secrets and the index are worked on
+ * here; everything else goes through the admin API, which runs on these rooms where there is no token.
  *
- * Whoever is here is an admin, called `os:` and the name that the operating system has for them, which is nobody's name at the
- * service. The audit log has it with `via: cli`.
+ * The operator is an admin called `os:` and their name in the operating system. No user of the service
+ * can have such a name. The audit log has it with `via: cli`.
  */
 import { userInfo } from 'node:os';
 import type { Configuration } from '../configuration/schema.ts';

@@ -55,8 +55,8 @@ export const withServiceRedis = async (
 };
 
 /**
- * None is ever made here: a record under another key would be of no use to the service, and would look to it as if somebody had
- * tampered with Redis.
+ * None is ever made here: a record under another key would be of no use to the service, and would look
+ * to it like tampering.
  *
  * @throws UsageProblem When there is none, or it is not usable.
  */

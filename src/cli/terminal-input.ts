@@ -1,4 +1,4 @@
-/** What is typed or piped in: a password that nobody else is to see, and the answer to a question. */
+/** Reads what is typed or piped in: a password, without showing it, and the answer to a question. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { type CliContext, Ended, type Input, interrupted, UsageProblem } from './context.ts';
@@ -19,9 +19,9 @@ const readPiped = async (input: Input): Promise<string> => {
 };
 
 /**
- * A password: from a pipe, or asked for twice, because nobody can see what is typed. Prompts go to stderr; nothing that is typed does.
+ * Reads a password from a pipe, or asks for it twice, because nobody can see what is typed.
  *
- * @param undone What has not been done when it is no password, for the sentence about that.
+ * @param undone What was not done if it fails: `nothing was hashed`.
  * @throws Ended When the user gave up, or it is no password.
  */
 export const readPassword = async (

@@ -50,7 +50,7 @@ const trustOfFile = async (path: string): Promise<Trust> => {
 
 /**
  * @param goesOn Said on Ctrl-C.
- * @throws Ended When the file is unusable, the service does not answer, or there is neither a file nor a root at the service.
+ * @throws Ended Without a usable root, or when the service does not answer.
  */
 export const obtainTrust = async (
   connection: Connection,

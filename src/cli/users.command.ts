@@ -40,9 +40,9 @@ const recordSchema = z.object({ key: z.string() });
 const rootName = 'ca:root';
 
 /**
- * What users and tokens are written under another key than the service's is of no use to the service, and nobody would be told; so the
- * private key of the service's certificate authority is opened first. A service that was never started has none, and nothing can be
- * compared. When the key was used before, it is no such service, but a Redis that has lost its data.
+ * Users and tokens that are sealed with another key are of no use to the service, and it would not
+ * say so. So the private key of its certificate authority is opened first. A service that was never
+ * started has none; but when the key was used before, it is a Redis that has lost its data.
  *
  * @throws UsageProblem When it is another key, or Redis has lost what was stored under it.
  */

@@ -1,4 +1,4 @@
-/** `paraph watch`: what happens, while it happens. On a terminal a view that is kept up to date, otherwise line by line. */
+/** `paraph watch`: what happens, while it happens. On a terminal it is one view, elsewhere lines. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShownRow } from '../console/redaction.ts';
 import type { TransactionDetail } from '../console/transaction-detail.ts';
@@ -30,7 +30,7 @@ const isOpen = ({ state }: ShownRow): boolean => state === 'submitted' || state 
 const pause = (ms: number, { signal }: CliContext): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** Draws the lower part of a terminal again and again in its place. No line may be wider than the terminal. */
+/** Draws lines over those drawn before. None may be wider than the terminal. */
 const createDraw = ({ stdout }: CliContext): ((lines: readonly string[]) => void) => {
   let drawn = 0;
   return (lines) => {
@@ -55,8 +55,8 @@ const lineOf = (row: ShownRow, context: CliContext, json: boolean): string => {
 const stampOf = ({ state, attempt, endedAt }: ShownRow): string => `${state} ${attempt} ${endedAt ?? 0}`;
 
 /**
- * Hears of transactions that change, a moment after they have. What could not be named, and what changed while nobody
- * listened, is looked up among the newest.
+ * Hears of transactions that change. What the service could not name, and what changed while no stream
+ * was open, is looked up among the newest.
  *
  * @returns What changed since it was asked before, oldest first.
  */

@@ -1,6 +1,6 @@
 /**
- * The API as an operator has it who need not log in: what the command line asks beside the service, in its own process. Users
- * and tokens are not in it, because they need the master key.
+ * The API without a login, for the command line beside the service, which runs it in its own process.
+ * Users and tokens are not in it, because they need the master key.
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
@@ -13,7 +13,7 @@ import { createServiceRoutes } from './service.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 
-/** @returns Rejects for what is no answer of the API, such as a Redis that is away. */
+/** @returns Rejects where a route throws, such as when Redis is away. */
 export const openAdminApi = (
   deps: AdminApiDeps,
   operator: Operator,

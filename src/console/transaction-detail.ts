@@ -49,7 +49,7 @@ export type TimelineEntry =
       readonly outcome?: string;
     };
 
-/** Who looks, and whether they want to see what is recorded. */
+/** Who looks, and whether at the person, too. */
 interface Sight {
   readonly role: Role;
   readonly reveal: boolean;
@@ -156,7 +156,7 @@ const shownAction = (role: Role, { at, action, who, via, reason, details }: Audi
 
 export const createDetails = ({ history, transactions, shards, redis, audit }: AdminApiDeps) => ({
   /**
-   * @param reveal Whether an operator wants to see number, text and place, and what others wrote of a fault. Only that is recorded.
+   * @param reveal False hides the person from an operator, too, and then the look is not recorded.
    * @returns Undefined when there is no such transaction, or no longer.
    * @throws When the look cannot be recorded: then it is not had.
    */

@@ -81,7 +81,7 @@ export const createTransactionRoutes = (
     return { ...change, rows: rows.flatMap((row) => (row === undefined ? [] : [shownRow(role, row)])) };
   };
 
-  /** Which transactions have changed, with `rows` also how they stand now; `many` when they are too many to name. */
+  /** Which transactions have changed, with `rows` how they stand now; `many` when too many to name. */
   routes.get('/admin/api/events', query(eventsQuery), (c) => {
     const session = c.get('session');
     const { rows } = c.req.valid('query');
