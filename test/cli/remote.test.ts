@@ -5,18 +5,18 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Role } from '../../src/operators/operator.ts';
 import { testRedis } from '../support/redis.ts';
 import { soon, useOperations } from './operations-stage.ts';
-import { piped, type RunOptions, run } from './terminal.ts';
+import { type RunOptions, run } from './terminal.ts';
 
 const stage = useOperations(testRedis(), {}, { listen: true });
-const { paraph, json, submit, failed, answer } = stage;
+const { json, submit, failed, answer } = stage;
 
 const tokens = new Map<Role, string>();
 beforeAll(async () => {
   for (const role of ['viewer', 'operator'] as const) {
-    await paraph(['users', 'add', role, '--role', role], { stdin: piped('a password of some length') });
+    await json(['users', 'add', role, '--role', role, '--no-password', '--oidc-subject', role]);
     tokens.set(role, (await json(['users', 'token', role])).token);
   }
-});
+}, 30_000);
 
 const from = (role: Role, args: readonly string[], options: RunOptions = {}) => {
   const env = { PARAPH_URL: stage.product().url, PARAPH_TOKEN: tokens.get(role) };
