@@ -62,7 +62,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'pino',
   ],
   cli: [
-    'callbacks client configuration console console-login embedded environment history logger machines oauth operators pki product protocol redis registry sscd transactions',
+    'callbacks client configuration console console-login embedded environment history logger oauth operators pki product protocol redis registry sscd transactions',
     'commander zod',
   ],
   main: ['environment product', ''],

@@ -2,15 +2,14 @@
  * `paraph aps`: the applications that may call, as the configuration has them. No password, in no form, is shown. The secret of an
  * application's callbacks is, to whoever has the master key that it is made of, and that is in the audit log.
  */
-import type { Command } from 'commander';
 import type { Configuration } from '../configuration/schema.ts';
 import { doneBy } from '../operators/audit.ts';
 import { callbackHostOf } from '../registry/application-providers.ts';
-import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { existingMasterKey } from './operations-master-key.ts';
+import { usableConfiguration } from './configuration-file.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 import { withOperations } from './operations-session.ts';
 import { type Column, table } from './operations-table.ts';
-import { usableConfiguration } from './usable-configuration.ts';
+import { existingMasterKey } from './service-redis.ts';
 
 type Registered = Configuration['applicationProviders'][number];
 
@@ -78,18 +77,16 @@ const secretOf = async (id: string, context: CliContext): Promise<Report> => {
   });
 };
 
-export const addAps = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addAps: AddCommand = (program, context, done) => {
   const aps = program.command('aps').description('the applications that may call');
   aps
     .command('secret <id>')
     .description(
       'print the secret that an application verifies its callbacks with; recorded in the audit log',
     )
-    .option('--json', 'print one JSON document')
     .action(async (id: string) => done(await secretOf(id, context)));
   aps
     .command('ls')
     .description('list them, without their passwords')
-    .option('--json', 'print one JSON document')
     .action(async () => done(await ls(context)));
 };

@@ -13,7 +13,7 @@ import { addCallbacks } from './callbacks.command.ts';
 import { addCancel } from './cancel.command.ts';
 import { addClients } from './clients.command.ts';
 import { addConfig } from './config-check.command.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
+import { type CliContext, type Done, Ended, type Report } from './context.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addHashPassword } from './hash-password.command.ts';
 import { addIndex } from './index.command.ts';
@@ -24,7 +24,7 @@ import { addProfile } from './profile.command.ts';
 import { addReceipt } from './receipt.command.ts';
 import { addReplay } from './replay.command.ts';
 import { paletteFor, printable, widthOf } from './screen.ts';
-import { addServe } from './serve.command.ts';
+import { addServe, isPart } from './serve.command.ts';
 import { addShow } from './show.command.ts';
 import { addSign } from './sign.command.ts';
 import { addStats } from './stats.command.ts';
@@ -36,11 +36,6 @@ import { addWatch } from './watch.command.ts';
 export type CliOptions = Pick<CliContext, 'stdout' | 'stderr' | 'stdin' | 'env'> &
   Partial<Pick<CliContext, 'signal' | 'fetch' | 'now'>>;
 
-export interface Finish {
-  readonly report: (report: Report) => void;
-  readonly stopped: (exitCode: number) => void;
-}
-
 const termOf = (command: Command): string =>
   [
     command.name(),
@@ -49,8 +44,18 @@ const termOf = (command: Command): string =>
     ),
   ].join(' ');
 
+/** All commands have it but those that run the service; one has it already, with other words. */
+const addJson = (command: Command): void => {
+  for (const each of command.commands) {
+    if (each.commands.length > 0) addJson(each);
+    else if (!isPart(each.name()) && !each.options.some(({ long }) => long === '--json')) {
+      each.option('--json', 'print one JSON document');
+    }
+  }
+};
+
 /** All commands with their options; also what docs/cli.md is checked against. */
-export const createProgram = (context: CliContext, { report, stopped }: Finish): Command => {
+export const createProgram = (context: CliContext, done: Done): Command => {
   const { stdout, stderr } = context;
   const program = new Command('paraph')
     .description('An open mobile signature service: sign on the phone, over JSON/HTTP.')
@@ -69,27 +74,28 @@ export const createProgram = (context: CliContext, { report, stopped }: Finish):
       getErrHasColors: () => false,
     })
     .addHelpText('afterAll', exitCodeHelp());
-  addServe(program, context, report, stopped);
-  addSign(program, context, report);
-  addStatus(program, context, report);
-  addReceipt(program, context, report);
-  addProfile(program, context, report);
-  addMessages(program, context, report);
-  addHashPassword(program, context, report);
-  addConfig(program, context, report);
-  addClients(program, context, report);
-  addKeys(program, context, report);
-  addLs(program, context, report);
-  addShow(program, context, report);
-  addWatch(program, context, report);
-  addReplay(program, context, report);
-  addCancel(program, context, report);
-  addCallbacks(program, context, report);
-  addAudit(program, context, report);
-  addStats(program, context, report);
-  addUsers(program, context, report);
-  addAps(program, context, report);
-  addIndex(program, context, report);
+  addServe(program, context, done);
+  addSign(program, context, done);
+  addStatus(program, context, done);
+  addReceipt(program, context, done);
+  addProfile(program, context, done);
+  addMessages(program, context, done);
+  addHashPassword(program, context, done);
+  addConfig(program, context, done);
+  addClients(program, context, done);
+  addKeys(program, context, done);
+  addLs(program, context, done);
+  addShow(program, context, done);
+  addWatch(program, context, done);
+  addReplay(program, context, done);
+  addCancel(program, context, done);
+  addCallbacks(program, context, done);
+  addAudit(program, context, done);
+  addStats(program, context, done);
+  addUsers(program, context, done);
+  addAps(program, context, done);
+  addIndex(program, context, done);
+  addJson(program);
   return program;
 };
 
@@ -110,7 +116,7 @@ const reportOf = (error: unknown): Report | undefined => {
     const problem = error.code === 'commander.help' ? 'Which command?' : usageSentence(error);
     return { outcome: 'usage', document: {}, problem };
   }
-  if (error instanceof UsageProblem) return { outcome: 'usage', document: {}, problem: error.message };
+  if (error instanceof Ended) return error.report;
   const problem = error instanceof Error ? error.message : String(error);
   return { outcome: 'unexpected', document: {}, problem: `Unexpected: ${problem}` };
 };
@@ -141,21 +147,16 @@ export const runCli = async (args: readonly string[], options: CliOptions): Prom
     now: Date.now,
     ...options,
   };
-  let made: Report | undefined;
-  let exitCode: number = exitCodes.ok.code;
-  const finish: Finish = {
-    report: (report) => {
-      made = report;
-    },
-    stopped: (code) => {
-      exitCode = code;
-    },
-  };
+  let end = undefined as Report | number | undefined;
   try {
-    await createProgram(context, finish).parseAsync([...args], { from: 'user' });
+    const program = createProgram(context, (given) => {
+      end = given;
+    });
+    await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    made = reportOf(error);
+    end = reportOf(error);
   }
+  if (typeof end === 'number') return end;
   // Also where commander could not get as far as to see it.
-  return made === undefined ? exitCode : print(context, made, args.includes('--json'));
+  return end === undefined ? exitCodes.ok.code : print(context, end, args.includes('--json'));
 };

@@ -1,15 +1,21 @@
 /** `paraph clients`: who may send people here to log in. `add` writes one into the configuration file. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import type { Configuration } from '../configuration/schema.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
 import { hashPassword } from '../registry/passwords.ts';
-import { changeConfigurationFile, isJsonObject, type JsonObject } from './configuration-file.ts';
-import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
-import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
-import { usableConfiguration } from './usable-configuration.ts';
+import {
+  changeConfigurationFile,
+  isJsonObject,
+  type JsonObject,
+  usableConfiguration,
+} from './configuration-file.ts';
+import { type AddCommand, type CliContext, type Report, UsageProblem, variable } from './context.ts';
+import { parseOneOf } from './operations-filter.ts';
+import { type Field, fieldsText, printable } from './screen.ts';
+
+type ClientAuthentication = (typeof clientAuthentications)[number];
 
 interface AddOptions {
   readonly config?: string;
@@ -19,41 +25,28 @@ interface AddOptions {
   readonly redirectUri?: readonly string[];
   readonly postLogoutRedirectUri?: readonly string[];
   readonly public?: true;
-  readonly auth?: string;
+  readonly auth?: ClientAuthentication;
   readonly jwks?: string;
   readonly tenant?: string;
   readonly scope?: readonly string[];
   readonly refreshTokens?: true;
   readonly loginHint?: true;
-  readonly parStatus?: string;
-  readonly ciba?: string;
+  readonly parStatus?: '200' | '201';
+  readonly ciba?: 'poll' | 'ping';
   readonly notificationEndpoint?: string;
   readonly sector?: string;
 }
 
 const secretBytes = 32;
 
-const authenticationOf = ({ auth, public: isPublic }: AddOptions): string => {
+const authenticationOf = ({ auth, public: isPublic }: AddOptions): ClientAuthentication => {
   if (isPublic && auth !== undefined && auth !== 'none') {
     throw new UsageProblem('--public and --auth exclude each other.');
   }
-  const authentication = auth ?? (isPublic ? 'none' : 'client_secret_basic');
-  if (!clientAuthentications.some((known) => known === authentication)) {
-    throw new UsageProblem(`--auth must be one of ${clientAuthentications.join(', ')}.`);
-  }
-  return authentication;
-};
-
-const parStatusOf = ({ parStatus }: AddOptions): number | undefined => {
-  if (parStatus === undefined) return undefined;
-  if (parStatus !== '200' && parStatus !== '201') throw new UsageProblem('--par-status must be 200 or 201.');
-  return Number(parStatus);
+  return auth ?? (isPublic ? 'none' : 'client_secret_basic');
 };
 
 const backchannelOf = ({ ciba, notificationEndpoint }: AddOptions): object | undefined => {
-  if (ciba !== undefined && ciba !== 'poll' && ciba !== 'ping') {
-    throw new UsageProblem('--ciba must be poll or ping.');
-  }
   if ((ciba === 'ping') !== (notificationEndpoint !== undefined)) {
     throw new UsageProblem('--ciba ping and --notification-endpoint need each other.');
   }
@@ -99,7 +92,7 @@ const entryOf = async (options: AddOptions, secretHash: string | undefined): Pro
     scopes: scopesOf(options),
     refreshTokens: options.refreshTokens,
     loginHintAllowed: options.loginHint,
-    parSuccessStatus: parStatusOf(options),
+    parSuccessStatus: options.parStatus && Number(options.parStatus),
     backchannel: backchannelOf(options),
     sector: options.sector,
   };
@@ -162,7 +155,7 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
   return {
     outcome: 'ok',
     document: { file, tenant, client: { id, name, authentication }, ...(secret && { secret }) },
-    text: formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context)),
+    text: fieldsText(fields, context),
   };
 };
 
@@ -192,27 +185,18 @@ const clientsOf = ({ oidc }: Configuration): readonly Listed[] => {
 const list = async (context: CliContext, options: { readonly config?: string }): Promise<Report> => {
   const file = options.config ?? variable(context, 'PARAPH_CONFIG');
   const clients = clientsOf(await usableConfiguration(file));
-  const wide = (of: (client: Listed) => string): number =>
-    Math.max(0, ...clients.map((client) => of(client).length));
-  const [ids, tenants, methods] = [
-    wide(({ id }) => id),
-    wide(({ tenant }) => tenant),
-    wide(({ authentication }) => authentication),
-  ];
-  const lines = clients.map(({ id, tenant, authentication, name, demo }) =>
-    [
-      `  ${id.padEnd(ids)}`,
-      tenant.padEnd(tenants),
-      authentication.padEnd(methods),
-      `${printable(name)}${demo ? ' (sandbox)' : ''}\n`,
-    ].join('  '),
-  );
+  const columns = ['id', 'tenant', 'authentication'] as const;
+  const widths = columns.map((column) => Math.max(0, ...clients.map((client) => client[column].length)));
+  const lines = clients.map((client) => {
+    const cells = columns.map((column, index) => client[column].padEnd(widths[index] ?? 0));
+    return `  ${[...cells, printable(client.name)].join('  ')}${client.demo ? ' (sandbox)' : ''}\n`;
+  });
   return { outcome: 'ok', document: { clients }, text: lines.join('') || 'There are no clients.\n' };
 };
 
 const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
 
-export const addClients = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addClients: AddCommand = (program, context, done) => {
   const clients = program.command('clients').description('manage the applications that log people in');
   clients
     .command('add')
@@ -221,25 +205,35 @@ export const addClients = (program: Command, context: CliContext, done: (report:
     .requiredOption('--name <name>', 'what people are told who asks')
     .option('--redirect-uri <url>', 'where people are sent back to (may be repeated)', collect)
     .option('--post-logout-redirect-uri <url>', 'the same after a logout (may be repeated)', collect)
-    .option('--auth <method>', `${clientAuthentications.slice(0, 3).join(', ')} or none`)
+    .option(
+      '--auth <method>',
+      `${clientAuthentications.slice(0, 3).join(', ')} or none`,
+      parseOneOf('--auth', clientAuthentications),
+    )
     .option('--public', 'no secret, such as for an app; the same as --auth none')
     .option('--jwks <file>', 'its public keys, for private_key_jwt or signed requests')
     .option('--tenant <id>', 'by default the first one')
     .option('--scope <scopes>', 'what it may ask for; openid always (may be repeated)', collect)
     .option('--refresh-tokens', 'it may stay logged in without the user')
     .option('--login-hint', "it may name the user's number")
-    .option('--par-status <status>', 'of answers to pushed requests: 200, or 201 for libraries')
-    .option('--ciba <delivery>', 'logins without a browser: poll or ping')
+    .option(
+      '--par-status <status>',
+      'of answers to pushed requests: 200, or 201 for libraries',
+      parseOneOf('--par-status', ['200', '201']),
+    )
+    .option(
+      '--ciba <delivery>',
+      'logins without a browser: poll or ping',
+      parseOneOf('--ciba', ['poll', 'ping']),
+    )
     .option('--notification-endpoint <url>', 'where it is pinged')
     .option('--sector <host>', 'clients of one sector see the same sub for a user')
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
     .option('--create', 'begin the file if there is none')
-    .option('--json', 'print one JSON document')
     .action(async (options: AddOptions) => done(await add(context, options)));
   clients
     .command('list')
     .description('list them')
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
-    .option('--json', 'print one JSON document')
     .action(async (options: { readonly config?: string }) => done(await list(context, options)));
 };

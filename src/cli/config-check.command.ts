@@ -1,7 +1,6 @@
 /** `paraph config check`: what a start would say about the environment and the configuration file. */
-import type { Command } from 'commander';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
-import { type CliContext, environmentOf, type Report, variable } from './context.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, variable } from './context.ts';
 import { printable } from './screen.ts';
 
 const environmentProblems = (context: CliContext): readonly string[] => {
@@ -35,13 +34,12 @@ const check = async (context: CliContext, file: string | undefined): Promise<Rep
   };
 };
 
-export const addConfig = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addConfig: AddCommand = (program, context, done) => {
   program
     .command('config')
     .description('work with the configuration file')
     .command('check')
     .description('check the environment and the configuration file')
     .argument('[file]', 'by default the one in PARAPH_CONFIG')
-    .option('--json', 'print one JSON document')
     .action(async (file: string | undefined) => done(await check(context, file)));
 };

@@ -1,5 +1,5 @@
 /**
- * Changes the configuration file, for a command that adds to it.
+ * The configuration file, for a command that reads it or adds to it.
  *
  * Whoever reads the file sees all of a change or nothing of it: it is written aside, brought to the disk and renamed into
  * place. The draft has one fixed name and is begun before the file is read, so it is also what keeps two commands at a time
@@ -7,8 +7,16 @@
  */
 import { chmod, chown, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { parseConfiguration } from '../configuration/load.ts';
+import { loadConfiguration, parseConfiguration } from '../configuration/load.ts';
+import type { Configuration } from '../configuration/schema.ts';
 import { UsageProblem } from './context.ts';
+
+/** @throws UsageProblem When it is not usable; what is wrong is for another command to say. */
+export const usableConfiguration = async (path: string | undefined): Promise<Configuration> => {
+  const loaded = await loadConfiguration(path);
+  if (!loaded.ok) throw new UsageProblem('The configuration is not usable: see paraph config check.');
+  return loaded.value;
+};
 
 export type JsonObject = { [member: string]: unknown };
 

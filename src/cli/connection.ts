@@ -7,7 +7,7 @@
 import type { Command } from 'commander';
 import { type Calls, createCalls } from '../client/calls.ts';
 import type { Reply } from '../client/reply.ts';
-import { type CliContext, type Report, UsageProblem, variable } from './context.ts';
+import { type CliContext, Ended, type Report, UsageProblem, variable } from './context.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -35,8 +35,7 @@ export const addConnectionOptions = (command: Command): Command =>
     .option(
       '--ap-password-env <name>',
       `environment variable that holds the AP_PWD (default: ${passwordVariable}, if it is set)`,
-    )
-    .option('--json', 'print one JSON document');
+    );
 
 const parseUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -62,14 +61,23 @@ const readPassword = (context: CliContext, name: string | undefined): string | u
 const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 
+/**
+ * @param secret What is sent there and must not be read on the way.
+ * @returns Without a slash at the end.
+ * @throws UsageProblem
+ */
+export const serviceUrl = (context: CliContext, given: string | undefined, secret?: string): string => {
+  const url = parseUrl(given ?? variable(context, 'PARAPH_URL') ?? defaultUrl);
+  if (secret !== undefined && url.protocol === 'http:' && !isLoopback(url)) {
+    context.stderr.write(`paraph: ${secret} is sent without encryption, because the URL is not https.\n`);
+  }
+  return url.href.replace(/\/+$/, '');
+};
+
 /** @throws UsageProblem */
 export const connect = (context: CliContext, flags: ConnectionFlags): Connection => {
-  const parsed = parseUrl(flags.url ?? variable(context, 'PARAPH_URL') ?? defaultUrl);
-  const url = parsed.href.replace(/\/+$/, '');
   const apPassword = readPassword(context, flags.apPasswordEnv);
-  if (apPassword !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed)) {
-    context.stderr.write('paraph: AP_PWD is sent without encryption, because the URL is not https.\n');
-  }
+  const url = serviceUrl(context, flags.url, apPassword && 'AP_PWD');
   const client = createCalls({
     url,
     apId: flags.apId ?? variable(context, 'PARAPH_AP_ID') ?? defaultApId,
@@ -90,31 +98,35 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
   };
 };
 
+/** A transaction that has not ended, and how to ask for its end. */
+export const outstandingReport = (
+  { resume }: Connection,
+  known: { readonly msspTransId: string },
+): Report => ({
+  outcome: 'outstanding',
+  document: known,
+  problem: `Transaction ${known.msspTransId} is outstanding; to wait for its end: ${resume(known.msspTransId)}`,
+});
+
 /**
- * What to say when a call was not answered with 200.
- *
  * @param goesOn Said on Ctrl-C: what became of what was sent.
  * @param known  Members for the JSON that are known already.
+ * @throws Ended When the call was not answered with 200.
  */
-export const failureReport = (
-  { url }: Connection,
-  reply: Exclude<Reply<unknown>, { kind: 'answered' }>,
-  goesOn: string,
-  known: object = {},
-): Report => {
+export const answerIn = <T>({ url }: Connection, reply: Reply<T>, goesOn: string, known: object = {}): T => {
   switch (reply.kind) {
+    case 'answered':
+      return reply.value;
     case 'fault': {
       const { code, reason, detail } = reply.fault;
       const problem = `Fault ${code} ${reason}: ${detail}`;
-      return { outcome: 'fault', document: { ...known, fault: reply.fault }, problem };
+      throw new Ended({ outcome: 'fault', document: { ...known, fault: reply.fault }, problem });
     }
-    case 'unreachable':
-      return {
-        outcome: 'unreachable',
-        document: known,
-        problem: `No signature service at ${url}: ${reply.cause}.`,
-      };
+    case 'unreachable': {
+      const problem = `No signature service at ${url}: ${reply.cause}.`;
+      throw new Ended({ outcome: 'unreachable', document: known, problem });
+    }
     case 'aborted':
-      return { outcome: 'interrupted', document: known, problem: goesOn };
+      throw new Ended({ outcome: 'interrupted', document: known, problem: goesOn });
   }
 };

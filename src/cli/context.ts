@@ -1,6 +1,7 @@
 /**
  * What a command has of the world. The executable hands in the process's own; a test hands in its own.
  */
+import type { Command } from 'commander';
 import type { Fetch } from '../client/patient-fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import type { Outcome } from './exit-codes.ts';
@@ -12,11 +13,7 @@ export interface Output {
   readonly columns?: number;
 }
 
-export interface Input extends AsyncIterable<string | Uint8Array> {
-  readonly isTTY?: boolean;
-  /** Only on a terminal: keys come one by one and are not echoed. */
-  setRawMode?(raw: boolean): unknown;
-}
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 export interface CliContext {
   readonly stdout: Output;
@@ -42,8 +39,28 @@ export interface Report {
   readonly problem?: string;
 }
 
-/** Not to be confused with a failure: the command was never begun. Thrown, because option parsers can do nothing else. */
-export class UsageProblem extends Error {}
+/** Is told what a command came to; the service itself ends with an exit code. */
+export type Done = (end: Report | number) => void;
+export type AddCommand = (program: Command, context: CliContext, done: Done) => void;
+
+/** Thrown where a command has nothing more to do. */
+export class Ended extends Error {
+  readonly report: Report;
+  constructor(report: Report) {
+    super(report.problem);
+    this.report = report;
+  }
+}
+
+export const interrupted = (problem: string): Ended =>
+  new Ended({ outcome: 'interrupted', document: {}, problem: `Interrupted; ${problem}.` });
+
+/** The command was never begun. */
+export class UsageProblem extends Ended {
+  constructor(problem: string) {
+    super({ outcome: 'usage', document: {}, problem });
+  }
+}
 
 /** An environment variable; empty counts as unset. */
 export const variable = ({ env }: Pick<CliContext, 'env'>, name: string): string | undefined =>

@@ -1,9 +1,8 @@
 /** `paraph index rebuild`: makes the search index anew from the jobs. It is searched meanwhile as it was. */
-import type { Command } from 'commander';
 import { doneBy } from '../operators/audit.ts';
-import type { CliContext, Report } from './context.ts';
-import { whileShowing } from './operations-progress.ts';
+import { type AddCommand, type CliContext, interrupted, type Report } from './context.ts';
 import { needsIndex, withOperations } from './operations-session.ts';
+import { bar, whileShowing } from './progress.ts';
 
 const rebuild = (context: CliContext): Promise<Report> =>
   withOperations(context, async (session) => {
@@ -14,14 +13,14 @@ const rebuild = (context: CliContext): Promise<Report> =>
     try {
       const { indexed } = await whileShowing(context, (show) =>
         history.rebuild(
-          ({ indexed: done, expected }) => show({ done, total: expected, label: 'indexed' }),
+          ({ indexed: done, expected }) => show(`${bar(done, expected)} ${done} of ${expected} indexed`),
           signal,
         ),
       );
       return { outcome: 'ok', document: { indexed }, text: `Indexed ${indexed} transactions.\n` };
     } catch (error) {
       if (signal.aborted) {
-        return { outcome: 'interrupted', document: {}, problem: 'Interrupted; the index is as it was.' };
+        throw interrupted('the index is as it was');
       }
       if (error instanceof Error && error.message.startsWith('Another process')) {
         return { outcome: 'outstanding', document: {}, problem: `${error.message}.` };
@@ -30,12 +29,11 @@ const rebuild = (context: CliContext): Promise<Report> =>
     }
   });
 
-export const addIndex = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addIndex: AddCommand = (program, context, done) => {
   program
     .command('index')
     .description('the search index behind paraph ls and the console')
     .command('rebuild')
     .description('make it anew from the transactions themselves')
-    .option('--json', 'print one JSON document')
     .action(async () => done(await rebuild(context)));
 };

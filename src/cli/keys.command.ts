@@ -4,14 +4,14 @@
  *
  * Nothing is made here where nothing is: a first key under a master key that is not the service's would lock the service out.
  */
-import type { Command } from 'commander';
 import type { Configuration } from '../configuration/schema.ts';
 import type { SigningKey, SigningKeys } from '../oauth/signing-keys.ts';
-import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { existingMasterKey } from './operations-master-key.ts';
+import { usableConfiguration } from './configuration-file.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { parseCount } from './operations-filter.ts';
+import { iso, isoOrNull } from './operations-row.ts';
 import { paletteFor } from './screen.ts';
-import { withServiceRedis } from './service-redis.ts';
-import { usableConfiguration } from './usable-configuration.ts';
+import { existingMasterKey, withServiceRedis } from './service-redis.ts';
 
 interface Options {
   readonly tenant?: string;
@@ -23,27 +23,11 @@ interface TenantKeys {
   readonly keys: readonly SigningKey[];
 }
 
-const maxPublishSeconds = 30 * 86_400;
-
-const parsePublishSeconds = (text: string): number => {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= maxPublishSeconds)) {
-    throw new UsageProblem(`--publish-seconds must be a number of seconds from 0 to ${maxPublishSeconds}.`);
-  }
-  return value;
-};
-
 const tenantsOf = ({ oidc }: Configuration, wanted: string | undefined): readonly string[] => {
   const ids = oidc.tenants.map(({ id }) => id).filter((id) => wanted === undefined || id === wanted);
   if (ids.length === 0) throw new UsageProblem('The configuration has no tenant of the id in --tenant.');
   return ids;
 };
-
-/** Redis is a dependency that may fail as well; the sealer says whether it was the key. */
-const isSealedOtherwise = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('the master key does not open');
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const shown = ({ tenant, keys }: TenantKeys) => ({
   tenant,
@@ -52,8 +36,8 @@ const shown = ({ tenant, keys }: TenantKeys) => ({
     kty,
     state,
     // The first keys have signed from the beginning.
-    signsFrom: signsFrom === 0 ? null : iso(signsFrom),
-    withdrawnAt: withdrawnAt === undefined ? null : iso(withdrawnAt),
+    signsFrom: isoOrNull(signsFrom),
+    withdrawnAt: isoOrNull(withdrawnAt),
   })),
 });
 
@@ -73,26 +57,19 @@ const tableOf = (tenants: readonly TenantKeys[], context: CliContext): string =>
   return lines.map((line) => `${line}\n`).join('');
 };
 
-const actions = {
-  list: async (_keys: SigningKeys, present: readonly SigningKey[]) => present,
-  rotate: async (keys: SigningKeys, present: readonly SigningKey[], { publishSeconds }: Options) =>
-    present.length === 0 ? present : keys.rotate(publishSeconds),
-};
-
 /** Read before anything is written: under a master key that does not open what is there, new keys would be lost. */
-const presentKeys = async (keys: SigningKeys): Promise<readonly SigningKey[]> => {
-  try {
-    return await keys.list();
-  } catch (error) {
-    throw isSealedOtherwise(error)
-      ? new UsageProblem(
-          'The master key does not open the keys that are there: it is not that of the service.',
-        )
-      : error;
-  }
-};
+const presentKeys = (keys: SigningKeys): Promise<readonly SigningKey[]> =>
+  keys.list().catch((error: unknown) => {
+    // Redis may fail as well; the sealer says whether it was the key.
+    const isSealedOtherwise =
+      error instanceof Error && error.message.startsWith('the master key does not open');
+    if (!isSealedOtherwise) throw error;
+    throw new UsageProblem(
+      'The master key does not open the keys that are there: it is not that of the service.',
+    );
+  });
 
-const run = async (context: CliContext, action: keyof typeof actions, options: Options): Promise<Report> => {
+const run = async (context: CliContext, isRotation: boolean, options: Options): Promise<Report> => {
   const configuration = await usableConfiguration(environmentOf(context).configurationPath);
   const { oidc, queue } = configuration;
   const ids = tenantsOf(configuration, options.tenant);
@@ -103,15 +80,16 @@ const run = async (context: CliContext, action: keyof typeof actions, options: O
     for (const tenant of ids) {
       const { now } = context;
       const settings = oidc.keys;
-      const keys = createSigningKeys({ redis, prefix: queue.prefix, tenant, masterKey, settings, now });
-      const present = await presentKeys(keys);
-      tenants.push({ tenant, keys: await actions[action](keys, present, options) });
+      const stored = createSigningKeys({ redis, prefix: queue.prefix, tenant, masterKey, settings, now });
+      const present = await presentKeys(stored);
+      const rotates = isRotation && present.length > 0;
+      tenants.push({ tenant, keys: rotates ? await stored.rotate(options.publishSeconds) : present });
     }
     return { outcome: 'ok', document: { tenants: tenants.map(shown) }, text: tableOf(tenants, context) };
   });
 };
 
-export const addKeys = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addKeys: AddCommand = (program, context, done) => {
   const keys = program
     .command('keys')
     .description('manage the keys that sign ID tokens (on the machine of the service)');
@@ -119,13 +97,15 @@ export const addKeys = (program: Command, context: CliContext, done: (report: Re
     .command('list')
     .description('show which are published, which sign and until when')
     .option('--tenant <id>', 'by default all')
-    .option('--json', 'print one JSON document')
-    .action(async (options: Options) => done(await run(context, 'list', options)));
+    .action(async (options: Options) => done(await run(context, false, options)));
   keys
     .command('rotate')
     .description('publish new keys, which sign later and replace the old ones')
     .option('--tenant <id>', 'by default all')
-    .option('--publish-seconds <n>', 'only published for so long; 0 in an emergency', parsePublishSeconds)
-    .option('--json', 'print one JSON document')
-    .action(async (options: Options) => done(await run(context, 'rotate', options)));
+    .option(
+      '--publish-seconds <n>',
+      'only published for so long; 0 in an emergency',
+      parseCount('--publish-seconds', 0, 30 * 86_400, 'of seconds '),
+    )
+    .action(async (options: Options) => done(await run(context, true, options)));
 };

@@ -4,12 +4,11 @@
  * There is no HTTP for this on purpose: the texts hold passwords, and whoever may open the service's Redis may see
  * them anyway.
  */
-import type { Command } from 'commander';
 import { readOutbox } from '../sscd/text-gateway.ts';
-import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
-import { silent, withServiceRedis } from './service-redis.ts';
-import { usableConfiguration } from './usable-configuration.ts';
+import { usableConfiguration } from './configuration-file.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { type Field, fieldsText, printable } from './screen.ts';
+import { withServiceRedis } from './service-redis.ts';
 
 const messages = async (context: CliContext, msisdn: string): Promise<Report> => {
   const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
@@ -19,26 +18,23 @@ const messages = async (context: CliContext, msisdn: string): Promise<Report> =>
     throw new UsageProblem('This configuration sends messages by a webhook: they are not kept here.');
   }
   return withServiceRedis(context, async (redis) => {
-    const found = await readOutbox(redis, queue.prefix, number, context.now()).catch(() => undefined);
-    if (found === undefined) return silent;
+    const found = await readOutbox(redis, queue.prefix, number, context.now());
     const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
-    const palette = paletteFor(context.stdout, context);
     return {
       outcome: 'ok',
       document: { msisdn, messages: found },
       text:
         found.length === 0
           ? `No message to ${printable(msisdn)} in the last ten minutes.\n`
-          : formatFields(fields, widthOf(context.stdout), palette),
+          : fieldsText(fields, context),
     };
   });
 };
 
-export const addMessages = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addMessages: AddCommand = (program, context, done) => {
   program
     .command('messages')
     .description('show the text messages of the last ten minutes (on the machine of the service)')
     .argument('<msisdn>', 'mobile number that they were sent to')
-    .option('--json', 'print one JSON document')
     .action(async (msisdn: string) => done(await messages(context, msisdn)));
 };

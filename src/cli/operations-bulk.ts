@@ -3,14 +3,14 @@
  * what is here only looks.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ShownPlan } from '../console/redaction.ts';
 import type { BulkReport, BulkStanding } from '../operators/bulk-report.ts';
-import type { ReplayPlan, Replays } from '../operators/replays.ts';
+import type { Admin } from './admin.ts';
 import type { CliContext, Report } from './context.ts';
-import { whileShowing } from './operations-progress.ts';
-import { refusal } from './operations-refusal.ts';
 import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './operations-row.ts';
 import { type Column, table } from './operations-table.ts';
-import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
+import { bar, whileShowing } from './progress.ts';
+import { countFields, fieldsText } from './screen.ts';
 
 const lookEveryMs = 500;
 
@@ -33,28 +33,28 @@ const countsText = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ');
 
-export const planText = (plan: ReplayPlan, context: Pick<CliContext, 'stdout' | 'env'>): string => {
+export const planText = (plan: ShownPlan, context: Pick<CliContext, 'stdout' | 'env'>): string => {
   const refused = Object.fromEntries(Object.entries(plan.refused).filter(([, count]) => count > 0));
-  const fields: readonly Field[] = [
-    ['failed, found', String(plan.found)],
-    ['to be replayed', String(plan.replayable)],
-    ['people prompted', String(plan.numbers)],
-    ['most for one', String(plan.mostOfOne)],
-    ['by fault', countsText(plan.byFault) || undefined],
-    ...Object.entries(plan.byAp).map(
-      ([ap, count], index): Field => [index === 0 ? 'by AP' : '', `${ap}: ${count}`],
-    ),
-    ['refused', countsText(refused) || undefined],
-    ['', plan.truncated ? 'There are more than one bulk may hold: narrow the filter.' : undefined],
-  ];
-  return formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
+  return fieldsText(
+    [
+      ['failed, found', String(plan.found)],
+      ['to be replayed', String(plan.replayable)],
+      ['people prompted', String(plan.numbers)],
+      ['most for one', String(plan.mostOfOne)],
+      ['by fault', countsText(plan.byFault) || undefined],
+      ...countFields('by AP', plan.byAp),
+      ['refused', countsText(refused) || undefined],
+      ['', plan.truncated ? 'There are more than one bulk may hold: narrow the filter.' : undefined],
+    ],
+    context,
+  );
 };
 
 /** Its numbers are shortened, as they are in every list of the command line. */
-export const planDocument = ({ first, ...plan }: ReplayPlan) => ({ ...plan, first: first.map(rowDocument) });
+export const planDocument = ({ first, ...plan }: ShownPlan) => ({ ...plan, first: first.map(rowDocument) });
 
 /** With whom it would prompt. */
-export const reportDryRun = (plan: ReplayPlan, context: CliContext): Report => {
+export const reportDryRun = (plan: ShownPlan, context: CliContext): Report => {
   const { first, replayable } = plan;
   const more = replayable - first.length;
   const whom = first.length === 0 ? '' : `\n${table(rowColumns(context), first, context)}`;
@@ -66,47 +66,45 @@ export const reportDryRun = (plan: ReplayPlan, context: CliContext): Report => {
 };
 
 const standingText = (bulk: BulkStanding, context: CliContext): string => {
-  const fields: readonly Field[] = [
-    ['bulk', bulk.id],
-    ['state', bulk.state],
-    ['by', bulk.by],
-    ['reason', bulk.reason],
-    ['ordered', iso(bulk.createdAt)],
-    ['ended', bulk.endedAt === undefined ? undefined : iso(bulk.endedAt)],
-    ['transactions', String(bulk.total)],
-    ['signed', String(bulk.signed)],
-    ['failed again', `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
-    ['open', bulk.inFlight > 0 ? String(bulk.inFlight) : undefined],
-    ['not replayed', bulk.waiting > 0 ? String(bulk.waiting) : undefined],
-    ['by others', bulk.changed > 0 ? String(bulk.changed) : undefined],
-    ['gone', bulk.gone > 0 ? String(bulk.gone) : undefined],
-    ['logins, refused', bulk.refused > 0 ? String(bulk.refused) : undefined],
-  ];
-  return formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
-};
-
-const reportedBulk = (report: BulkReport, context: CliContext): Report => {
-  const { transactions, ...bulk } = report;
-  return {
-    outcome: 'ok',
-    document: { bulk: bulkDocument(bulk), transactions },
-    text: standingText(bulk, context),
-  };
+  const unlessNone = (count: number): string | undefined => (count > 0 ? String(count) : undefined);
+  return fieldsText(
+    [
+      ['bulk', bulk.id],
+      ['state', bulk.state],
+      ['by', bulk.by],
+      ['reason', bulk.reason],
+      ['ordered', iso(bulk.createdAt)],
+      ['ended', bulk.endedAt === undefined ? undefined : iso(bulk.endedAt)],
+      ['transactions', String(bulk.total)],
+      ['signed', String(bulk.signed)],
+      ['failed again', `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+      ['open', unlessNone(bulk.inFlight)],
+      ['not replayed', unlessNone(bulk.waiting)],
+      ['by others', unlessNone(bulk.changed)],
+      ['gone', unlessNone(bulk.gone)],
+      ['logins, refused', unlessNone(bulk.refused)],
+    ],
+    context,
+  );
 };
 
 /** Shows a bulk until it is over, or until Ctrl-C, which it does not mind. */
-export const followBulk = (context: CliContext, replays: Replays, bulkId: string): Promise<Report> =>
+export const followBulk = (context: CliContext, admin: Admin, bulkId: string): Promise<Report> =>
   whileShowing(context, async (show): Promise<Report> => {
     const { signal } = context;
     for (;;) {
-      const bulk = await replays.progress(bulkId);
-      if (bulk === undefined) return refusal('unknown-bulk', { bulkId });
+      const bulk = await admin.get<BulkStanding>(['replays', bulkId, 'progress']);
       if (isOver(bulk)) {
-        const report = await replays.report(bulkId);
-        return report === undefined ? refusal('unknown-bulk', { bulkId }) : reportedBulk(report, context);
+        const { transactions, ...report } = await admin.get<BulkReport>(['replays', bulkId]);
+        return {
+          outcome: 'ok',
+          document: { bulk: bulkDocument(report), transactions },
+          text: standingText(report, context),
+        };
       }
-      const label = `ended; ${bulk.signed} signed, ${failedIn(bulk)} failed, ${bulk.inFlight} open`;
-      show({ done: endedIn(bulk), total: bulk.total, label });
+      const { signed, inFlight, total } = bulk;
+      const label = `ended; ${signed} signed, ${failedIn(bulk)} failed, ${inFlight} open`;
+      show(`${bar(endedIn(bulk), total)} ${endedIn(bulk)} of ${total} ${label}`);
       if (!signal.aborted) await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
         return {
@@ -127,7 +125,7 @@ const bulkColumns = (context: CliContext): readonly Column<BulkStanding>[] => [
   { title: 'SIGNED', cell: ({ signed }) => String(signed), right: true },
   { title: 'FAILED', cell: (bulk) => String(failedIn(bulk)), right: true },
   { title: 'LEFT', cell: ({ waiting, inFlight }) => String(waiting + inFlight), right: true },
-  { title: 'REASON', cell: ({ reason }) => reason },
+  { title: 'REASON', cell: ({ reason = '' }) => reason },
 ];
 
 export const bulkTable = (bulks: readonly BulkStanding[], context: CliContext): string =>

@@ -1,13 +1,12 @@
-/** Options that narrow a list of transactions, the same for `ls` and `replay`. */
+/** Options that narrow lists, and their parsers. */
 import type { Command } from 'commander';
-import type { SignatureState } from '../../machines/signature.machine.ts';
-import type { HistoryFilter } from '../history/filter.ts';
 import { isFaultCode } from '../protocol/fault.ts';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
+import type { Query } from './admin.ts';
 import { type CliContext, UsageProblem } from './context.ts';
 
 export interface FilterFlags {
-  readonly state?: readonly SignatureState[];
+  readonly state?: readonly string[];
   readonly fault?: readonly number[];
   readonly ap?: string;
   readonly msisdn?: string;
@@ -20,39 +19,37 @@ export interface FilterFlags {
 
 const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
 
-const partsOf = (text: string): readonly string[] => text.split(',').map((part) => part.trim());
+export const parseOneOf =
+  <T extends string>(option: string, known: readonly T[]) =>
+  (text: string): T => {
+    const found = known.find((each) => each === text);
+    if (found !== undefined) return found;
+    const names = known.length === 2 ? known.join(' or ') : `one of ${known.join(', ')}`;
+    throw new UsageProblem(`${option} must be ${names}.`);
+  };
 
 /** `signed,receipted`; an option that is repeated adds to what it has. */
-const parseStates = (text: string, before: readonly SignatureState[] = []): readonly SignatureState[] => [
-  ...before,
-  ...partsOf(text).map((part) => {
-    const state = states.find((known) => known === part);
-    if (state === undefined) throw new UsageProblem(`--state must be one of ${states.join(', ')}.`);
-    return state;
-  }),
-];
+const listOf =
+  <T>(parse: (text: string) => T) =>
+  (text: string, before: readonly T[] = []): readonly T[] => [
+    ...before,
+    ...text.split(',').map((part) => parse(part.trim())),
+  ];
 
-const parseFaults = (text: string, before: readonly number[] = []): readonly number[] => [
-  ...before,
-  ...partsOf(text).map((part) => {
-    const code = /^_?\d{3}$/.test(part) ? Number(part.replace('_', '')) : 0;
-    if (!isFaultCode(code)) throw new UsageProblem('--fault must be a code of the interface, such as 401.');
-    return code;
-  }),
-];
+const parseFault = (text: string): number => {
+  const code = /^_?\d{3}$/.test(text) ? Number(text.replace('_', '')) : 0;
+  if (!isFaultCode(code)) throw new UsageProblem('--fault must be a code of the interface, such as 401.');
+  return code;
+};
 
 const parseMsisdn = (text: string): string => {
-  const number = /^\+?(\d{7,15})$/.exec(text)?.[1];
-  if (number === undefined) throw new UsageProblem('--msisdn must be in E.164, such as +41700092501.');
-  return number;
+  if (/^\+?\d{7,15}$/.test(text)) return text;
+  throw new UsageProblem('--msisdn must be in E.164, such as +41700092501.');
 };
 
 /** The name, or a URI that ends in it. */
-const parseProfile = (text: string): ProfileName => {
-  const profile = profileNames.find((name) => text === name || text.endsWith(`/${name}`));
-  if (profile === undefined) throw new UsageProblem(`--profile must be one of ${profileNames.join(', ')}.`);
-  return profile;
-};
+const parseProfile = (text: string): ProfileName =>
+  profileNames.find((name) => text.endsWith(`/${name}`)) ?? parseOneOf('--profile', profileNames)(text);
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -71,19 +68,20 @@ export const parseTime =
     return time;
   };
 
+/** @param what `of seconds `, for the sentence about what is none. */
 export const parseCount =
-  (option: string, least: number, most: number) =>
+  (option: string, least: number, most: number, what = '') =>
   (text: string): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most)) {
-      throw new UsageProblem(`${option} must be a number from ${least} to ${most}.`);
+      throw new UsageProblem(`${option} must be a number ${what}from ${least} to ${most}.`);
     }
     return value;
   };
 
 export const addFilterOptions = (command: Command, { now }: Pick<CliContext, 'now'>): Command =>
   command
-    .option('--fault <codes>', 'failed with one of these: 208,209', parseFaults)
+    .option('--fault <codes>', 'failed with one of these: 208,209', listOf(parseFault))
     .option('--ap <id>', 'of this AP_ID')
     .option('--msisdn <number>', 'of this mobile number', parseMsisdn)
     .option('--profile <name>', 'that asked for this profile', parseProfile)
@@ -91,25 +89,26 @@ export const addFilterOptions = (command: Command, { now }: Pick<CliContext, 'no
     .option('--until <time>', 'submitted before', parseTime('--until', now))
     .option('--text <text>', 'a part of the AP_TransID or MSSP_TransID');
 
-export const addStateOption = (command: Command): Command =>
-  command.option('--state <states>', 'in one of these: pending,failed', parseStates);
+export const addPageOptions = (command: Command, usual: number): Command =>
+  command
+    .option('--limit <n>', 'how many at most', parseCount('--limit', 1, 100_000), usual)
+    .option('--cursor <cursor>', 'go on where a list ended, from its JSON');
 
-export const filterOf = ({
+export const addStateOption = (command: Command): Command =>
+  command.option(
+    '--state <states>',
+    'in one of these: pending,failed',
+    listOf(parseOneOf('--state', states)),
+  );
+
+/** As the admin API calls them. */
+export const queryOf = ({ ap, since, until, state, fault, msisdn, profile, text }: FilterFlags): Query => ({
   state,
   fault,
-  ap,
+  apId: ap,
   msisdn,
   profile,
-  since,
-  until,
+  from: since,
+  to: until,
   text,
-}: FilterFlags): HistoryFilter => ({
-  ...(state !== undefined && { states: state }),
-  ...(fault !== undefined && { faults: fault }),
-  ...(ap !== undefined && { apId: ap }),
-  ...(msisdn !== undefined && { msisdn }),
-  ...(profile !== undefined && { profile }),
-  ...(since !== undefined && { from: since }),
-  ...(until !== undefined && { to: until }),
-  ...(text !== undefined && { text }),
 });

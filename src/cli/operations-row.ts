@@ -1,7 +1,5 @@
 /** A transaction in a list: as JSON, and as columns. Its number is shortened: whoever needs it uses `show --reveal`. */
-import { shortNumber } from '../console/redaction.ts';
-import type { TransactionRow } from '../history/row.ts';
-import { faultTable, isFaultCode } from '../protocol/fault.ts';
+import { type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
 import type { CliContext } from './context.ts';
 import type { Cell, Column } from './operations-table.ts';
 import { isCapable } from './screen.ts';
@@ -21,43 +19,31 @@ export const duration = (ms: number | undefined): string => {
   return ms < 180_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 };
 
-export const rowDocument = (row: TransactionRow) => ({
-  msspTransId: row.msspTransId,
-  apId: row.apId,
-  apTransId: row.apTransId,
+export const rowDocument = (row: ShownRow) => ({
+  ...row,
   msisdn: shortNumber(row.msisdn),
   profile: row.profile ?? null,
-  state: row.state,
   // What its detail says was perhaps written by somebody: see `show`.
   fault: row.fault === undefined ? null : { code: row.fault.code, reason: row.fault.reason },
-  attempt: row.attempt,
   submittedAt: isoOrNull(row.submittedAt),
   endedAt: isoOrNull(row.endedAt),
   tookMs: row.tookMs ?? null,
 });
 
-/** Our own words say nothing about anybody; a detail in others may quote what somebody wrote. */
-export const shownFault = <Fault extends { readonly code: number; readonly detail: string }>(
-  fault: Fault,
-  reveal: boolean,
-): Fault => {
-  const { code, detail } = fault;
-  const isOurs = isFaultCode(code) && detail === faultTable[code].detail;
-  return reveal || isOurs ? fault : { ...fault, detail: 'hidden' };
-};
+/** A viewer is not told the detail. */
+export const faultText = ({ code, reason, detail }: ShownFault): string =>
+  `${code} ${reason}${detail === undefined ? '' : `: ${detail}`}`;
 
-export const stateCell = ({ state, fault }: Pick<TransactionRow, 'state' | 'fault'>): Cell => {
-  switch (state) {
-    case 'signed':
-    case 'receipted':
-      return { text: state, paint: 'green' };
-    case 'failed':
-      return { text: `failed ${fault?.code ?? ''}`.trim(), paint: 'red' };
-    case 'submitted':
-    case 'pending':
-      return { text: state, paint: 'bold' };
-  }
-};
+const paints = {
+  submitted: 'bold',
+  pending: 'bold',
+  signed: 'green',
+  receipted: 'green',
+  failed: 'red',
+} as const;
+
+export const stateCell = ({ state, fault }: Pick<ShownRow, 'state' | 'fault'>) =>
+  ({ text: `${state} ${fault?.code ?? ''}`.trim(), paint: paints[state] }) satisfies Cell;
 
 /** A terminal is narrow and shows what is of today; a file is read later. UTC in both. */
 export const timeCell = (ms: number, { stdout, env }: Pick<CliContext, 'stdout' | 'env'>): string => {
@@ -66,9 +52,7 @@ export const timeCell = (ms: number, { stdout, env }: Pick<CliContext, 'stdout' 
   return isCapable(stdout, { env }) ? text.slice(5, 19) : `${text.slice(0, 19)}Z`;
 };
 
-export const rowColumns = (
-  context: Pick<CliContext, 'stdout' | 'env'>,
-): readonly Column<TransactionRow>[] => [
+export const rowColumns = (context: Pick<CliContext, 'stdout' | 'env'>): readonly Column<ShownRow>[] => [
   { title: 'SUBMITTED', cell: ({ submittedAt }) => timeCell(submittedAt, context) },
   { title: 'STATE', cell: stateCell },
   { title: 'TRY', cell: ({ attempt }) => String(attempt), right: true },

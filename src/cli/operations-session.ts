@@ -1,19 +1,27 @@
 /**
- * How the operators' commands reach a service: not over HTTP but at its Redis, with its configuration.
+ * The service's rooms over one connection to its Redis. Users, secrets and the index are worked on
+ * here; everything else goes through the admin API, which runs on these rooms where there is no token.
  *
- * Whoever may open that Redis may read and write everything in it, so there is nothing to log in to: they are an admin,
- * called `os:` and the name that the operating system has for them, which is nobody's name at the service. The audit log has it
- * with `via: cli`.
+ * The operator is an admin called `os:` and their name in the operating system. No user of the service
+ * can have such a name. The audit log has it with `via: cli`.
  */
 import { userInfo } from 'node:os';
+import type { Configuration } from '../configuration/schema.ts';
 import type { Operator } from '../operators/operator.ts';
+import type { OperatorsRooms } from '../product/operators-rooms.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Shard } from '../transactions/shards.ts';
+import { usableConfiguration } from './configuration-file.ts';
 import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
-import type { OperationsService } from './operations-service.ts';
-import { silent, withServiceRedis } from './service-redis.ts';
-import { usableConfiguration } from './usable-configuration.ts';
+import { withServiceRedis } from './service-redis.ts';
 
 /** For one command. */
-export interface OperationsSession extends OperationsService {
+export interface OperationsSession extends OperatorsRooms {
+  readonly configuration: Configuration;
+  readonly redis: RedisClient;
+  readonly shards: readonly Shard[];
+  readonly protocol: Protocol;
   readonly operator: Operator;
 }
 
@@ -26,14 +34,7 @@ const systemUser = (): string => {
   }
 };
 
-const commandLineOperator = (): Operator => ({ name: `os:${systemUser()}`, role: 'admin', via: 'cli' });
-
-/** The connection gives up on a command that is not answered in time, with these words. */
-const isOfConnection = (error: unknown): boolean =>
-  error instanceof Error && /Command timed out|Connection is closed|max retries/i.test(error.message);
-
-/** Somebody who asks the wrong way is told before Redis is looked for. */
-export const needsIndex = ({ configuration }: OperationsService): void => {
+export const needsIndex = ({ configuration }: Pick<OperationsSession, 'configuration'>): void => {
   if (configuration.operations.index) return;
   throw new UsageProblem(
     'This configuration keeps no search index (operations.index), so nothing is listed.',
@@ -46,17 +47,39 @@ export const withOperations = async (
 ): Promise<Report> => {
   const configuration = await usableConfiguration(environmentOf(context).configurationPath);
   return withServiceRedis(context, async (redis) => {
-    const { openOperationsService } = await import('./operations-service.ts');
+    // Loaded here because most of the program hangs on them.
+    const [
+      { openOperatorsRooms },
+      { createProtocol },
+      { createPasswordVerifier },
+      { closeShards, openShards },
+    ] = await Promise.all([
+      import('../product/operators-rooms.ts'),
+      import('../protocol/parse.ts'),
+      import('../registry/password-verifier.ts'),
+      import('../transactions/shards.ts'),
+    ]);
+    // The next command on the connection tells of it.
+    const onError = (): void => undefined;
+    const shards = openShards({ redis, ...configuration.queue, onError });
+    const protocol = createProtocol(configuration.protocol);
+    const rooms = openOperatorsRooms({
+      configuration,
+      redis,
+      shards,
+      protocol,
+      passwords: createPasswordVerifier(),
+      // The log is the service's; what is done here stands in the audit log alone.
+      log: { audit: () => undefined },
+      now: context.now,
+      onError,
+    });
+    const operator = { name: `os:${systemUser()}`, role: 'admin', via: 'cli' } as const;
     try {
-      const service = openOperationsService({ configuration, redis, now: context.now });
-      try {
-        return await work({ ...service, operator: commandLineOperator() });
-      } finally {
-        await service.close();
-      }
-    } catch (error) {
-      if (isOfConnection(error)) return silent;
-      throw error;
+      return await work({ ...rooms, configuration, redis, shards, protocol, operator });
+    } finally {
+      await rooms.close();
+      await closeShards(shards);
     }
   });
 };

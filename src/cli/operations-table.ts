@@ -2,10 +2,8 @@
 import type { CliContext, Output } from './context.ts';
 import { isCapable, type Palette, paletteFor, printable, widthOf } from './screen.ts';
 
-export type Paint = keyof Palette;
-
 /** Text, or text with a colour. */
-export type Cell = string | { readonly text: string; readonly paint: Paint };
+export type Cell = string | { readonly text: string; readonly paint: keyof Palette };
 
 export interface Column<Row> {
   readonly title: string;
@@ -15,13 +13,16 @@ export interface Column<Row> {
 }
 
 const gap = '  ';
-const textOf = (cell: Cell): string => printable(typeof cell === 'string' ? cell : cell.text);
-const lengthOf = (text: string): number => [...text].length;
+
+/** By characters, so that none is cut in two. */
+const lettersOf = (cell: Cell): readonly string[] => [
+  ...printable(typeof cell === 'string' ? cell : cell.text),
+];
 
 /** Text beyond the width is cut, since a line that wraps is no longer a column. */
-const cutTo = (text: string, width: number): string => {
-  const characters = [...text];
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(width - 1, 0)).join('')}…`;
+const cutTo = (letters: readonly string[], width: number): readonly string[] => {
+  if (letters.length <= width) return letters;
+  return width === 0 ? [] : [...letters.slice(0, width - 1), '…'];
 };
 
 /** @returns One line for the titles and one for each row; in a terminal none is wider than it. */
@@ -32,39 +33,25 @@ export const tableLines = <Row>(
   context: Pick<CliContext, 'env'>,
 ): readonly string[] => {
   const palette = paletteFor(output, context);
-  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
-  const widths = columns.map(({ title }, index) =>
-    Math.max(lengthOf(title), ...cells.map((line) => lengthOf(textOf(line[index] ?? '')))),
-  );
   const room = isCapable(output, context) ? widthOf(output) - 1 : Number.POSITIVE_INFINITY;
-
-  const lineOf = (line: readonly Cell[], paintAll?: Paint): string => {
+  const titles = columns.map(({ title }): Cell => ({ text: title, paint: 'dim' }));
+  const lines = [titles, ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((line) => lettersOf(line[index] ?? '').length)),
+  );
+  return lines.map((line) => {
     let left = room;
-    let written = '';
-    for (const [index, cell] of line.entries()) {
-      const isLast = index === line.length - 1;
-      const width = widths[index] ?? 0;
-      const text = cutTo(textOf(cell), left);
-      const padding = ' '.repeat(Math.max(0, Math.min(width, left) - lengthOf(text)));
-      const paint = paintAll ?? (typeof cell === 'string' ? undefined : cell.paint);
-      const painted = paint === undefined || text === '' ? text : palette[paint](text);
-      if (columns[index]?.right) written += padding + painted;
-      else written += isLast ? painted : painted + padding;
-      left -= width;
-      if (isLast || left <= gap.length) break;
-      written += gap;
-      left -= gap.length;
-    }
-    return written.trimEnd();
-  };
-
-  return [
-    lineOf(
-      columns.map(({ title }) => title),
-      'dim',
-    ),
-    ...cells.map((line) => lineOf(line)),
-  ];
+    const cells = line.map((cell, index) => {
+      const width = Math.max(0, Math.min(widths[index] ?? 0, left));
+      left -= width + gap.length;
+      const letters = cutTo(lettersOf(cell), width);
+      const text = letters.join('');
+      const padding = ' '.repeat(width - letters.length);
+      const painted = typeof cell === 'string' || text === '' ? text : palette[cell.paint](text);
+      return columns[index]?.right ? padding + painted : painted + padding;
+    });
+    return cells.join(gap).trimEnd();
+  });
 };
 
 export const table = <Row>(

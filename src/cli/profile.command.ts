@@ -1,11 +1,10 @@
 /** `paraph profile`: what a mobile user can sign with. */
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
-import type { Command } from 'commander';
 import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import type { CliContext, Report } from './context.ts';
-import { type Field, formatFields, paletteFor, printable, widthOf } from './screen.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
+import type { AddCommand, CliContext, Report } from './context.ts';
+import { type Field, fieldsText, paletteFor, printable } from './screen.ts';
 
 /** `2029-11-20`; undefined for bytes that are no certificate, which is the service's business. */
 const endOfValidity = (base64: string | undefined): string | undefined => {
@@ -55,17 +54,17 @@ const fieldsOf = (answer: ProfileAnswer): readonly Field[] => [
 const profile = async (context: CliContext, msisdn: string, flags: ConnectionFlags): Promise<Report> => {
   const connection = connect(context, flags);
   const reply = await connection.client.profile(msisdn);
-  if (reply.kind !== 'answered') return failureReport(connection, reply, 'Interrupted.', { msisdn });
+  const answer = answerIn(connection, reply, 'Interrupted.', { msisdn });
   const palette = paletteFor(context.stdout, context);
-  const fields = formatFields(fieldsOf(reply.value), widthOf(context.stdout), palette);
+  const fields = fieldsText(fieldsOf(answer), context);
   return {
     outcome: 'ok',
-    document: { msisdn, ...reply.value },
+    document: { msisdn, ...answer },
     text: `${palette.green(`${printable(msisdn)} can be asked to sign.`)}\n\n${fields}`,
   };
 };
 
-export const addProfile = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addProfile: AddCommand = (program, context, done) => {
   const command = program
     .command('profile')
     .description('show what a mobile user can sign with')

@@ -1,8 +1,7 @@
 /** `paraph receipt`: shows a user, on the phone that signed, what became of the signature. */
-import type { Command } from 'commander';
 import type { Reaction } from '../client/reply.ts';
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import type { CliContext, Report } from './context.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
+import type { AddCommand, CliContext, Report } from './context.ts';
 import { whileWaiting } from './progress.ts';
 import { paletteFor } from './screen.ts';
 
@@ -29,19 +28,17 @@ const receipt = async (
   const reply = await whileWaiting(context, `waiting for ${msisdn}`, undefined, () =>
     connection.client.receipt({ msspTransId, msisdn, text, language: flags.lang }),
   );
-  if (reply.kind !== 'answered') {
-    const goesOn = 'Interrupted; the receipt goes on, and stays on the phone for its time.';
-    return failureReport(connection, reply, goesOn, { msspTransId });
-  }
-  const paint = paletteFor(context.stdout, context)[reply.value === 'accepted' ? 'green' : 'bold'];
+  const goesOn = 'Interrupted; the receipt goes on, and stays on the phone for its time.';
+  const reaction = answerIn(connection, reply, goesOn, { msspTransId });
+  const paint = paletteFor(context.stdout, context)[reaction === 'accepted' ? 'green' : 'bold'];
   return {
     outcome: 'ok',
-    document: { msspTransId, msisdn, receipt: reply.value },
-    text: `${paint(words[reply.value])}\n`,
+    document: { msspTransId, msisdn, receipt: reaction },
+    text: `${paint(words[reaction])}\n`,
   };
 };
 
-export const addReceipt = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addReceipt: AddCommand = (program, context, done) => {
   const command = program
     .command('receipt')
     .description('show the user a receipt for a signature')

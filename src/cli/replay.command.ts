@@ -2,9 +2,10 @@
  * `paraph replay`: runs failed transactions again, one or many. The command only orders; the service's policy, limits and
  * audit log hold for it as they do in the console, and its workers do the work.
  */
-import type { Command } from 'commander';
-import type { ReplaySelection } from '../operators/replays.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
+import type { ShownPlan } from '../console/redaction.ts';
+import type { BulkStanding } from '../operators/bulk-report.ts';
+import { type Admin, addAdminAction, refused } from './admin.ts';
+import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
 import {
   bulkDocument,
   bulkTable,
@@ -13,11 +14,9 @@ import {
   planText,
   reportDryRun,
 } from './operations-bulk.ts';
-import { confirm } from './operations-confirm.ts';
-import { addFilterOptions, type FilterFlags, filterOf, parseCount } from './operations-filter.ts';
-import { refusal } from './operations-refusal.ts';
-import { needsIndex, type OperationsSession, withOperations } from './operations-session.ts';
+import { addFilterOptions, type FilterFlags, parseCount, queryOf } from './operations-filter.ts';
 import { paletteFor } from './screen.ts';
+import { confirm } from './terminal-input.ts';
 
 interface Flags extends FilterFlags {
   readonly all?: true;
@@ -40,52 +39,53 @@ const parseRate = (text: string): number => {
   return value;
 };
 
+/** `filter` or `ids`, as the admin API calls them. */
+type Selection = { readonly filter: object } | { readonly ids: readonly string[] };
+
+const plan = (admin: Admin, selection: Selection, { reason }: Flags): Promise<ShownPlan> =>
+  admin.post(['replays', 'plan'], { ...selection, reason });
+
 const replayOne = async (
   context: CliContext,
-  { replays, operator }: OperationsSession,
+  admin: Admin,
   msspTransId: string,
-  { reason, dryRun }: Flags,
+  flags: Flags,
 ): Promise<Report> => {
-  if (dryRun) return reportDryRun(await replays.plan({ ids: [msspTransId] }, operator, reason), context);
-  const result = await replays.replay(msspTransId, operator, reason);
-  if (result !== 'replayed') {
-    return refusal(typeof result === 'object' ? result.refused : result, { msspTransId });
-  }
+  if (flags.dryRun) return reportDryRun(await plan(admin, { ids: [msspTransId] }, flags), context);
+  const { reason } = flags;
+  const answer = await admin.post<object>(['transactions', msspTransId, 'replay'], { reason });
   const done = paletteFor(context.stdout, context).green('Replayed.');
   return {
     outcome: 'ok',
-    document: { msspTransId, result },
+    document: { msspTransId, ...answer },
     text: `${done} To see how it ends: paraph watch ${msspTransId}\n`,
   };
 };
 
 const replayMany = async (
   context: CliContext,
-  { replays, operator }: OperationsSession,
-  selection: ReplaySelection,
-  { dryRun, reason, rate, yes, detach }: Flags,
+  admin: Admin,
+  selection: Selection,
+  flags: Flags,
 ): Promise<Report> => {
-  if (dryRun) return reportDryRun(await replays.plan(selection, operator, reason), context);
+  const { dryRun, reason, rate, yes, detach } = flags;
+  if (dryRun) return reportDryRun(await plan(admin, selection, flags), context);
   if (reason === undefined)
     throw new UsageProblem('A bulk replay needs --reason; --dry-run shows what it would do.');
   if (!yes) {
-    const plan = await replays.plan(selection, operator, reason);
-    if (plan.replayable === 0) return refusal('nothing', { plan: planDocument(plan) });
-    context.stderr.write(planText(plan, { ...context, stdout: context.stderr }));
-    const people = plan.numbers === 1 ? 'one person' : `${plan.numbers} people`;
-    const question = `Replay ${plan.replayable} at ${rate} a second, and prompt ${people}?`;
-    const answer = await confirm(context, question);
-    if (answer === 'interrupted') {
-      return { outcome: 'interrupted', document: {}, problem: 'Interrupted; nothing was replayed.' };
+    const planned = await plan(admin, selection, flags);
+    const document = { plan: planDocument(planned) };
+    if (planned.replayable === 0) {
+      const problem = 'No failed transaction that may be replayed is found by this.';
+      throw refused('refused', 'nothing', problem, document);
     }
-    if (answer === 'no') {
-      return { outcome: 'ok', document: { plan: planDocument(plan) }, text: 'Nothing was replayed.\n' };
-    }
+    context.stderr.write(planText(planned, { ...context, stdout: context.stderr }));
+    const people = planned.numbers === 1 ? 'one person' : `${planned.numbers} people`;
+    const question = `Replay ${planned.replayable} at ${rate} a second, and prompt ${people}?`;
+    await confirm(context, question, document);
   }
-  const started = await replays.start(selection, { perSecond: rate, operator, reason });
-  if ('refused' in started) {
-    return refusal(started.refused, { plan: started.plan && planDocument(started.plan) });
-  }
+  const order = { ...selection, perSecond: rate, reason };
+  const started = await admin.post<{ bulkId: string; plan: ShownPlan }>(['replays'], order);
   const { bulkId } = started;
   if (detach) {
     return {
@@ -94,61 +94,47 @@ const replayMany = async (
       text: `Ordered. To see how it goes: paraph replay --follow ${bulkId}\n`,
     };
   }
-  return followBulk(context, replays, bulkId);
+  return followBulk(context, admin, bulkId);
 };
 
-const stopBulk = async ({ replays, operator }: OperationsSession, bulkId: string, reason?: string) => {
-  const result = await replays.stop(bulkId, operator, reason);
-  if (typeof result === 'object') return refusal(result.refused, { bulkId });
-  switch (result) {
-    case 'unknown':
-      return refusal('unknown-bulk', { bulkId });
-    case 'not-running':
-      return refusal('not-running', { bulkId });
-    case 'stopping': {
-      const text = 'Stopping: nothing more is replayed. Who has been prompted stays prompted.\n';
-      return { outcome: 'ok', document: { bulkId, result }, text } satisfies Report;
-    }
-  }
+const stopBulk = async (admin: Admin, bulkId: string, reason?: string): Promise<Report> => {
+  const answer = await admin.post<object>(['replays', bulkId, 'stop'], { reason });
+  const text = 'Stopping: nothing more is replayed. Prompts that were sent stay on their phones.\n';
+  return { outcome: 'ok', document: { bulkId, ...answer }, text };
 };
 
 /** One thing at a time, so that a slip of the pen does not replay what it should show. */
-const tasksIn = (id: string | undefined, flags: Flags): readonly string[] => {
-  const isFiltered = Object.keys(filterOf(flags)).length > 0 || flags.maxAttempts !== undefined || flags.all;
-  return [
-    ...(id === undefined ? [] : ['one']),
-    ...(isFiltered ? ['many'] : []),
-    ...(flags.follow === undefined ? [] : ['follow']),
-    ...(flags.stop === undefined ? [] : ['stop']),
-    ...(flags.list ? ['list'] : []),
-  ];
+const check = (id: string | undefined, flags: Flags): void => {
+  const { maxAttempts, all, follow, stop, list } = flags;
+  const filter = Object.values({ ...queryOf(flags), maxAttempts, all });
+  const isFiltered = filter.some((value) => value !== undefined) || undefined;
+  const tasks = [id, isFiltered, follow, stop, list].filter((task) => task !== undefined);
+  if (tasks.length === 1) return;
+  throw new UsageProblem(
+    'Replay what? Either one MSSP_TransID, or a filter (--all for none), or one of --follow, --stop and --list.',
+  );
 };
 
-const replay = (context: CliContext, id: string | undefined, flags: Flags): Promise<Report> => {
-  const [task, ...others] = tasksIn(id, flags);
-  if (task === undefined || others.length > 0) {
-    throw new UsageProblem(
-      'Replay what? Either one MSSP_TransID, or a filter (--all for none), or one of --follow, --stop and --list.',
-    );
+const replay = async (
+  context: CliContext,
+  admin: Admin,
+  id: string | undefined,
+  flags: Flags,
+): Promise<Report> => {
+  if (id !== undefined) return replayOne(context, admin, id, flags);
+  if (flags.follow !== undefined) return followBulk(context, admin, flags.follow);
+  if (flags.stop !== undefined) return stopBulk(admin, flags.stop, flags.reason);
+  if (flags.list) {
+    const { replays } = await admin.get<{ readonly replays: readonly BulkStanding[] }>(['replays']);
+    const document = { bulks: replays.map(bulkDocument) };
+    return { outcome: 'ok', document, text: bulkTable(replays, context) };
   }
-  return withOperations(context, async (session) => {
-    const { replays } = session;
-    if (id !== undefined) return replayOne(context, session, id, flags);
-    if (flags.follow !== undefined) return followBulk(context, replays, flags.follow);
-    if (flags.stop !== undefined) return stopBulk(session, flags.stop, flags.reason);
-    if (flags.list) {
-      const bulks = await replays.list();
-      return { outcome: 'ok', document: { bulks: bulks.map(bulkDocument) }, text: bulkTable(bulks, context) };
-    }
-    needsIndex(session);
-    const { states: _, ...filter } = filterOf(flags);
-    const { maxAttempts } = flags;
-    const selection = { filter: { ...filter, ...(maxAttempts !== undefined && { maxAttempts }) } };
-    return replayMany(context, session, selection, flags);
-  });
+  admin.needsIndex();
+  const filter = { ...queryOf(flags), maxAttempts: flags.maxAttempts };
+  return replayMany(context, admin, { filter }, flags);
 };
 
-export const addReplay = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addReplay: AddCommand = (program, context, done) => {
   const command = program
     .command('replay')
     .description('run failed transactions again: one, or all that a filter finds')
@@ -163,7 +149,8 @@ export const addReplay = (program: Command, context: CliContext, done: (report: 
     .option('--detach', 'order it, and do not wait for its end')
     .option('--follow <bulk>', 'show how a bulk replay goes, or went')
     .option('--stop <bulk>', 'replay nothing more of it')
-    .option('--list', 'list bulk replays, newest first')
-    .option('--json', 'print one JSON document')
-    .action(async (id: string | undefined, flags: Flags) => done(await replay(context, id, flags)));
+    .option('--list', 'list bulk replays, newest first');
+  const run = (admin: Admin, id: string | undefined, flags: Flags): Promise<Report> =>
+    replay(context, admin, id, flags);
+  addAdminAction(command, context, done, run, check);
 };

@@ -4,6 +4,7 @@
  * What a service sends (a fault's detail, a text message) is printed here, and a terminal obeys escape sequences. So
  * every value goes through `printable`.
  */
+import { Help } from 'commander';
 import type { CliContext, Output } from './context.ts';
 
 /** Control and format characters, the latter because they can reverse what is read. */
@@ -41,35 +42,23 @@ export const paletteFor = (output: Output, context: Pick<CliContext, 'env'>): Pa
 /** A terminal that does not know how wide it is says 0. */
 export const widthOf = ({ columns }: Output): number => Math.max(columns || 80, 40);
 
-/** Lines of at most `width` characters. A longer word (an address, a hash) has a line of its own and is not broken. */
-const wrap = (text: string, width: number): readonly string[] => {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-};
-
 export type Field = readonly [label: string, value: string | undefined];
 
-/**
- * Labels and values below each other, values wrapped in their column. Fields without a value are left out.
- */
+/** Labels and values below each other, values wrapped in their column. A field without a value is left out. */
 export const formatFields = (fields: readonly Field[], width: number, { dim }: Palette): string => {
+  const help = Object.assign(new Help(), { helpWidth: width, minWidthToWrap: 1 });
   const present = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
-  const column = Math.max(0, ...present.map(([label]) => label.length)) + 4;
+  const column = Math.max(0, ...present.map(([label]) => label.length));
   return present
-    .flatMap(([label, value]) =>
-      wrap(printable(value), width - column).map((line, index) =>
-        index === 0 && label !== ''
-          ? `  ${dim(label)}${' '.repeat(column - 2 - label.length)}${line}`
-          : `${' '.repeat(column)}${line}`,
-      ),
-    )
-    .map((line) => `${line}\n`)
+    .map(([label, value]) => help.formatItem(label && dim(label), column, printable(value), help))
+    .map((item) => `${item}\n`)
     .join('');
 };
+
+/** The same, as wide and as coloured as stdout. */
+export const fieldsText = (fields: readonly Field[], context: Pick<CliContext, 'stdout' | 'env'>): string =>
+  formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context));
+
+/** One line for each name. */
+export const countFields = (label: string, counts: Readonly<Record<string, number>>): readonly Field[] =>
+  Object.entries(counts).map(([name, count], index) => [index === 0 ? label : '', `${name}: ${count}`]);

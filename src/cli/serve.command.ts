@@ -5,12 +5,18 @@
  *
  * The product is loaded when it is started: it is most of the program, and all other commands do without it.
  */
-import type { Command } from 'commander';
 import type { Environment } from '../environment.ts';
 import { createLogger } from '../logger.ts';
-import { type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
 
-type Part = 'start' | 'api' | 'worker';
+const parts = {
+  start: 'start the whole product in one process',
+  api: 'start the HTTP side alone (needs REDIS_URL)',
+  worker: 'start the workers alone (needs REDIS_URL)',
+};
+type Part = keyof typeof parts;
+
+export const isPart = (name: string): name is Part => Object.hasOwn(parts, name);
 
 const runPart = async (context: CliContext, part: Part, environment: Environment): Promise<number> => {
   const { launch } = await import('../product/launch.ts');
@@ -42,26 +48,11 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
   }
 };
 
-const descriptions: Readonly<Record<Part, string>> = {
-  start: 'start the whole product in one process',
-  api: 'start the HTTP side alone (needs REDIS_URL)',
-  worker: 'start the workers alone (needs REDIS_URL)',
-};
-
-export const addServe = (
-  program: Command,
-  context: CliContext,
-  report: (report: Report) => void,
-  stopped: (exitCode: number) => void,
-): void => {
-  for (const part of ['start', 'api', 'worker'] as const) {
+export const addServe: AddCommand = (program, context, done) => {
+  for (const part of Object.keys(parts).filter(isPart)) {
     program
       .command(part)
-      .description(descriptions[part])
-      .action(async () => {
-        const end = await serve(context, part);
-        if (typeof end === 'number') stopped(end);
-        else report(end);
-      });
+      .description(parts[part])
+      .action(async () => done(await serve(context, part)));
   }
 };

@@ -1,132 +1,193 @@
 /** `paraph show`: one transaction, with everything that has happened to it. */
-import type { Command } from 'commander';
-import type { TransactionRow } from '../history/row.ts';
-import { type AuditEntry, doneBy } from '../operators/audit.ts';
-import type { CliContext, Report } from './context.ts';
-import { callbackDocument, callbacksOfText } from './operations-callbacks.ts';
-import { refusal } from './operations-refusal.ts';
-import { duration, iso, isoOrNull, rowDocument, shownFault, stateCell, timeCell } from './operations-row.ts';
-import { type OperationsSession, withOperations } from './operations-session.ts';
+
+import type { ShownCallback, ShownFault } from '../console/redaction.ts';
+import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
+import { faultTable } from '../protocol/fault.ts';
+import { addAdminAction } from './admin.ts';
+import type { AddCommand, CliContext, Report } from './context.ts';
+import { callbackColumns, callbackDocument } from './operations-callbacks.ts';
+import { duration, faultText, iso, isoOrNull, rowDocument, stateCell, timeCell } from './operations-row.ts';
 import { type Column, table } from './operations-table.ts';
-import type { AttemptEntry, TimelineEntry } from './operations-timeline.ts';
-import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
+import { type Field, fieldsText } from './screen.ts';
 
-const auditPage = 1000;
-/** Clocks differ: the log's is that of Redis. */
-const slackMs = 60_000;
+type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
+type ActionEntry = Extract<TimelineEntry, { kind: 'action' }>;
 
-/** Nothing was asked about a transaction before it was there. */
-const auditedOf = async (
-  { audit }: OperationsSession,
-  { msspTransId, submittedAt }: TransactionRow,
-): Promise<readonly AuditEntry[]> => {
-  const entries: AuditEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const from = Math.max(submittedAt - slackMs, 0);
-    const page = await audit.read({ target: msspTransId, from, limit: auditPage, cursor });
-    entries.push(...(page?.entries ?? []));
-    cursor = page?.cursor;
-  } while (cursor !== undefined);
-  return entries;
+interface ShownEntry {
+  readonly at: number;
+  /** A state that was entered, or an action of the audit log. */
+  readonly event: string;
+  readonly attempt?: number;
+  /** `application`, `user`, `service`, or the name of an operator. */
+  readonly who: string;
+  readonly fault?: ShownFault | undefined;
+  readonly reason?: string | undefined;
+  /** Of an action that turned out not to be done. */
+  readonly outcome?: string | undefined;
+}
+
+/** Clocks of processes and of Redis differ a little. */
+const clockSlackMs = 2000;
+
+const starterOf = ({ attempt, by }: StateEntry): string =>
+  by?.who ?? (attempt === 1 ? 'application' : 'service');
+
+/** Of an end as fault 401: the person, unless an operator or the application was quicker. */
+const cancellerOf = (end: StateEntry, begunAt: number, actions: readonly ActionEntry[]): string => {
+  const ordered = actions.find(
+    ({ action, outcome, at }) =>
+      action === 'cancel' &&
+      outcome === undefined &&
+      at >= begunAt - clockSlackMs &&
+      at <= end.at + clockSlackMs,
+  );
+  return ordered?.who ?? (end.fault?.detail === faultTable[401].detail ? 'user' : 'application');
 };
 
-const timelineDocument = ({ at, fault, ...rest }: TimelineEntry) => ({
-  at: isoOrNull(at),
-  ...rest,
-  ...(fault !== undefined && { fault }),
-});
+const timelineOf = (timeline: readonly TimelineEntry[]): readonly ShownEntry[] => {
+  const actions = timeline.filter((entry) => entry.kind === 'action');
+  let begunAt = 0;
+  const whoOf = (entry: StateEntry): string => {
+    switch (entry.state) {
+      case 'submitted':
+        begunAt = entry.at;
+        return starterOf(entry);
+      case 'signed':
+        return 'user';
+      case 'receipted':
+        return 'application';
+      case 'failed':
+        return entry.fault?.code === 401 ? cancellerOf(entry, begunAt, actions) : 'service';
+      case 'pending':
+        return 'service';
+    }
+  };
+  return timeline.map((entry) => {
+    if (entry.kind === 'state') {
+      const { at, attempt, state: event, fault } = entry;
+      return { at, event, attempt, who: whoOf(entry), fault };
+    }
+    const { at, action: event, who, reason, outcome } = entry;
+    return { at, event, who, reason, outcome };
+  });
+};
 
-const attemptDocument = (entry: AttemptEntry) => ({
-  attempt: entry.attempt,
-  startedBy: entry.startedBy,
-  state: entry.state,
-  submittedAt: isoOrNull(entry.submittedAt),
-  promptedAt: isoOrNull(entry.promptedAt),
-  endedAt: isoOrNull(entry.endedAt),
-  fault: entry.fault ?? null,
-});
+const attemptsOf = (timeline: readonly TimelineEntry[]): readonly object[] => {
+  const states = timeline.filter((entry) => entry.kind === 'state');
+  return states
+    .filter(({ attempt }, index) => states.findIndex((other) => other.attempt === attempt) === index)
+    .map((first) => {
+      const own = states.filter(({ attempt }) => attempt === first.attempt);
+      const of = (...wanted: readonly string[]) => own.find(({ state }) => wanted.includes(state));
+      const end = of('signed', 'failed');
+      return {
+        attempt: first.attempt,
+        startedBy: starterOf(first),
+        state: own.at(-1)?.state ?? '',
+        submittedAt: isoOrNull(of('submitted')?.at),
+        promptedAt: isoOrNull(of('pending')?.at),
+        endedAt: isoOrNull(end?.at),
+        fault: end?.fault ?? null,
+      };
+    });
+};
 
-const remarkOf = ({ fault, reason, outcome }: TimelineEntry): string =>
-  [fault && `${fault.code} ${fault.reason}: ${fault.detail}`, outcome && `not done (${outcome})`, reason]
+const remarkOf = ({ fault, reason, outcome }: ShownEntry): string =>
+  [fault && faultText(fault), outcome && `not done (${outcome})`, reason]
     .filter((part) => part !== undefined)
     .join('; ');
 
-const timelineColumns = (context: CliContext): readonly Column<TimelineEntry>[] => [
-  { title: 'TIME', cell: ({ at }) => timeCell(at ?? 0, context) },
-  { title: 'TRY', cell: ({ attempt }) => (attempt === undefined ? '' : String(attempt)), right: true },
+const timelineColumns = (context: CliContext): readonly Column<ShownEntry>[] => [
+  { title: 'TIME', cell: ({ at }) => timeCell(at, context) },
+  { title: 'TRY', cell: ({ attempt = '' }) => String(attempt), right: true },
   { title: 'WHAT', cell: ({ event }) => event },
   { title: 'WHO', cell: ({ who }) => who },
   { title: 'WHY', cell: remarkOf },
 ];
 
-const textOf = (cell: ReturnType<typeof stateCell>): string => (typeof cell === 'string' ? cell : cell.text);
+/** Of a text that is hidden. */
+const lengthOf = ({ characters }: { readonly characters?: number }): string =>
+  characters === undefined ? '' : `, ${characters} characters`;
 
-const show = (context: CliContext, id: string, { reveal = false }: { readonly reveal?: boolean }) =>
-  withOperations(context, async (session): Promise<Report> => {
-    const { history, audit, operator } = session;
-    const row = await history.find(id);
-    if (row === undefined) return refusal('unknown', { msspTransId: id });
-    // Before it is looked at: what cannot be recorded is not shown.
-    if (reveal) {
-      await audit.record({ ...doneBy(operator), action: 'view-sensitive', target: id });
-    }
-    const job = await session.readJob(id);
-    if (job === undefined) return refusal('unknown', { msspTransId: id });
-    // Loaded here because the schemas they read with are large.
-    const [{ timelineOf }, { shownOutcome, shownRequest }] = await Promise.all([
-      import('./operations-timeline.ts'),
-      import('./operations-request.ts'),
-    ]);
-    const callbacks = await session.callbacks.of(id, row.attempt);
-    const told = timelineOf(row, job, await auditedOf(session, row));
-    const withShownFault = <T extends AttemptEntry | TimelineEntry>(entry: T): T =>
-      entry.fault === undefined ? entry : { ...entry, fault: shownFault(entry.fault, reveal) };
-    const timeline = told.timeline.map(withShownFault);
-    const attempts = told.attempts.map(withShownFault);
-    const request = shownRequest(job, row, reveal);
-    const outcome = shownOutcome(job, reveal);
-    const fields: readonly Field[] = [
-      ['MSSP_TransID', id],
-      ['state', `${textOf(stateCell(row))}${row.fault === undefined ? '' : ` ${row.fault.reason}`}`],
-      ['attempt', String(row.attempt)],
-      ['AP', row.apId || undefined],
-      ['AP_TransID', row.apTransId || undefined],
-      ['number', request.msisdn || undefined],
-      ['text', request.text ?? undefined],
-      ['profile', request.profile ?? undefined],
-      ['mode', request.mode ?? undefined],
-      ['time allowed', request.timeoutSeconds === null ? undefined : `${request.timeoutSeconds} s`],
-      ...request.services.map((service, index): Field => [index === 0 ? 'services' : '', service]),
-      ['submitted', row.submittedAt > 0 ? iso(row.submittedAt) : undefined],
-      ['ended', row.endedAt === undefined ? undefined : iso(row.endedAt)],
-      ['took', duration(row.tookMs) || undefined],
-      ['method', outcome?.profile ?? undefined],
-      ['device', outcome?.device ?? undefined],
-      ['receipt', outcome?.receipt ?? undefined],
-    ];
-    const fault = row.fault === undefined ? null : shownFault(row.fault, reveal);
-    const palette = paletteFor(context.stdout, context);
-    return {
-      outcome: 'ok',
-      document: {
-        transaction: { ...rowDocument(row), msisdn: request.msisdn, fault },
-        request,
-        result: outcome,
-        attempts: attempts.map(attemptDocument),
-        timeline: timeline.map(timelineDocument),
-        callbacks: callbacks.map(callbackDocument),
-      },
-      text: `${formatFields(fields, widthOf(context.stdout), palette)}\n${table(timelineColumns(context), timeline, context)}${callbacksOfText(callbacks, context)}`,
-    };
-  });
+const requestOf = ({ request, transaction }: TransactionDetail) => {
+  const data = request?.data;
+  return {
+    msisdn: request?.msisdn ?? transaction.msisdn,
+    profile: transaction.profile ?? null,
+    mode: request?.messagingMode ?? null,
+    timeoutSeconds: request?.timeoutSeconds ?? null,
+    services: request?.services ?? [],
+    kind: data?.kind ?? null,
+    text: data === undefined ? null : (data.text ?? `hidden${lengthOf(data)}`),
+  };
+};
 
-export const addShow = (program: Command, context: CliContext, done: (report: Report) => void): void => {
-  program
+const resultOf = ({ outcome }: TransactionDetail) => {
+  if (outcome === undefined) return null;
+  const { profile = null, sscdId: device = null, receipt = null, signatureBytes: _, ...rest } = outcome;
+  return { ...rest, profile, device, receipt };
+};
+
+const reportOf = (
+  context: CliContext,
+  detail: TransactionDetail,
+  callbacks: readonly ShownCallback[],
+): Report => {
+  const { transaction: row } = detail;
+  const request = requestOf(detail);
+  const result = resultOf(detail);
+  const timeline = timelineOf(detail.timeline);
+  const fields: readonly Field[] = [
+    ['MSSP_TransID', row.msspTransId],
+    ['state', `${stateCell(row).text} ${row.fault?.reason ?? ''}`.trim()],
+    ['attempt', String(row.attempt)],
+    ['AP', row.apId || undefined],
+    ['AP_TransID', row.apTransId || undefined],
+    ['number', request.msisdn || undefined],
+    ['text', request.text ?? undefined],
+    ['profile', request.profile ?? undefined],
+    ['mode', request.mode ?? undefined],
+    ['time allowed', request.timeoutSeconds === null ? undefined : `${request.timeoutSeconds} s`],
+    ...request.services.map((service, index): Field => [index === 0 ? 'services' : '', service]),
+    ['submitted', row.submittedAt > 0 ? iso(row.submittedAt) : undefined],
+    ['ended', row.endedAt === undefined ? undefined : iso(row.endedAt)],
+    ['took', duration(row.tookMs) || undefined],
+    ['method', result?.profile ?? undefined],
+    ['device', result?.device ?? undefined],
+    ['receipt', result?.receipt ?? undefined],
+  ];
+  const below = callbacks.length === 0 ? '' : `\n${table(callbackColumns(context), callbacks, context)}`;
+  return {
+    outcome: 'ok',
+    document: {
+      transaction: { ...rowDocument(row), msisdn: request.msisdn, fault: row.fault ?? null },
+      request,
+      result,
+      attempts: attemptsOf(detail.timeline),
+      timeline: timeline.map((entry) => ({ ...entry, at: isoOrNull(entry.at) })),
+      callbacks: callbacks.map(callbackDocument),
+    },
+    text: `${fieldsText(fields, context)}\n${table(timelineColumns(context), timeline, context)}${below}`,
+  };
+};
+
+interface Flags {
+  readonly reveal?: boolean;
+}
+
+interface Callbacks {
+  readonly callbacks: readonly ShownCallback[];
+}
+
+export const addShow: AddCommand = (program, context, done) => {
+  const command = program
     .command('show')
     .description('show one transaction and all that has happened to it')
     .argument('<MSSP_TransID>', 'the transaction')
-    .option('--reveal', 'with what is hidden: number, text, place, details; recorded in the audit log')
-    .option('--json', 'print one JSON document')
-    .action(async (id: string, flags: { readonly reveal?: boolean }) => done(await show(context, id, flags)));
+    .option('--reveal', 'with what is hidden: number, text, place, details; recorded in the audit log');
+  addAdminAction(command, context, done, async (admin, id: string, { reveal = false }: Flags) => {
+    const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal });
+    const { callbacks } = await admin.get<Callbacks>(['transactions', id, 'callbacks']);
+    return reportOf(context, detail, callbacks);
+  });
 };

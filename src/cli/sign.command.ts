@@ -2,13 +2,12 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Command } from 'commander';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
-import { outstandingReport } from './outstanding.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
+import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
+import { parseCount } from './operations-filter.ts';
 import { whileWaiting } from './progress.ts';
-import { deliveredReport, signatureReport } from './signature-report.ts';
+import { standingReport } from './signature-report.ts';
 import { obtainTrust } from './trust.ts';
 
 interface SignFlags extends ConnectionFlags {
@@ -48,13 +47,7 @@ const parseProfile = (text: string): ProfileName | `http://${string}` => {
 };
 
 /** The service has bounds of its own; this one only keeps out what is no time at all. */
-export const parseSeconds = (text: string): number => {
-  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1 || seconds > 3600) {
-    throw new UsageProblem('--timeout must be a number of seconds from 1 to 3600.');
-  }
-  return seconds;
-};
+export const parseSeconds = parseCount('--timeout', 1, 3600, 'of seconds ');
 
 /** Asked before a person is asked: a signature with nowhere to go would be a pity. */
 export const checkWritable = async (out: string | undefined): Promise<void> => {
@@ -74,10 +67,10 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   const { client } = connection;
   const profile = parseProfile(flags.profile);
   await checkWritable(flags.out);
-  const obtained = isOneTimePassword(profile) ? undefined : await obtainTrust(connection, flags.trust);
-  if (obtained !== undefined && obtained.kind !== 'answered') {
-    return failureReport(connection, obtained, 'Interrupted; nothing was sent to be signed.');
-  }
+  const nothingSent = 'Interrupted; nothing was sent to be signed.';
+  const trust = isOneTimePassword(profile)
+    ? undefined
+    : await obtainTrust(connection, flags.trust, nothingSent);
 
   const seconds = flags.timeout;
   const waiting = `waiting for ${msisdn}`;
@@ -94,42 +87,24 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
       subscriberInfo: flags.subscriberInfo === true,
       validate: flags.validate === true,
     });
-  const submitted = await whileWaiting(context, waiting, seconds, submit);
-  if (submitted.kind !== 'answered') {
-    const goesOn = `Interrupted; the transaction goes on, and the phone may ask for up to ${seconds} s. Its end cannot be asked for: only --asynch tells the MSSP_TransID in time.`;
-    return failureReport(connection, submitted, goesOn);
-  }
+  const unknown = `Interrupted; the transaction goes on, and the phone may ask for up to ${seconds} s. Its end cannot be asked for: only --asynch tells the MSSP_TransID in time.`;
+  const submitted = answerIn(connection, await whileWaiting(context, waiting, seconds, submit), unknown);
 
-  const { msspTransId } = submitted.value;
-  const ended = { msspTransId, msisdn, profile: submitted.value.profile };
-  let { standing } = submitted.value;
+  const { msspTransId } = submitted;
+  const ended = { msspTransId, msisdn, profile: submitted.profile };
+  let { standing } = submitted;
   if (flags.asynch) {
     const polled = await whileWaiting(context, waiting, seconds, () =>
       client.statusAtEnd(msspTransId, until),
     );
-    if (polled.kind !== 'answered') {
-      const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
-      return failureReport(connection, polled, goesOn, ended);
-    }
-    standing = polled.value;
+    const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
+    standing = answerIn(connection, polled, goesOn, ended);
   }
-  switch (standing.state) {
-    case 'outstanding':
-      return outstandingReport(connection, ended);
-    case 'delivered':
-      return deliveredReport(context, ended, standing.services);
-    case 'signed':
-      return signatureReport(
-        context,
-        ended,
-        standing,
-        obtained && { text, trust: obtained.value },
-        flags.out,
-      );
-  }
+  const check = trust && { text, trust };
+  return standingReport(context, connection, ended, standing, check, flags.out);
 };
 
-export const addSign = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addSign: AddCommand = (program, context, done) => {
   const command = program
     .command('sign')
     .description('ask a mobile user to sign a text, and verify the signature')

@@ -6,8 +6,9 @@ import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { LocationAnswer, ServiceAnswers, Standing } from '../client/reply.ts';
 import { type Verification, verifySignature } from '../pki/verify.ts';
+import { type Connection, outstandingReport } from './connection.ts';
 import type { CliContext, Report } from './context.ts';
-import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
+import { type Field, fieldsText, paletteFor } from './screen.ts';
 import { type Trust, trustDocument, trustFields } from './trust.ts';
 
 type Refusal = Extract<Verification, { ok: false }>['reason'];
@@ -72,7 +73,7 @@ const serviceFields = ({ geofencing, subscriberNetwork }: ServiceAnswers): reado
   ['network', subscriberNetwork],
 ];
 
-export interface Ended {
+interface Ended {
   readonly msspTransId: string;
   /** Undefined where the command does not know it. */
   readonly msisdn?: string;
@@ -86,10 +87,8 @@ const documentOf = ({ msspTransId, msisdn, profile }: Ended, services: ServiceAn
   ...(Object.keys(services).length > 0 && { services }),
 });
 
-const layOut = (context: CliContext, title: string, fields: readonly Field[]): string => {
-  const palette = paletteFor(context.stdout, context);
-  return `${title}\n\n${formatFields(fields, widthOf(context.stdout), palette)}`;
-};
+const layOut = (context: CliContext, title: string, fields: readonly Field[]): string =>
+  `${title}\n\n${fieldsText(fields, context)}`;
 
 const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] => [
   ['phone', msisdn],
@@ -98,7 +97,7 @@ const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] 
 ];
 
 /** A one-time password was sent: nobody has signed anything. */
-export const deliveredReport = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
+const deliveredReport = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
   const { green } = paletteFor(context.stdout, context);
   return {
     outcome: 'ok',
@@ -123,83 +122,106 @@ const save = async (signature: Uint8Array, out: string | undefined): Promise<str
   }
 };
 
-/**
- * Verifies, writes the file of `--out`, and says what there is to say.
- *
- * @param check The text that was sent and whom to trust. Undefined when the text is not known: then nothing is verified,
- *   and that is what the report says.
- */
-export const signatureReport = async (
+/** The text that was sent, and whom to trust. */
+interface Check {
+  readonly text: string;
+  readonly trust: Trust;
+}
+
+interface Verdict {
+  readonly title: string;
+  readonly words: string;
+  readonly more: readonly Field[];
+  readonly document: object;
+  /** Of a signature that did not verify. */
+  readonly problem?: string;
+}
+
+const verdictOn = (context: CliContext, signature: Uint8Array, check: Check | undefined): Verdict => {
+  const { green, red, bold } = paletteFor(context.stdout, context);
+  if (check === undefined) {
+    return {
+      title: bold('Signed; not verified here.'),
+      words: 'not verified: give the text with --text',
+      more: [],
+      document: { verified: false },
+    };
+  }
+  const at = new Date(context.now());
+  const verification = verifySignature(signature, check.text, { trust: check.trust.certificates, at });
+  const trust = trustDocument(check.trust);
+  if (!verification.ok) {
+    const { reason } = verification;
+    return {
+      title: red('Not verified: do not rely on this signature.'),
+      words: 'NOT VERIFIED',
+      more: trustFields(check.trust),
+      document: { verified: false, reason, trust },
+      problem: `The signature did not verify: ${refusals[reason]}.`,
+    };
+  }
+  const { serialNumber, commonName, certificate } = verification.signer;
+  const signer = { serialNumber, commonName, certificate: Buffer.from(certificate).toString('base64') };
+  return {
+    title: green(`Signed by ${bold(serialNumber)}`),
+    words: 'verified',
+    more: [['key', keyOf(verification.signer)], ...trustFields(check.trust)],
+    document: { verified: true, signer, trust },
+  };
+};
+
+/** Verifies, writes the file of `--out`, and says what there is to say. */
+const signatureReport = async (
   context: CliContext,
   ended: Ended,
   { signature, validated, services }: Extract<Standing, { state: 'signed' }>,
-  check: { readonly text: string; readonly trust: Trust } | undefined,
+  check: Check | undefined,
   out: string | undefined,
 ): Promise<Report> => {
-  const { green, red, bold } = paletteFor(context.stdout, context);
   const notSaved = await save(signature, out);
-  const document = {
-    ...documentOf(ended, services),
-    ...(check !== undefined && { text: check.text }),
-    status: validated ? 502 : 500,
-    signature: Buffer.from(signature).toString('base64'),
-  };
-  const status = validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE';
-  const fields = (verdict: string, ...more: readonly Field[]): readonly Field[] => [
-    ['text', check?.text],
-    ...endedFields(ended),
-    ['status', status],
-    ...serviceFields(services),
-    ['signature', verdict],
-    ...more,
-    ['file', notSaved === undefined ? out : undefined],
-  ];
-
-  if (check === undefined) {
-    return {
-      outcome: notSaved === undefined ? 'ok' : 'unexpected',
-      document: { ...document, verified: false },
-      text: layOut(
-        context,
-        bold('Signed; not verified here.'),
-        fields('not verified: give the text with --text'),
-      ),
-      ...(notSaved !== undefined && { problem: notSaved }),
-    };
-  }
-  const { text, trust } = check;
-  const verification = verifySignature(signature, text, {
-    trust: trust.certificates,
-    at: new Date(context.now()),
-  });
-  if (!verification.ok) {
-    return {
-      outcome: 'unverified',
-      document: { ...document, verified: false, reason: verification.reason, trust: trustDocument(trust) },
-      text: layOut(
-        context,
-        red('Not verified: do not rely on this signature.'),
-        fields('NOT VERIFIED', ...trustFields(trust)),
-      ),
-      problem: `The signature did not verify: ${refusals[verification.reason]}.`,
-    };
-  }
-  const { signer } = verification;
+  const verdict = verdictOn(context, signature, check);
+  const problem = verdict.problem ?? notSaved;
+  const failure = verdict.problem === undefined ? 'unexpected' : 'unverified';
   return {
-    outcome: notSaved === undefined ? 'ok' : 'unexpected',
+    outcome: problem === undefined ? 'ok' : failure,
     document: {
-      ...document,
-      verified: true,
-      signer: {
-        serialNumber: signer.serialNumber,
-        commonName: signer.commonName,
-        certificate: Buffer.from(signer.certificate).toString('base64'),
-      },
-      trust: trustDocument(trust),
+      ...documentOf(ended, services),
+      ...(check !== undefined && { text: check.text }),
+      status: validated ? 502 : 500,
+      signature: Buffer.from(signature).toString('base64'),
+      ...verdict.document,
     },
-    text: layOut(context, green(`Signed by ${bold(signer.serialNumber)}`), [
-      ...fields('verified', ['key', keyOf(signer)], ...trustFields(trust)),
+    text: layOut(context, verdict.title, [
+      ['text', check?.text],
+      ...endedFields(ended),
+      ['status', validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE'],
+      ...serviceFields(services),
+      ['signature', verdict.words],
+      ...verdict.more,
+      ['file', notSaved === undefined ? out : undefined],
     ]),
-    ...(notSaved !== undefined && { problem: notSaved }),
+    ...(problem !== undefined && { problem }),
   };
+};
+
+/**
+ * @param check Undefined when the text is not known: then nothing is verified, and that is what the report says.
+ * @param out   The file for the signature.
+ */
+export const standingReport = (
+  context: CliContext,
+  connection: Connection,
+  ended: Ended,
+  standing: Standing,
+  check: Check | undefined,
+  out: string | undefined,
+): Report | Promise<Report> => {
+  switch (standing.state) {
+    case 'outstanding':
+      return outstandingReport(connection, ended);
+    case 'delivered':
+      return deliveredReport(context, ended, standing.services);
+    case 'signed':
+      return signatureReport(context, ended, standing, check, out);
+  }
 };

@@ -1,11 +1,9 @@
 /** `paraph status`: how a transaction stands, or with `--wait` how it ends. */
-import type { Command } from 'commander';
-import { addConnectionOptions, type ConnectionFlags, connect, failureReport } from './connection.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
-import { outstandingReport } from './outstanding.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
+import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
 import { whileWaiting } from './progress.ts';
 import { checkWritable, parseSeconds } from './sign.command.ts';
-import { deliveredReport, signatureReport } from './signature-report.ts';
+import { standingReport } from './signature-report.ts';
 import { obtainTrust } from './trust.ts';
 
 interface StatusFlags extends ConnectionFlags {
@@ -25,10 +23,8 @@ const status = async (context: CliContext, msspTransId: string, flags: StatusFla
   }
   await checkWritable(flags.out);
   const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
-  const obtained = text === undefined ? undefined : await obtainTrust(connection, flags.trust);
-  if (obtained !== undefined && obtained.kind !== 'answered') {
-    return failureReport(connection, obtained, goesOn);
-  }
+  const check =
+    text === undefined ? undefined : { text, trust: await obtainTrust(connection, flags.trust, goesOn) };
 
   const until = context.now() + (flags.wait ? flags.timeout * 1000 : 0);
   const ask = () => (flags.wait ? client.statusAtEnd(msspTransId, until) : client.status(msspTransId));
@@ -38,22 +34,11 @@ const status = async (context: CliContext, msspTransId: string, flags: StatusFla
     flags.wait ? flags.timeout : undefined,
     ask,
   );
-  if (reply.kind !== 'answered') return failureReport(connection, reply, goesOn, { msspTransId });
-  const standing = reply.value;
-  switch (standing.state) {
-    case 'outstanding':
-      return outstandingReport(connection, { msspTransId });
-    case 'delivered':
-      return deliveredReport(context, { msspTransId }, standing.services);
-    case 'signed': {
-      const check =
-        text === undefined || obtained === undefined ? undefined : { text, trust: obtained.value };
-      return signatureReport(context, { msspTransId }, standing, check, flags.out);
-    }
-  }
+  const standing = answerIn(connection, reply, goesOn, { msspTransId });
+  return standingReport(context, connection, { msspTransId }, standing, check, flags.out);
 };
 
-export const addStatus = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addStatus: AddCommand = (program, context, done) => {
   const command = program
     .command('status')
     .description('show how an asynchronous transaction stands')

@@ -8,9 +8,8 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Reply } from '../client/reply.ts';
 import { verifySignature } from '../pki/verify.ts';
-import type { Connection } from './connection.ts';
+import { answerIn, type Connection } from './connection.ts';
 import { UsageProblem } from './context.ts';
 import type { Field } from './screen.ts';
 
@@ -49,19 +48,23 @@ const trustOfFile = async (path: string): Promise<Trust> => {
   return { certificates, source: 'file', from: path };
 };
 
-/** @throws UsageProblem When the file is unusable, or there is neither a file nor a root at the service. */
+/**
+ * @param goesOn Said on Ctrl-C.
+ * @throws Ended Without a usable root, or when the service does not answer.
+ */
 export const obtainTrust = async (
-  { client, url }: Connection,
+  connection: Connection,
   file: string | undefined,
-): Promise<Reply<Trust>> => {
-  if (file !== undefined) return { kind: 'answered', value: await trustOfFile(file) };
-  const reply = await client.rootCertificates();
-  if (reply.kind !== 'answered') return reply;
-  const certificates = readPem(reply.value ?? '');
+  goesOn: string,
+): Promise<Trust> => {
+  if (file !== undefined) return trustOfFile(file);
+  const certificates = readPem(
+    answerIn(connection, await connection.client.rootCertificates(), goesOn) ?? '',
+  );
   if (certificates === undefined) {
     throw new UsageProblem('The service offers no root certificate: name the one you trust with --trust.');
   }
-  return { kind: 'answered', value: { certificates, source: 'service', from: `${url}/pki/root.pem` } };
+  return { certificates, source: 'service', from: `${connection.url}/pki/root.pem` };
 };
 
 const fingerprint = (der: Uint8Array): string => new X509Certificate(der).fingerprint256;

@@ -1,55 +1,91 @@
-/** `paraph users`: who may use the console and the API, and their tokens. */
-import type { Command } from 'commander';
+/** `paraph users`: who may use the console and the API, their tokens, phones and login links. */
+import { z } from 'zod';
 import { type Role, roles } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { TokenView } from '../operators/tokens.ts';
 import type { SubjectResult, User } from '../operators/users.ts';
-import { type CliContext, type Report, UsageProblem } from './context.ts';
-import { parseCount } from './operations-filter.ts';
-import { existingMasterKey } from './operations-master-key.ts';
-import { type Refusal, refusal } from './operations-refusal.ts';
+import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import type { Outcome } from './exit-codes.ts';
+import { parseCount, parseOneOf } from './operations-filter.ts';
 import { iso } from './operations-row.ts';
 import { type OperationsSession, withOperations } from './operations-session.ts';
 import { type Column, table } from './operations-table.ts';
-import { type Field, formatFields, paletteFor, widthOf } from './screen.ts';
-import { readPiped, readTyped } from './secret-input.ts';
-import { endLocal, issueLink } from './users-link.ts';
-import { type PhoneFlags, showSubject, subjectIn } from './users-phone.ts';
+import { fieldsText } from './screen.ts';
+import { existingMasterKey } from './service-redis.ts';
+import { readPassword } from './terminal-input.ts';
+
+/** What was not done, in words; `usage` is what can never be right. */
+const refusals = {
+  'unknown-user': ['unknown', 'There is no such user.'],
+  'unknown-token': ['unknown', 'There is no such token.'],
+  'too-many-tokens': ['refused', 'That user has as many tokens as anybody may have: revoke one first.'],
+  configured: ['refused', 'That user stands in the configuration file and is changed there.'],
+  exists: ['refused', 'There is such a user already, or somebody with that subject.'],
+  'bad-name': [
+    'usage',
+    'A name has 1 to 64 lower-case letters, digits, ., _, @ or -, and is not one of the service’s own.',
+  ],
+  'bad-password': ['usage', 'A password must have at least 12 characters and at most 1024 bytes.'],
+  'bad-subject': ['usage', '--oidc-subject must have 1 to 255 characters.'],
+  'no-way-in': ['usage', 'A user needs a password, or a phone: --msisdn or --oidc-subject.'],
+} as const satisfies Record<string, readonly [Outcome, string]>;
+
+/** `refused` in the JSON names it for scripts. */
+const refusal = (refused: keyof typeof refusals, document: object = {}): Report => {
+  const [outcome, problem] = refusals[refused];
+  return { outcome, document: { ...document, refused }, problem };
+};
+
+const recordSchema = z.object({ key: z.string() });
+const rootName = 'ca:root';
+
+/**
+ * Users and tokens that are sealed with another key are of no use to the service, and it would not
+ * say so. So the private key of its certificate authority is opened first. A service that was never
+ * started has none; but when the key was used before, it is a Redis that has lost its data.
+ *
+ * @throws UsageProblem When it is another key, or Redis has lost what was stored under it.
+ */
+const assertOwnKey = async (
+  context: CliContext,
+  { redis, configuration }: OperationsSession,
+  masterKey: Uint8Array,
+): Promise<void> => {
+  const [{ createSealer }, { createCustodyStore }, { objectionToNewAuthority, readKeyUse }] =
+    await Promise.all([
+      import('../pki/sealed-record.ts'),
+      import('../product/custody-store.ts'),
+      import('../product/key-use.ts'),
+    ]);
+  const stored = await createCustodyStore(redis, configuration.queue.prefix).get(rootName);
+  if (stored === undefined) {
+    const environment = environmentOf(context);
+    const keyUse = await readKeyUse(masterKey, environment);
+    const objection = objectionToNewAuthority(keyUse, environment.newAuthority);
+    if (objection !== undefined) throw new UsageProblem(objection);
+    return;
+  }
+  const { key } = recordSchema.parse(JSON.parse(stored));
+  await createSealer(masterKey)
+    .open(rootName, key)
+    .catch(() => {
+      throw new UsageProblem(
+        'The master key does not open what the service has stored: it is not that of the service.',
+      );
+    });
+};
 
 type Work = (operators: Operators, session: OperationsSession) => Promise<Report>;
 
 const withOperators = async (context: CliContext, work: Work): Promise<Report> => {
   const masterKey = await existingMasterKey(context);
   return withOperations(context, async (session) => {
-    const { assertOwnKey } = await import('./operations-own-key.ts');
     await assertOwnKey(context, session, masterKey);
     return work(session.operatorsWith(masterKey), session);
   });
 };
 
-const parseRole = (text: string): Role => {
-  const role = roles.find((known) => known === text);
-  if (role === undefined) throw new UsageProblem(`The role must be one of ${roles.join(', ')}.`);
-  return role;
-};
-
-/** Typed twice, or piped. @returns Undefined when the user gave up. */
-const readPassword = async ({ stdin, stderr }: CliContext): Promise<string | undefined> => {
-  const read = stdin.isTTY
-    ? await readTyped(stdin, stderr)
-    : { kind: 'read' as const, secret: await readPiped(stdin) };
-  if (read.kind === 'differs') throw new UsageProblem('The two passwords differ; nothing was changed.');
-  if (read.kind === 'interrupted') return undefined;
-  if (/[\r\n]/.test(read.secret)) throw new UsageProblem('The password must be one line.');
-  return read.secret;
-};
-
-const interrupted: Report = {
-  outcome: 'interrupted',
-  document: {},
-  problem: 'Interrupted; nothing was changed.',
-};
-
+const nothingChanged = 'nothing was changed';
 const changed = (result: SubjectResult | 'bad-password', name: string, text: string): Report => {
   switch (result) {
     case 'changed':
@@ -63,15 +99,40 @@ const changed = (result: SubjectResult | 'bad-password', name: string, text: str
 
 const ended = 'All sessions and tokens of that user have ended.\n';
 
+interface PhoneFlags {
+  readonly msisdn?: string;
+  readonly oidcSubject?: string;
+}
+
+/**
+ * The `sub` that the flags stand for. The number itself goes no further.
+ *
+ * @returns Undefined without a flag.
+ * @throws UsageProblem For what is no number, for both flags, and where logins with the phone are off.
+ */
+const subjectIn = async (
+  context: CliContext,
+  { configuration }: OperationsSession,
+  { msisdn, oidcSubject }: PhoneFlags,
+): Promise<string | undefined> => {
+  if (msisdn === undefined) return oidcSubject;
+  if (oidcSubject !== undefined) throw new UsageProblem('Give either --msisdn or --oidc-subject.');
+  const { enabled, tenant } = configuration.operations.openid;
+  if (!enabled) throw new UsageProblem('Logins with the phone are off (operations.openid.enabled).');
+  const { createSubjects } = await import('../console-login/subjects.ts');
+  const subject = createSubjects(await existingMasterKey(context), tenant)(msisdn);
+  if (subject === undefined) throw new UsageProblem('--msisdn must be a number with its country code.');
+  return subject;
+};
+
 interface AddFlags extends PhoneFlags {
   readonly role: Role;
-  readonly password?: boolean;
+  readonly password: boolean;
 }
 
 const add = async (context: CliContext, name: string, flags: AddFlags): Promise<Report> => {
   const { role } = flags;
-  const password = flags.password === false ? undefined : await readPassword(context);
-  if (flags.password !== false && password === undefined) return interrupted;
+  const password = flags.password ? await readPassword(context, nothingChanged) : undefined;
   return withOperators(context, async ({ users }, session) => {
     const oidcSubject = await subjectIn(context, session, flags);
     const result = await users.add(session.operator, { name, role, password, oidcSubject });
@@ -81,22 +142,11 @@ const add = async (context: CliContext, name: string, flags: AddFlags): Promise<
 };
 
 const setPassword = async (context: CliContext, name: string): Promise<Report> => {
-  const password = await readPassword(context);
-  if (password === undefined) return interrupted;
+  const password = await readPassword(context, nothingChanged);
   return withOperators(context, async ({ users }, { operator }) =>
     changed(await users.setPassword(operator, name, password), name, `Changed. ${ended}`),
   );
 };
-
-const remove = (context: CliContext, name: string): Promise<Report> =>
-  withOperators(context, async ({ users }, { operator }) =>
-    changed(await users.remove(operator, name), name, `Removed. ${ended}`),
-  );
-
-const setRole = (context: CliContext, name: string, role: Role): Promise<Report> =>
-  withOperators(context, async ({ users }, { operator }) =>
-    changed(await users.setRole(operator, name, role), name, `Changed to ${role}. ${ended}`),
-  );
 
 const setPhone = (
   context: CliContext,
@@ -117,39 +167,53 @@ interface TokenFlags {
   readonly days: number;
 }
 
-const tokenRefusals = {
-  unknown: 'unknown-user',
-  'too-many': 'too-many-tokens',
-  // Neither of the two happens at Redis.
-  'by-token': 'role',
-  'too-often': 'role',
-} as const satisfies Record<string, Refusal>;
-
 const issueToken = (context: CliContext, name: string, { label, days }: TokenFlags): Promise<Report> =>
   withOperators(context, async ({ tokens }, { operator }) => {
     const issued = await tokens.issue(operator, { name, label, days });
-    if ('refused' in issued) return refusal(tokenRefusals[issued.refused], { name });
+    if ('refused' in issued) {
+      // The other refusals do not happen at Redis.
+      return refusal(issued.refused === 'unknown' ? 'unknown-user' : 'too-many-tokens', { name });
+    }
     const { token, view } = issued;
-    const fields: readonly Field[] = [
-      ['token', token],
-      ['', 'Keep it now: nobody can show it again.'],
-      ['id', view.id],
-      ['expires', iso(view.expiresAt)],
-    ];
+    const expiresAt = iso(view.expiresAt);
     return {
       outcome: 'ok',
-      document: { name, token, id: view.id, expiresAt: iso(view.expiresAt) },
-      text: formatFields(fields, widthOf(context.stdout), paletteFor(context.stdout, context)),
+      document: { name, token, id: view.id, expiresAt },
+      text: fieldsText(
+        [
+          ['token', token],
+          ['', 'Keep it now: nobody can show it again.'],
+          ['id', view.id],
+          ['expires', expiresAt],
+        ],
+        context,
+      ),
     };
   });
 
-/** What was typed is not shown again: it may be the token itself. */
-const revokeToken = (context: CliContext, idOrToken: string): Promise<Report> =>
-  withOperators(context, async ({ tokens }, { operator }) =>
-    (await tokens.revoke(operator, idOrToken)) === 'revoked'
-      ? { outcome: 'ok', document: { result: 'revoked' }, text: 'Revoked.\n' }
-      : refusal('unknown-token'),
-  );
+const issueLink = (context: CliContext, name: string): Promise<Report> =>
+  withOperators(context, async ({ issueLinkFor }, { operator, configuration: { publicUrl } }) => {
+    const issued = await issueLinkFor(operator, name);
+    if (issued === undefined) return refusal('unknown-user', { name });
+    const link = `${publicUrl ?? ''}/admin/login/link?token=${issued.secret}`;
+    const expiresAt = iso(issued.expiresAt);
+    return {
+      outcome: 'ok',
+      document: { name, link, expiresAt },
+      text: fieldsText(
+        [
+          ['link', link],
+          [
+            '',
+            publicUrl === undefined ? 'It goes behind the address of the service (publicUrl).' : undefined,
+          ],
+          ['', `Good once. Whoever opens it is ${name}.`],
+          ['expires', expiresAt],
+        ],
+        context,
+      ),
+    };
+  });
 
 const userColumns: readonly Column<User>[] = [
   { title: 'NAME', cell: ({ name }) => name },
@@ -191,13 +255,14 @@ const ls = (context: CliContext): Promise<Report> =>
     };
   });
 
-export const addUsers = (program: Command, context: CliContext, done: (report: Report) => void): void => {
+export const addUsers: AddCommand = (program, context, done) => {
   const users = program
     .command('users')
     .description('the people who run the service (at its Redis, with its master key)');
-  const command = (name: string, description: string): Command =>
-    users.command(name).description(description).option('--json', 'print one JSON document');
+  const command = (name: string, description: string) => users.command(name).description(description);
+  const run = async (work: Work): Promise<void> => done(await withOperators(context, work));
   const role = 'viewer, operator or admin';
+  const parseRole = parseOneOf('The role', roles);
   const msisdn = ['--msisdn <number>', 'the phone to log in with; the number is not kept'] as const;
   const oidcSubject = ['--oidc-subject <sub>', 'the same, as paraph users subject prints it'] as const;
   command('ls', 'list them and their tokens').action(async () => done(await ls(context)));
@@ -210,11 +275,19 @@ export const addUsers = (program: Command, context: CliContext, done: (report: R
     .action(async (name: string, flags: AddFlags) => done(await add(context, name, flags)));
   command('remove', 'remove one')
     .argument('<name>', 'who')
-    .action(async (name: string) => done(await remove(context, name)));
+    .action((name: string) =>
+      run(async ({ users }, { operator }) =>
+        changed(await users.remove(operator, name), name, `Removed. ${ended}`),
+      ),
+    );
   command('role', 'change what one may do')
     .argument('<name>', 'who')
     .argument('<role>', role, parseRole)
-    .action(async (name: string, next: Role) => done(await setRole(context, name, next)));
+    .action((name: string, next: Role) =>
+      run(async ({ users }, { operator }) =>
+        changed(await users.setRole(operator, name, next), name, `Changed to ${next}. ${ended}`),
+      ),
+    );
   command('password', 'give one a new password, typed or piped in')
     .argument('<name>', 'who')
     .action(async (name: string) => done(await setPassword(context, name)));
@@ -226,8 +299,11 @@ export const addUsers = (program: Command, context: CliContext, done: (report: R
     .action(async (name: string, flags: PhoneFlags) => done(await setPhone(context, name, flags)));
   command('subject', 'print who a number is to the console, for the configuration file')
     .requiredOption('--msisdn <number>', 'with its country code')
-    .action(async (flags: { readonly msisdn: string }) =>
-      done(await withOperators(context, (_, session) => showSubject(context, session, flags))),
+    .action((flags: PhoneFlags) =>
+      run(async (_, session) => {
+        const found = (await subjectIn(context, session, flags)) ?? '';
+        return { outcome: 'ok', document: { oidcSubject: found }, text: `${found}\n` };
+      }),
     );
   command('token', 'make a bearer token that acts for one')
     .argument('<name>', 'who')
@@ -236,16 +312,25 @@ export const addUsers = (program: Command, context: CliContext, done: (report: R
     .action(async (name: string, flags: TokenFlags) => done(await issueToken(context, name, flags)));
   command('revoke', 'end a token')
     .argument('<id>', 'as paraph users ls prints it, or the token itself')
-    .action(async (id: string) => done(await revokeToken(context, id)));
-  command('link', 'make a link that logs one in, once, within fifteen minutes')
-    .argument('<name>', 'who')
-    .action(async (name: string) =>
-      done(
-        await withOperators(context, (operators, session) => issueLink(context, operators, session, name)),
+    // What was typed is not shown again: it may be the token itself.
+    .action((id: string) =>
+      run(async ({ tokens }, { operator }) =>
+        (await tokens.revoke(operator, id)) === 'revoked'
+          ? { outcome: 'ok', document: { result: 'revoked' }, text: 'Revoked.\n' }
+          : refusal('unknown-token'),
       ),
     );
+  command('link', 'make a link that logs one in, once, within fifteen minutes')
+    .argument('<name>', 'who')
+    .action(async (name: string) => done(await issueLink(context, name)));
   command(
     'end-local',
     'end all sessions and links of local, whom the service’s own login links let in',
-  ).action(async () => done(await withOperators(context, endLocal)));
+  ).action(() =>
+    run(async ({ endLocal }, { operator }) => {
+      await endLocal(operator);
+      const text = 'All sessions and links of local have ended.\n';
+      return { outcome: 'ok', document: { result: 'ended' }, text };
+    }),
+  );
 };

@@ -1,162 +1,228 @@
-/** `paraph watch`: what happens, while it happens. On a terminal a view that is kept up to date, otherwise line by line. */
+/** `paraph watch`: what happens, while it happens. On a terminal it is one view, elsewhere lines. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
+import type { ShownRow } from '../console/redaction.ts';
+import type { TransactionDetail } from '../console/transaction-detail.ts';
 import type { Overview } from '../history/overview.ts';
-import type { TransactionRow } from '../history/row.ts';
-import type { CliContext, Report } from './context.ts';
-import { bar } from './operations-progress.ts';
-import { refusal } from './operations-refusal.ts';
-import { duration, rowColumns, rowDocument, shownFault, stateCell } from './operations-row.ts';
-import { createLiveScreen } from './operations-screen.ts';
-import { needsIndex, type OperationsSession, withOperations } from './operations-session.ts';
+import { type Admin, addAdminAction } from './admin.ts';
+import { type AddCommand, type CliContext, Ended, type Report } from './context.ts';
+import { duration, faultText, rowColumns, rowDocument, stateCell } from './operations-row.ts';
 import { tableLines } from './operations-table.ts';
-import type { OpenAttempt } from './operations-timeline.ts';
-import { watchTransactions } from './operations-watch.ts';
+import { bar } from './progress.ts';
 import { isCapable, paletteFor, printable, widthOf } from './screen.ts';
 
 const shownRows = 15;
+const newest = 100;
+/** What was seen of so many is remembered, so that it is not told twice. */
+const maxSeen = 10_000;
+const tickMs = 250;
 const overviewEveryMs = 2000;
 const lookEveryMs = 500;
-const hourMs = 3_600_000;
 
 const interrupted: Report = { outcome: 'interrupted', document: {} };
 
-const isOpen = ({ state }: TransactionRow): boolean => state === 'submitted' || state === 'pending';
+interface NewRows {
+  /** Undefined for changes that are too many to be named. */
+  readonly rows?: readonly ShownRow[];
+}
+
+const isOpen = ({ state }: ShownRow): boolean => state === 'submitted' || state === 'pending';
+
+const pause = (ms: number, { signal }: CliContext): Promise<void> =>
+  delay(ms, undefined, { signal }).catch(() => undefined);
+
+/** Draws lines over those drawn before. None may be wider than the terminal. */
+const createDraw = ({ stdout }: CliContext): ((lines: readonly string[]) => void) => {
+  let drawn = 0;
+  return (lines) => {
+    const up = drawn === 0 ? '' : `\x1b[${drawn}A`;
+    // Each line is cleared behind its end, so that nothing flickers; what is below is cleared last.
+    stdout.write(`${up}\r${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`);
+    drawn = lines.length;
+  };
+};
 
 /** A change as one line of its own, for files and pipes. */
-const lineOf = (row: TransactionRow, context: CliContext, json: boolean): string => {
+const lineOf = (row: ShownRow, context: CliContext, json: boolean): string => {
   if (json) return `${JSON.stringify({ transaction: rowDocument(row) })}\n`;
   const at = new Date(row.endedAt ?? context.now()).toISOString();
-  const state = stateCell(row);
   const { msspTransId, attempt, apId, apTransId } = row;
-  const parts = [
-    at,
-    msspTransId,
-    typeof state === 'string' ? state : state.text,
-    `attempt ${attempt}`,
-    duration(row.tookMs),
-    apId,
-    apTransId,
-  ];
+  const { text: state } = stateCell(row);
+  const parts = [at, msspTransId, state, `attempt ${attempt}`, duration(row.tookMs), apId, apTransId];
   return `${printable(parts.filter((part) => part !== '').join('  '))}\n`;
 };
 
-const headOf = (overview: Overview | undefined, troubled: boolean, context: CliContext): string => {
+/** Two rows of a transaction with equal stamps say the same. */
+const stampOf = ({ state, attempt, endedAt }: ShownRow): string => `${state} ${attempt} ${endedAt ?? 0}`;
+
+/**
+ * Hears of transactions that change. What the service could not name, and what changed while no stream
+ * was open, is looked up among the newest.
+ *
+ * @returns What changed since it was asked before, oldest first.
+ */
+const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<readonly ShownRow[]>) => {
+  const { signal } = context;
+  const seen = new Map<string, string>();
+  const news: ShownRow[] = [];
+  let isIncomplete = true;
+
+  const isNews = (row: ShownRow): boolean => {
+    const { msspTransId: id } = row;
+    if (seen.get(id) === stampOf(row)) return false;
+    // What was seen last stays last, so that the oldest can be forgotten.
+    seen.delete(id);
+    seen.set(id, stampOf(row));
+    if (seen.size > maxSeen) seen.delete(seen.keys().next().value ?? '');
+    return true;
+  };
+
+  const listen = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const changes = await admin.events<NewRows>(['events'], { rows: true });
+        isIncomplete = true;
+        for await (const { rows } of changes) {
+          if (rows === undefined) isIncomplete = true;
+          else news.push(...rows.filter(isNews));
+        }
+      } catch {
+        // Whoever asks for the newest hears of it.
+      }
+      isIncomplete = true;
+      await pause(overviewEveryMs, context);
+    }
+  };
+  void listen();
+
+  return async () => {
+    if (isIncomplete) {
+      isIncomplete = false;
+      try {
+        const { rows = [] } = await admin.get<NewRows>(['transactions'], { limit: newest });
+        news.push(...rows.toReversed().filter(isNews));
+      } catch (error) {
+        isIncomplete = true;
+        throw error;
+      }
+    }
+    return news.splice(0);
+  };
+};
+
+const headOf = (overview: Overview | undefined, away: string | undefined, context: CliContext): string => {
   const { bold, red, dim } = paletteFor(context.stdout, context);
-  if (troubled) return red('Redis does not answer; trying again.');
+  if (away !== undefined) return red(`${away} does not answer; trying again.`);
   if (overview === undefined) return dim('looking …');
   const { submitted, signed, failed, queue } = overview;
   const now = `${queue.waiting} waiting, ${queue.active} in work, ${queue.delayed} asleep`;
-  return bold(
-    `${now}; last hour ${submitted} submitted, ${signed} signed, ${failed} failed`.slice(
-      0,
-      widthOf(context.stdout) - 1,
-    ),
-  );
+  const line = `${now}; last hour ${submitted} submitted, ${signed} signed, ${failed} failed`;
+  return bold(line.slice(0, widthOf(context.stdout) - 1));
 };
 
-const watchAll = async (context: CliContext, session: OperationsSession, json: boolean): Promise<Report> => {
-  needsIndex(session);
-  const { history } = session;
-  const isLive = !json && isCapable(context.stdout, context);
-  const screen = createLiveScreen(context);
-  const { dim } = paletteFor(context.stdout, context);
-  let rows: readonly TransactionRow[] = [];
+/** @returns Undefined while the service is away. */
+const unlessAway = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Ended && error.report.outcome !== 'unreachable') throw error;
+    return undefined;
+  }
+};
+
+const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promise<Report> => {
+  admin.needsIndex();
+  const { stdout, signal, now } = context;
+  const isLive = !json && isCapable(stdout, context);
+  const draw = createDraw(context);
+  const { dim } = paletteFor(stdout, context);
+  const changes = listenForChanges(admin, context);
+  let rows: readonly ShownRow[] = [];
   let overview: Overview | undefined;
-  /** While nothing changes, only this asks Redis anything. */
+  /** While nothing changes, only this asks anything. */
   let isAway = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;
-  await watchTransactions(session, context, async ({ changed, troubled }) => {
+  for (; !signal.aborted; await pause(tickMs, context)) {
+    const changed = await unlessAway(changes());
     if (!isLive) {
       // What was there before is not news to a file.
-      if (!isFirst) for (const row of changed) context.stdout.write(lineOf(row, context, json));
-      isFirst &&= troubled;
-      return;
+      if (!isFirst) for (const row of changed ?? []) stdout.write(lineOf(row, context, json));
+      isFirst &&= changed === undefined;
+      continue;
     }
-    const time = context.now();
-    if (!troubled && time >= lookedAt + overviewEveryMs) {
-      lookedAt = time;
-      overview = await history.overview(time - hourMs).catch(() => undefined);
+    if (changed !== undefined && now() >= lookedAt + overviewEveryMs) {
+      lookedAt = now();
+      overview = await unlessAway(admin.get<Overview>(['overview'], { hours: 1 }));
       isAway = overview === undefined;
     }
-    const ids = new Set(changed.map(({ msspTransId }) => msspTransId));
-    rows = [...changed.toReversed(), ...rows.filter(({ msspTransId }) => !ids.has(msspTransId))].slice(
-      0,
-      shownRows,
-    );
-    screen.draw([
-      headOf(overview, troubled || isAway, context),
-      ...tableLines(rowColumns(context), rows, context.stdout, context),
+    const ids = new Set(changed?.map(({ msspTransId }) => msspTransId));
+    const others = rows.filter(({ msspTransId }) => !ids.has(msspTransId));
+    rows = [...(changed ?? []).toReversed(), ...others].slice(0, shownRows);
+    draw([
+      headOf(overview, changed === undefined || isAway ? admin.place : undefined, context),
+      ...tableLines(rowColumns(context), rows, stdout, context),
       dim('Ctrl-C ends this view.'),
     ]);
-  });
+  }
   return interrupted;
 };
 
 /** What is open shows how much of its time has passed. */
-const liveLine = (row: TransactionRow, attempt: OpenAttempt | undefined, context: CliContext): string => {
-  const { bold, green, red } = paletteFor(context.stdout, context);
-  const paint = row.state === 'failed' ? red : isOpen(row) ? bold : green;
-  const state = stateCell(row);
-  const head = `${row.msspTransId}  ${paint(typeof state === 'string' ? state : state.text)}  attempt ${row.attempt}`;
-  if (attempt?.attempt !== row.attempt || !isOpen(row)) return head;
-  const { begunAt, deadline } = attempt;
+const liveLine = (
+  { transaction: row, deadline, timeline }: TransactionDetail,
+  context: CliContext,
+): string => {
+  const { text, paint } = stateCell(row);
+  const state = paletteFor(context.stdout, context)[paint](text);
+  const head = `${row.msspTransId}  ${state}  attempt ${row.attempt}`;
+  const begun = timeline.findLast((entry) => entry.kind === 'state' && entry.state === 'submitted');
+  if (deadline === undefined || begun === undefined) return head;
   const left = Math.max(0, Math.ceil((deadline - context.now()) / 1000));
-  return `${head}  ${bar(context.now() - begunAt, deadline - begunAt)} ${left} s`;
+  return `${head}  ${bar(context.now() - begun.at, deadline - begun.at)} ${left} s`;
 };
 
-const endOf = (row: TransactionRow): Report => {
+const endOf = (row: ShownRow): Report => {
   const document = { transaction: rowDocument(row) };
   if (row.fault === undefined) return { outcome: 'ok', document };
-  const { code, reason, detail } = shownFault(row.fault, false);
+  const { code, reason, detail } = row.fault;
   return {
     outcome: 'fault',
     document: { ...document, fault: { code, reason, detail } },
-    problem: `Fault ${code} ${reason}: ${detail}`,
+    problem: `Fault ${faultText(row.fault)}`,
   };
 };
 
-const watchOne = async (
-  context: CliContext,
-  session: OperationsSession,
-  id: string,
-  json: boolean,
-): Promise<Report> => {
-  const { history, readJob } = session;
-  const { openAttemptIn } = await import('./operations-timeline.ts');
-  const isLive = !json && isCapable(context.stdout, context);
-  const screen = createLiveScreen(context);
+const watchOne = async (context: CliContext, admin: Admin, id: string, json: boolean): Promise<Report> => {
+  const { stdout, signal } = context;
+  const isLive = !json && isCapable(stdout, context);
+  const draw = createDraw(context);
   let stamp = '';
   for (;;) {
-    // One job is quickly read, and knows more than the index.
-    const row = await history.find(id);
-    if (row === undefined) return refusal('unknown', { msspTransId: id });
-    if (isLive) screen.draw([liveLine(row, openAttemptIn(await readJob(id)), context)]);
-    else if (`${row.state} ${row.attempt}` !== stamp) {
-      stamp = `${row.state} ${row.attempt}`;
+    const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal: false });
+    const { transaction: row } = detail;
+    if (isLive) draw([liveLine(detail, context)]);
+    else if (stampOf(row) !== stamp) {
+      stamp = stampOf(row);
       // The end of it is the document at the end.
-      if (isOpen(row) || !json) context.stdout.write(lineOf(row, context, json));
+      if (isOpen(row) || !json) stdout.write(lineOf(row, context, json));
     }
     if (!isOpen(row)) return endOf(row);
-    if (!context.signal.aborted) {
-      await delay(lookEveryMs, undefined, { signal: context.signal }).catch(() => undefined);
-    }
-    if (context.signal.aborted) return { ...interrupted, document: { transaction: rowDocument(row) } };
+    if (!signal.aborted) await pause(lookEveryMs, context);
+    if (signal.aborted) return { ...interrupted, document: { transaction: rowDocument(row) } };
   }
 };
 
-export const addWatch = (program: Command, context: CliContext, done: (report: Report) => void): void => {
-  program
+interface Flags {
+  readonly json?: boolean;
+}
+
+export const addWatch: AddCommand = (program, context, done) => {
+  const command = program
     .command('watch')
     .description('show what happens while it happens, until Ctrl-C')
     .argument('[MSSP_TransID]', 'one transaction, until it has ended')
-    .option('--json', 'print one JSON document for each change, and one at the end')
-    .action(async (id: string | undefined, { json = false }: { readonly json?: boolean }) =>
-      done(
-        await withOperations(context, (session) =>
-          id === undefined ? watchAll(context, session, json) : watchOne(context, session, id, json),
-        ),
-      ),
-    );
+    .option('--json', 'print one JSON document for each change, and one at the end');
+  addAdminAction(command, context, done, (admin, id: string | undefined, { json = false }: Flags) =>
+    id === undefined ? watchAll(context, admin, json) : watchOne(context, admin, id, json),
+  );
 };

@@ -7,7 +7,7 @@ import {
   type OneCallbackReplay,
 } from '../operators/callback-replays.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, optionalReasonBody, paged, query, readForm, reason, text, time } from './input.ts';
 import { callbacksPage } from './pages/callbacks-page.ts';
 import { queryOf } from './pages/markup.ts';
@@ -57,7 +57,7 @@ const written = (field = ''): string => field.trim().slice(0, maxText);
 /** @param apId Empty for all applications. */
 const filterOf = (apId: string, to?: number) => ({ ...(apId !== '' && { apId }), to });
 
-export const createCallbackRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createCallbackRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { callbacks, history, providers, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 

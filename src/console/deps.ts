@@ -51,6 +51,12 @@ export interface ConsoleDeps {
   readonly log: { trouble(error: Error): void };
 }
 
+/** What the API is made of where nobody has to log in. */
+export type AdminApiDeps = Omit<
+  ConsoleDeps,
+  'operators' | 'phoneLogin' | 'publicUrl' | 'sandbox' | 'addressOf'
+>;
+
 export interface ConsoleSession {
   readonly operator: Operator;
   /** For the field `csrf` of a form, or the header `x-csrf-token`. Empty for a bearer token, which needs none. */

@@ -7,6 +7,7 @@ import type { CallbackRow } from '../history/callback-row.ts';
 import type { TransactionRow } from '../history/row.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { ReplayPlan } from '../operators/replays.ts';
+import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { ProfileName } from '../protocol/requests.ts';
 import type { ProviderView } from './deps.ts';
 
@@ -39,15 +40,21 @@ export interface ShownRow extends Omit<TransactionRow, 'fault'> {
   readonly fault?: ShownFault;
 }
 
+/** @param reveal Without it our own words are shown, which quote nobody. */
 export const shownFault = (
   role: Role,
   { code, reason, detail }: { readonly code: number; readonly reason: string; readonly detail: string },
-): ShownFault => ({ code, reason, ...(seesPeople(role) && { detail }) });
+  reveal = true,
+): ShownFault => {
+  const isOurs = isFaultCode(code) && detail === faultTable[code].detail;
+  return { code, reason, ...(seesPeople(role) && { detail: reveal || isOurs ? detail : 'hidden' }) };
+};
 
-export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow): ShownRow => ({
+/** @param reveal Without it an operator sees the end of a number, too. */
+export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow, reveal = true): ShownRow => ({
   ...row,
-  msisdn: shownNumber(role, msisdn),
-  ...(fault !== undefined && { fault: shownFault(role, fault) }),
+  msisdn: reveal ? shownNumber(role, msisdn) : shortNumber(msisdn),
+  ...(fault !== undefined && { fault: shownFault(role, fault, reveal) }),
 });
 
 export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Operator } from '../operators/operator.ts';
 import type { ReplayFilter, ReplaySelection } from '../operators/replays.ts';
 import { answer, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
 import { readNotice } from './pages/notices.ts';
@@ -57,7 +57,7 @@ const wrongFilter = (): string =>
 const readFailedFilter = ({ state: _, ...fields }: Parameters<typeof readFilter>[0]): ReadFilter =>
   readFilter(fields);
 
-export const createReplayRoutes = ({ replays, now }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.post('/admin/api/replays/plan', needs('operator'), json(planBody), async (c) => {

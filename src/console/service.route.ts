@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { auditActions } from '../operators/audit.ts';
 import { answer, badCursor, refuse } from './answers.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';
 import { assets } from './pages/assets.ts';
 import { auditPage } from './pages/audit-page.ts';
@@ -22,7 +22,7 @@ const auditQuery = z
   .partial()
   .extend(paged(100, 1000));
 
-export const createServiceRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { history, audit, shards, providers, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 

@@ -16,8 +16,16 @@ import type { SignatureRequest } from '../protocol/requests.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 import type { TransactionView } from '../transactions/view.ts';
-import type { ConsoleDeps, ConsoleSession } from './deps.ts';
-import { isSecretText, type ShownFault, seesPeople, shownFault, shownNumber, shownRow } from './redaction.ts';
+import type { AdminApiDeps, ConsoleSession } from './deps.ts';
+import {
+  isSecretText,
+  type ShownFault,
+  seesPeople,
+  shortNumber,
+  shownFault,
+  shownNumber,
+  shownRow,
+} from './redaction.ts';
 
 export type TimelineEntry =
   | {
@@ -41,10 +49,16 @@ export type TimelineEntry =
       readonly outcome?: string;
     };
 
+/** Who looks, and whether at the person, too. */
+interface Sight {
+  readonly role: Role;
+  readonly reveal: boolean;
+}
+
 type StoredRecord = z.infer<typeof signatureRecordSchema>;
 
 /** Entries of the audit log about one transaction. */
-const maxActions = 200;
+const maxActions = 1000;
 /** The log's time is that of Redis, a transaction's that of the API. */
 const clocksApartMs = 60_000;
 
@@ -61,11 +75,11 @@ const asAnswered = (row: TransactionRow, view: TransactionView | undefined): Tra
 
 /** The text is hidden from a viewer; a one-time password from everybody. */
 const shownRequest = (
-  role: Role,
+  { role, reveal }: Sight,
   { msisdn, messagingMode, timeoutSeconds, caller, services, data }: SignatureRequest,
   { profile }: TransactionRow,
 ) => ({
-  msisdn: shownNumber(role, msisdn.number),
+  msisdn: reveal ? shownNumber(role, msisdn.number) : shortNumber(msisdn.number),
   messagingMode,
   timeoutSeconds,
   /** When the application says that it asked. */
@@ -74,7 +88,10 @@ const shownRequest = (
   language: services.userLang?.language,
   data: {
     kind: data.kind,
+    /** For whoever might see the text. */
+    ...(seesPeople(role) && { characters: [...data.text].length }),
     ...(seesPeople(role) &&
+      reveal &&
       !isSecretText(profile) && {
         text: data.text,
         ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
@@ -83,7 +100,7 @@ const shownRequest = (
 });
 
 /** The signature itself is not shown, and where the person was is hidden from a viewer. */
-const shownOutcome = (role: Role, record: StoredRecord | undefined) => {
+const shownOutcome = ({ role, reveal }: Sight, record: StoredRecord | undefined) => {
   const outcome = record?.outcome;
   return (
     outcome && {
@@ -94,24 +111,33 @@ const shownOutcome = (role: Role, record: StoredRecord | undefined) => {
       sscdId: outcome.sscdId,
       validated: outcome.validated ?? false,
       receipt: record?.receipt,
-      ...(seesPeople(role) && {
-        geofencing: outcome.geofencing,
-        subscriberNetwork: outcome.subscriberNetwork,
-      }),
+      ...(seesPeople(role) &&
+        reveal && {
+          geofencing: outcome.geofencing,
+          subscriberNetwork: outcome.subscriberNetwork,
+        }),
     }
   );
 };
 
-const shownStates = (role: Role, row: TransactionRow, job: JobFields): readonly TimelineEntry[] => {
+const shownStates = (
+  { role, reveal }: Sight,
+  row: TransactionRow,
+  job: JobFields,
+  audited: readonly AuditEntry[],
+): readonly TimelineEntry[] => {
   let last = row.submittedAt;
-  return statesOf(row, job).map(({ state, attempt, at = last, fault, ordered }): TimelineEntry => {
+  return statesOf(row, job).map(({ state, attempt, fault, ordered, ...told }): TimelineEntry => {
+    // Two clocks, which may be milliseconds apart: what was ordered has not begun before.
+    const orderedAt = audited.find(({ id }) => id === ordered?.order)?.at ?? 0;
+    const at = Math.max(told.at ?? last, orderedAt);
     last = at;
     return {
       kind: 'state',
       at,
       attempt,
       state,
-      ...(fault !== undefined && { fault: shownFault(role, fault) }),
+      ...(fault !== undefined && { fault: shownFault(role, fault, reveal) }),
       ...(ordered !== undefined && { by: { who: ordered.by, order: ordered.order } }),
     };
   });
@@ -128,16 +154,18 @@ const shownAction = (role: Role, { at, action, who, via, reason, details }: Audi
   ...(details?.outcome !== undefined && { outcome: String(details.outcome) }),
 });
 
-export const createDetails = ({ history, transactions, shards, redis, audit }: ConsoleDeps) => ({
+export const createDetails = ({ history, transactions, shards, redis, audit }: AdminApiDeps) => ({
   /**
+   * @param reveal False hides the person from an operator, too, and then the look is not recorded.
    * @returns Undefined when there is no such transaction, or no longer.
    * @throws When the look cannot be recorded: then it is not had.
    */
-  read: async (id: string, session: ConsoleSession) => {
+  read: async (id: string, session: ConsoleSession, reveal = true) => {
     const listed = await history.find(id);
     if (listed === undefined) return undefined;
     const { role } = session.operator;
-    if (seesPeople(role)) {
+    const sight = { role, reveal };
+    if (reveal && seesPeople(role)) {
       const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
       await audit.record(entry, `view:${session.id}:${id}`);
     }
@@ -150,18 +178,19 @@ export const createDetails = ({ history, transactions, shards, redis, audit }: C
     ]);
     const row = asAnswered(listed, view);
     const record = recordOf(job);
+    const audited = actions?.entries ?? [];
     const isOpen = row.state === 'submitted' || row.state === 'pending';
     return {
-      transaction: shownRow(role, row),
+      transaction: shownRow(role, row, reveal),
       /** When the attempt that is open expires, milliseconds since the epoch. */
       deadline: isOpen && record?.attempt === row.attempt ? record.deadline : undefined,
       /** Undefined where the job holds no request that can be read. */
-      request: view && shownRequest(role, view.request, row),
-      outcome: row.state === 'failed' ? undefined : shownOutcome(role, record),
+      request: view && shownRequest(sight, view.request, row),
+      outcome: row.state === 'failed' ? undefined : shownOutcome(sight, record),
       /** By time. */
       timeline: [
-        ...shownStates(role, row, job),
-        ...(actions?.entries ?? []).map((entry) => shownAction(role, entry)),
+        ...audited.map((entry) => shownAction(role, entry)),
+        ...shownStates(sight, row, job, audited),
       ].toSorted((a, b) => a.at - b.at),
     };
   },

@@ -1,10 +1,12 @@
 /** Transactions: the list, one of them, its progress, replay and cancel. Pages and API. */
 import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Change } from '../history/watch.ts';
 import { headOfStream } from '../oauth/head-of-stream.ts';
-import { includesRole } from '../operators/operator.ts';
+import { includesRole, type Role } from '../operators/operator.ts';
 import type { OneReplay } from '../operators/replays.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
-import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
 import { filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
@@ -17,6 +19,8 @@ import { needs } from './session/session.ts';
 import type { Details } from './transaction-detail.ts';
 
 const listQuery = transactionFilter.extend(paged(50, 500));
+const detailQuery = z.object({ reveal: z.stringbool().default(true) });
+const eventsQuery = z.object({ rows: z.stringbool().default(false) });
 const rowsOnPage = 50;
 
 const unknown: Refusal = [404, 'unknown', 'There is no such transaction'];
@@ -46,7 +50,7 @@ export const presentReplay = (result: OneReplay): Response => present(result, 'r
 const lookEveryMs = 2000;
 
 export const createTransactionRoutes = (
-  deps: ConsoleDeps,
+  deps: AdminApiDeps,
   details: Details,
   streams: EventStreams,
 ): Hono<ConsoleEnvironment> => {
@@ -65,18 +69,35 @@ export const createTransactionRoutes = (
     return answer({ ...page, rows: page.rows.map((row) => shownRow(role, row)) });
   });
 
-  routes.get('/admin/api/transactions/:id', async (c) => {
-    const detail = await details.read(c.req.param('id'), c.get('session'));
+  routes.get('/admin/api/transactions/:id', query(detailQuery), async (c) => {
+    const { reveal } = c.req.valid('query');
+    const detail = await details.read(c.req.param('id'), c.get('session'), reveal);
     return detail === undefined ? refuse(...unknown) : answer(detail);
   });
 
-  /** Which transactions have changed; `many` when they are too many to name. */
-  routes.get(
-    '/admin/api/events',
-    (c) =>
+  const withRows = async (change: Change, role: Role): Promise<object> => {
+    if (change.kind === 'many') return change;
+    const rows = await Promise.all(change.ids.map(history.find));
+    return { ...change, rows: rows.flatMap((row) => (row === undefined ? [] : [shownRow(role, row)])) };
+  };
+
+  /** Which transactions have changed, with `rows` how they stand now; `many` when too many to name. */
+  routes.get('/admin/api/events', query(eventsQuery), (c) => {
+    const session = c.get('session');
+    const { rows } = c.req.valid('query');
+    const newsOf = async (change: Change): Promise<object> =>
+      rows ? withRows(change, session.operator.role) : change;
+    return (
       headOfStream(c) ??
-      streams.open(c.get('session'), (send) => history.watch((change) => send('changed', change))),
-  );
+      streams.open(session, (send) =>
+        history.watch((change) => {
+          newsOf(change)
+            .catch(() => ({ kind: 'many' }))
+            .then((news) => send('changed', news));
+        }),
+      )
+    );
+  });
 
   const progressOf = (session: ConsoleSession, id: string): Response =>
     streams.open(session, (send) => {

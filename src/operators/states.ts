@@ -30,7 +30,7 @@ type History = z.infer<typeof historySchema>['history'];
 const noteSchema = z.object({ by: z.string(), order: z.string() });
 
 /** A replay's note is named after the ended runs before it (replay-once.ts). */
-export const replayNoteOf = (job: JobFields, attempt: number): ReplayNote | undefined =>
+const replayNoteOf = (job: JobFields, attempt: number): ReplayNote | undefined =>
   noteSchema.safeParse(parsed(job[`replay:${attempt - 1}`])).data;
 
 /** The end's own record goes further than the one that was saved before it. */

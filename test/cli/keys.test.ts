@@ -166,17 +166,4 @@ describe('paraph keys rotate', () => {
     const ran = await run(['keys', 'rotate', ...more], { env, now });
     expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: `paraph: ${sentence}\n` });
   });
-
-  it('ends with 5 when no Redis can be found or answers', async () => {
-    const { env, folder } = await startService();
-    const { REDIS_URL: _url, ...embedded } = env;
-    const absent = await run(['keys', 'list'], { env: embedded });
-    expect(absent.exitCode).toBe(5);
-    expect(absent.stderr).toContain(`No Paraph runs with the data directory ${folder}`);
-    const silent = { ...env, REDIS_URL: `unix:${join(folder, 'nothing.sock')}` };
-    expect(await run(['keys', 'list'], { env: silent })).toMatchObject({
-      exitCode: 5,
-      stderr: 'paraph: Redis does not answer at the address in REDIS_URL.\n',
-    });
-  });
 });

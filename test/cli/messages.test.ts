@@ -72,17 +72,6 @@ describe('paraph messages', () => {
     expect((await run(['messages', '+41790000001'], { env })).stdout).toBe('  flash  Hi\n');
   });
 
-  it('ends with 5 when no Redis can be found or answers', async () => {
-    const dataDirectory = temporaryFolder();
-    const absent = await run(['messages', '+41790000001'], { env: { PARAPH_DATA: dataDirectory } });
-    expect(absent.exitCode).toBe(5);
-    expect(absent.stderr).toContain(`No Paraph runs with the data directory ${dataDirectory}`);
-    const env = { REDIS_URL: `unix:${join(dataDirectory, 'nothing.sock')}` };
-    const silent = await run(['messages', '+41790000001', '--json'], { env });
-    expect(silent.exitCode).toBe(5);
-    expect(silent.json()).toMatchObject({ outcome: 'unreachable' });
-  });
-
   it('ends with 2 when messages leave by a webhook', async () => {
     const gateway = { kind: 'webhook', url: 'https://sms.example/send?key=topsecret' };
     const env = { PARAPH_CONFIG: configurationFile({ otp: { gateway } }) };

@@ -42,7 +42,11 @@ export interface OperationsStage {
 export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
 
-export const useOperations = (redis: TestRedis, more: Record<string, unknown> = {}): OperationsStage => {
+export const useOperations = (
+  redis: TestRedis,
+  more: Record<string, unknown> = {},
+  { listen = false }: { readonly listen?: boolean } = {},
+): OperationsStage => {
   const masterKey = randomBytes(32);
   let started: TestProduct | undefined;
   let folder = '';
@@ -62,7 +66,7 @@ export const useOperations = (redis: TestRedis, more: Record<string, unknown> = 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
     writeFileSync(join(folder, 'configuration.json'), JSON.stringify(configuration));
-    started = await startTestProduct(redis, { masterKey, configuration, operations: true });
+    started = await startTestProduct(redis, { masterKey, configuration, operations: true, listen });
   });
   afterAll(async () => {
     await started?.stop();

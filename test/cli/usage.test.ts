@@ -97,7 +97,7 @@ const all = commandsOf(
       fetch: patientFetch,
       now: () => 0,
     },
-    { report: () => undefined, stopped: () => undefined },
+    () => undefined,
   ),
 );
 

@@ -1,0 +1,241 @@
+/**
+ * The admin API, as the operators' commands ask it.
+ *
+ * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis. Anybody
+ * who can open that Redis can read and write all of it, so a login would protect nothing.
+ */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { causeOf } from '../client/patient-fetch.ts';
+import { serviceUrl } from './connection.ts';
+import { type CliContext, type Done, Ended, type Report, UsageProblem, variable } from './context.ts';
+import type { Outcome } from './exit-codes.ts';
+import { needsIndex, type OperationsSession, withOperations } from './operations-session.ts';
+import { type Column, table } from './operations-table.ts';
+
+interface AdminFlags {
+  readonly url?: string;
+  readonly tokenEnv?: string;
+}
+
+const tokenVariable = 'PARAPH_TOKEN';
+
+/** Lists are sent with commas; what is undefined is not sent. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly unknown[] | undefined>>;
+
+/** Paths are below `/admin/api`, in parts. What is not answered with success throws {@link Ended}. */
+export interface Admin {
+  /** What is away when nothing answers. */
+  readonly place: 'Redis' | 'The service';
+  /** @throws UsageProblem Where it is known that no search index is kept. */
+  needsIndex(): void;
+  get<T>(path: readonly string[], query?: Query): Promise<T>;
+  post<T>(path: readonly string[], body: object): Promise<T>;
+  /** Resolves when the stream has begun. It ends at Ctrl-C, and after some minutes by itself. */
+  events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
+}
+
+/**
+ * What an operator asked for and did not get. Nothing has happened then.
+ *
+ * @param refused Names it in the JSON, for scripts.
+ */
+export const refused = (outcome: Outcome, refused: string, problem: string, document: object = {}): Ended =>
+  new Ended({ outcome, document: { ...document, refused }, problem });
+
+const outcomes: Readonly<Record<number, Outcome>> = {
+  400: 'usage',
+  404: 'unknown',
+  500: 'unexpected',
+  503: 'outstanding',
+};
+/** Codes that would not tell a script what is meant. */
+const renamed: Readonly<Record<string, string>> = {
+  'replays unknown': 'unknown-bulk',
+  'callbacks unknown': 'unknown-callback',
+  'callbacks nothing': 'nothing-dead',
+};
+const refusalSchema = z.object({ error: z.string(), message: z.string() });
+
+const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
+
+type Send = (request: Request) => Promise<Response>;
+
+const createAdmin = (
+  { signal }: CliContext,
+  base: string,
+  headers: Readonly<Record<string, string>>,
+  send: Send,
+): Omit<Admin, 'place' | 'needsIndex'> => {
+  const notTheApi = unreachable(`What answers at ${base} is not the admin API of a Paraph.`);
+  const ask = async (path: readonly string[], query: Query, body?: object): Promise<Response> => {
+    const url = new URL(`${base}/admin/api/${path.map(encodeURIComponent).join('/')}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const response = await send(
+      new Request(url, {
+        redirect: 'manual',
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      }),
+    );
+    if (response.ok) return response;
+    const refusal = refusalSchema.safeParse(await response.json().catch(() => undefined)).data;
+    if (refusal === undefined) throw notTheApi;
+    const { error, message } = refusal;
+    const outcome = outcomes[response.status] ?? 'refused';
+    throw refused(outcome, renamed[`${path[0]} ${error}`] ?? error, `${message}.`);
+  };
+  const read = async <T>(response: Response): Promise<T> =>
+    (await response.json().catch(() => {
+      throw notTheApi;
+    })) as T;
+  return {
+    get: async (path, query = {}) => read(await ask(path, query)),
+    post: async (path, body) => read(await ask(path, {}, body)),
+    events: async (path, query) => eventsIn(await ask(path, query), signal),
+  };
+};
+
+/** The data of each event. Source: HTML Living Standard, section 9.2. */
+async function* eventsIn<T>({ body }: Response, signal: AbortSignal): AsyncGenerator<T> {
+  if (body === null) return;
+  let text = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream(), { signal })) {
+    const blocks = `${text}${chunk}`.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (data !== undefined) yield JSON.parse(data);
+    }
+  }
+}
+
+const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: string): Admin => {
+  const url = serviceUrl(context, given, 'The token');
+  return {
+    place: 'The service',
+    needsIndex: () => undefined,
+    ...createAdmin(context, url, { authorization: `Bearer ${token}` }, (request) =>
+      fetch(request).catch((error: unknown) => {
+        throw unreachable(`No signature service at ${url}: ${causeOf(error)}.`);
+      }),
+    ),
+  };
+};
+
+const localAdmin = async (context: CliContext, session: OperationsSession): Promise<Admin> => {
+  const [{ openAdminApi }, { createFind }, { retentionOf }] = await Promise.all([
+    import('../console/admin-api.ts'),
+    import('../transactions/transactions.ts'),
+    import('../product/retention.ts'),
+  ]);
+  const { configuration, operator } = session;
+  const { now } = context;
+  const retention = retentionOf(configuration);
+  const deps = {
+    ...session,
+    transactions: {
+      // To check an end takes the service's keys. Here it is shown as the job has it.
+      find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),
+    },
+    providers: () => [],
+    log: { trouble: () => undefined },
+    now,
+  };
+  return {
+    place: 'Redis',
+    needsIndex: () => needsIndex(session),
+    ...createAdmin(context, 'http://localhost', {}, openAdminApi(deps, operator)),
+  };
+};
+
+/** @throws UsageProblem */
+const withAdmin = async (
+  context: CliContext,
+  flags: AdminFlags,
+  work: (admin: Admin) => Promise<Report>,
+): Promise<Report> => {
+  const token = variable(context, flags.tokenEnv ?? tokenVariable);
+  if (token === undefined && (flags.url !== undefined || flags.tokenEnv !== undefined)) {
+    throw new UsageProblem(
+      `A service elsewhere needs a token: in ${tokenVariable}, or the variable that --token-env names.`,
+    );
+  }
+  return token === undefined
+    ? withOperations(context, async (session) => work(await localAdmin(context, session)))
+    : work(remoteAdmin(context, flags, token));
+};
+
+/**
+ * Gives a command the options that lead to a service, and its work the API there.
+ *
+ * @param check Is asked before the service is looked for; throws UsageProblem.
+ */
+export const addAdminAction = <Args extends readonly unknown[]>(
+  command: Command,
+  context: CliContext,
+  done: Done,
+  work: (admin: Admin, ...args: Args) => Promise<Report>,
+  check: (...args: Args) => void = () => undefined,
+): void => {
+  command
+    .option('--url <url>', 'base URL of a service, which needs a token (default: PARAPH_URL)')
+    .option('--token-env <name>', `environment variable that holds the token (default: ${tokenVariable})`)
+    .action(async (...args: Args) => {
+      check(...args);
+      done(await withAdmin(context, command.opts(), (admin) => work(admin, ...args)));
+    });
+};
+
+interface Page<Row> {
+  readonly rows?: readonly Row[];
+  readonly entries?: readonly Row[];
+  readonly total?: number;
+  readonly cursor?: string;
+}
+
+export interface ListFlags {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** A list, page by page, until there are as many as were asked for. */
+export const reportList = async <Row>(
+  context: CliContext,
+  admin: Admin,
+  { limit: most, cursor: first }: ListFlags,
+  list: {
+    readonly command: string;
+    readonly path: string;
+    readonly query: Query;
+    readonly pageRows: number;
+    /** Of the JSON. */
+    readonly member: string;
+    readonly none: string;
+    readonly columns: readonly Column<Row>[];
+    readonly document: (row: Row) => object;
+  },
+): Promise<Report> => {
+  const rows: Row[] = [];
+  let cursor = first;
+  let total: number | undefined;
+  do {
+    const limit = Math.min(most - rows.length, list.pageRows);
+    const page = await admin.get<Page<Row>>([list.path], { ...list.query, limit, cursor }).catch((error) => {
+      if (!String(error).includes('cursor is none')) throw error;
+      throw new UsageProblem(`--cursor must be one that paraph ${list.command} --json gave.`);
+    });
+    rows.push(...(page.rows ?? page.entries ?? []));
+    total ??= page.total;
+    cursor = page.cursor;
+  } while (cursor !== undefined && rows.length < most && !context.signal.aborted);
+  const of = total === undefined || total === rows.length ? '' : ` of ${total}`;
+  const more = cursor === undefined ? '' : `${rows.length}${of} shown; there are more: --limit\n`;
+  return {
+    outcome: 'ok',
+    document: { [list.member]: rows.map(list.document), total, cursor },
+    text: rows.length === 0 ? list.none : `${table(list.columns, rows, context)}${more}`,
+  };
+};

@@ -1,0 +1,77 @@
+/** Reads what is typed or piped in: a password, without showing it, and the answer to a question. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { type CliContext, Ended, type Input, interrupted, UsageProblem } from './context.ts';
+import { printable } from './screen.ts';
+
+/** More than any password may have, and a bound for whoever pipes a disk. */
+const maxLength = 4096;
+
+/** One line, with or without its line end. */
+const readPiped = async (input: Input): Promise<string> => {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of input) {
+    text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    if (text.length > maxLength) break;
+  }
+  return text.replace(/\r?\n$/, '');
+};
+
+/**
+ * Reads a password from a pipe, or asks for it twice, because nobody can see what is typed.
+ *
+ * @param undone What was not done if it fails: `nothing was hashed`.
+ * @throws Ended When the user gave up, or it is no password.
+ */
+export const readPassword = async (
+  { stdin, stderr }: Pick<CliContext, 'stdin' | 'stderr'>,
+  undone: string,
+): Promise<string> => {
+  if (!stdin.isTTY) {
+    const piped = await readPiped(stdin);
+    if (/[\r\n]/.test(piped)) throw new UsageProblem('The password must be one line.');
+    return piped;
+  }
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
+  const lines = reader[Symbol.asyncIterator]();
+  try {
+    const ask = async (prompt: string): Promise<string> => {
+      stderr.write(prompt);
+      const { done, value } = await lines.next();
+      stderr.write('\n');
+      if (done) throw interrupted(undone);
+      return value;
+    };
+    const password = await ask('Password: ');
+    if (password === (await ask('Once more: '))) return password;
+    throw new UsageProblem(`The two passwords differ; ${undone}.`);
+  } finally {
+    reader.close();
+  }
+};
+
+/**
+ * Asks a person once before a replay, which cannot be taken back. Scripts say `--yes`.
+ *
+ * @param document What the JSON says when the answer is no.
+ * @throws Ended Unless the answer is yes.
+ */
+export const confirm = async (
+  { stdin, stderr, signal }: Pick<CliContext, 'stdin' | 'stderr' | 'signal'>,
+  question: string,
+  document: object,
+): Promise<void> => {
+  if (!stdin.isTTY) throw new UsageProblem('Nobody can be asked here: look with --dry-run, then say --yes.');
+  stderr.write(`${printable(question)} [y/N] `);
+  const reader = createInterface({ input: stdin, signal });
+  const { value = '' } = await reader[Symbol.asyncIterator]().next();
+  reader.close();
+  if (signal.aborted) {
+    stderr.write('\n');
+    throw interrupted('nothing was replayed');
+  }
+  if (/^\s*y(es)?\s*$/i.test(value)) return;
+  throw new Ended({ outcome: 'ok', document, text: 'Nothing was replayed.\n' });
+};
