@@ -1,9 +1,9 @@
 /**
  * What relying parties learn about a person: the claims of each scope, and the `sub`.
  *
- * The account is the MSISDN, which nobody but those with the scope `phone` is told. The serial number of the certificate is the
- * same everywhere, too, and has a scope of its own (`mid_profile`); so has the signature that contains it. `sub` is pairwise (OpenID Connect Core
- * section 8.1): an HMAC under a key of the tenant over the client's sector and the account, so that two services cannot
+ * The account is the MSISDN, which only the scope `phone` tells. The serial number of the certificate is the same everywhere,
+ * too, and has a scope of its own (`mid_profile`); so has the signature that contains it. `sub` is pairwise (OpenID Connect
+ * Core section 8.1): an HMAC under a key of the tenant over the client's sector and the account, so that two services cannot
  * find out that they have the same customer.
  */
 import { createHmac, hkdfSync } from 'node:crypto';

@@ -11,13 +11,7 @@ import type { OauthClient } from '../registry/oauth-client.ts';
 import { acrValuesIn } from './authentication-context.ts';
 import { interactionPolicy, textIn } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
-
-export interface PolicyOptions {
-  readonly singleSignOnSeconds: number;
-  readonly clientOf: (id: string) => OauthClient;
-  /** `sub` of an account at a client. */
-  readonly subjectOf: (account: string, client: OauthClient) => string;
-}
+import type { Tenant } from './tenant.ts';
 
 /**
  * Whether a `sub` is that of the `id_token_hint`; without a hint everybody is. The hint was validated when it came.
@@ -43,7 +37,11 @@ const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }
  * Every login asks the phone, unless the last one of this browser is recent enough to count (`singleSignOnSeconds`), was of
  * a kind that this client accepts, and is of a person whom it expects.
  */
-export const policyWith = ({ singleSignOnSeconds, clientOf, subjectOf }: PolicyOptions) => {
+export const policyWith = (
+  singleSignOnSeconds: number,
+  clientOf: (id: string) => OauthClient,
+  subjectOf: Tenant['subjectOf'],
+) => {
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
   policy.remove('consent');

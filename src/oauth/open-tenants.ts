@@ -8,12 +8,11 @@
 import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { RedisClient } from '../redis/connect.ts';
-import type { OauthSettings, OauthTenant } from '../registry/oauth-client.ts';
-import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise } from './claims.ts';
+import type { OauthDeps } from './deps.ts';
 import type { CompareSecret } from './library-patches.ts';
-import type { OauthLog } from './log.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
 import { createProviderPages } from './provider-pages.ts';
@@ -24,15 +23,13 @@ import type { Tenant, Tenants } from './tenant.ts';
 /** How old the knowledge about keys may be. A new key is published much longer before it signs. */
 const keysKnownMs = 2000;
 
-export interface TenantsOptions {
-  readonly settings: OauthSettings;
+export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscribers' | 'now' | 'log'> {
   readonly templates: readonly OauthTenant[];
   /** `https://sign.example.com`, without a slash at its end. */
   readonly publicUrl: string;
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
-  readonly subscribers: SubscriberRegistry;
   /** For whichever request the library is at. */
   readonly compareSecret: (
     tenant: Tenant,
@@ -42,8 +39,6 @@ export interface TenantsOptions {
   /** @returns Whether something has changed that the library should read again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
   readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
-  readonly now: () => number;
-  readonly log: OauthLog;
 }
 
 const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOptions): Tenant => {

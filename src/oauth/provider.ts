@@ -157,7 +157,7 @@ export const createProvider = (
     },
     findAccount,
     interactions: {
-      policy: policyWith({ singleSignOnSeconds: settings.singleSignOnSeconds, clientOf, subjectOf }),
+      policy: policyWith(settings.singleSignOnSeconds, clientOf, subjectOf),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>

@@ -1,6 +1,6 @@
 /**
  * Protects the forms against being sent by somebody else's page: each carries an HMAC over the interaction and the round
- * (`progress.ts`) for which it was made. The interaction's cookie alone would not do where a browser does not know SameSite.
+ * (`facts.ts`) for which it was made. The interaction's cookie alone would not do where a browser does not know SameSite.
  *
  * Pages are sent with `Referrer-Policy: no-referrer`, which makes browsers write `Origin: null` even for our own forms; so
  * that origin says nothing, and any other than ours says that the form is not ours.

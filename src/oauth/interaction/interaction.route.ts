@@ -2,11 +2,11 @@
  * The browser's part of a login, between the library's authorisation endpoint and its resume address.
  *
  * A GET shows, and begins nothing: links are followed by previews and prefetchers too. It may finish what a press of a button
- * has begun and whose process has died before the phone was asked (`begin.ts`). Forms answer with a redirect to the page. The way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
+ * has begun and whose process has died before the phone was asked (`begin.ts`). Forms answer with a redirect to the page. The
+ * way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
  *
  * Everything that a page is made of is in Redis, so any process answers any request of any login.
  */
-
 import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import type { Environment, OauthDeps } from '../deps.ts';

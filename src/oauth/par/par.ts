@@ -30,13 +30,6 @@ export interface PushRequest {
   readonly body: Uint8Array;
 }
 
-export interface Par {
-  /** @throws When Redis is unreachable. */
-  push(request: PushRequest): Promise<PushAnswer>;
-  /** The answer to a request that came to nothing, and its audit entry. */
-  refuse(refusal: Refusal, asker: Asker): PushAnswer;
-}
-
 export type ParOptions = Pick<
   OauthDeps,
   'tenants' | 'checkSecret' | 'limits' | 'isTestNumber' | 'now' | 'log'
@@ -73,7 +66,7 @@ const unsignedHeader = Buffer.from('{"alg":"none"}').toString('base64url');
 const unsignedJwt = (claims: object): string =>
   `${unsignedHeader}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
 
-export const createPar = (options: ParOptions): Par => {
+export const createPar = (options: ParOptions) => {
   const { tenants, limits, settings, isTestNumber, now, log } = options;
   const authenticate = createClientAuthentication(options.checkSecret, now);
   const answerRefusal = createRefusalAnswers(options);
@@ -178,6 +171,7 @@ export const createPar = (options: ParOptions): Par => {
     return `${handlePrefix}${jti}`;
   };
 
+  /** @throws When Redis is unreachable. */
   const push = async (request: PushRequest): Promise<PushAnswer> => {
     const { tenantFromPath, header, address, body } = request;
     const origin = header('origin');
@@ -239,3 +233,5 @@ export const createPar = (options: ParOptions): Par => {
 
   return { push, refuse: answerRefusal };
 };
+
+export type Par = ReturnType<typeof createPar>;
