@@ -11,6 +11,7 @@ import type { LocationError, LocationReport, ReceiptOutcome } from '../../machin
 import { type Fault, faultTable } from '../protocol/fault.ts';
 import type { Caller, ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { faultCodeNamespace, faultSubCodeNamespace } from '../protocol/schemas/fault.ts';
+import { profileUriText } from '../protocol/uris.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
 
 export const answerType = 'application/json;charset=UTF-8';
@@ -104,8 +105,6 @@ const serviceResponses = (
   return responses.length === 0 ? {} : { ServiceResponses: responses };
 };
 
-const profileUri = (authority: string, name: ProfileName): string => `http://${authority}/${name}`;
-
 const signature = (signed: SignedView | undefined) =>
   signed?.signature === undefined ? {} : { MSS_Signature: { Base64Signature: signed.signature } };
 
@@ -137,7 +136,10 @@ export const presentSignature = (
     MinorVersion: '1',
     MobileUser: { MSISDN: request.msisdn.written },
     ...serviceResponses(request, signed, authUri),
-    SignatureProfile: profileUri(request.profile.authority, signed?.profile ?? profile),
+    SignatureProfile: profileUriText({
+      authority: request.profile.authority,
+      name: signed?.profile ?? profile,
+    }),
     Status: signedStatus(signed),
   },
 });
@@ -255,7 +257,7 @@ export const presentProfile = (caller: Caller, view: ProfileView, now: number) =
       MSSP_Info: msspInfo(caller, now),
       MajorVersion: '2',
       MinorVersion: '0',
-      SignatureProfile: view.profiles.map((name) => profileUri(view.authority, name)),
+      SignatureProfile: view.profiles.map((name) => profileUriText({ authority: view.authority, name })),
       Status: {
         StatusCode: { Value: '100' },
         StatusDetail: wantsUser || wantsSscds ? { ProfileQueryExtension: extension } : undefined,
