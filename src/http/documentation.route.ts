@@ -1,7 +1,7 @@
 /**
  * The reference for people at `/docs` and for machines at `/openapi.json`.
  *
- * Both are made at the first request and kept: a start should not wait for what may never be read. The page has no script
+ * Each is made at its first request and kept: a start should not wait for what may never be read. The page has no script
  * and loads nothing, and its policy says so (CSP Level 3, section 2.3.1): the one style sheet is named by its hash, and
  * the icon is part of the page.
  */
@@ -12,14 +12,9 @@ import type { DocumentationFacts } from './documentation/guide.ts';
 import { renderPage } from './documentation/page.ts';
 import { productVersion } from './documentation/product-version.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
-import { buildOpenApiDocument } from './openapi.ts';
+import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
 
 export type { DocumentationFacts } from './documentation/guide.ts';
-
-const build = async (facts: DocumentationFacts) => {
-  const document = buildOpenApiDocument(facts.rules, productVersion());
-  return { openApi: JSON.stringify(document), page: String(await renderPage(document, facts)) };
-};
 
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
@@ -33,10 +28,12 @@ const secure = (c: Context, contentSecurityPolicy: string): void => {
 };
 
 export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
-  let built: ReturnType<typeof build> | undefined;
-  const documentation = (): ReturnType<typeof build> => {
-    built ??= build(facts);
-    return built;
+  let document: OpenApiDocument | undefined;
+  let openApi: string | undefined;
+  let page: string | undefined;
+  const describe = (): OpenApiDocument => {
+    document ??= buildOpenApiDocument(facts.rules, productVersion());
+    return document;
   };
   const routes = new Hono();
   routes.use('/docs', etag());
@@ -44,12 +41,12 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   routes.get('/', (c) => c.redirect('/docs'));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
-    const { page } = await documentation();
+    page ??= String(await renderPage(describe(), facts));
     secure(c, `${nothing}; ${ownStyle}`);
     return c.html(page);
   });
-  routes.get('/openapi.json', async (c) => {
-    const { openApi } = await documentation();
+  routes.get('/openapi.json', (c) => {
+    openApi ??= JSON.stringify(describe());
     secure(c, nothing);
     return c.body(openApi, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
   });
