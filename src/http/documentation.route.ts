@@ -1,7 +1,7 @@
 /**
  * The reference for people at `/docs` and for machines at `/openapi.json`.
  *
- * Both are made at the first request and kept: a start should not wait for what may never be read. The page has no script
+ * Each is made at its first request and kept: a start should not wait for what may never be read. The page has no script
  * and loads nothing, and its policy says so (CSP Level 3, section 2.3.1): the one style sheet is named by its hash, and
  * the icon is part of the page.
  */
@@ -12,19 +12,18 @@ import type { DocumentationFacts } from './documentation/guide.ts';
 import { renderPage } from './documentation/page.ts';
 import { productVersion } from './documentation/product-version.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
-import { buildOpenApiDocument } from './openapi.ts';
+import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
 
 export type { DocumentationFacts } from './documentation/guide.ts';
-
-const build = async (facts: DocumentationFacts) => {
-  const document = buildOpenApiDocument(facts.rules, productVersion());
-  return { openApi: JSON.stringify(document), page: String(await renderPage(document, facts)) };
-};
 
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
 
-const secure = (c: Context, contentSecurityPolicy: string): void => {
+/** A text and its tag, so that it is not hashed anew for each request. */
+const tagged = (text: string) => ({ text, tag: `"${hash('sha1', text, 'base64url')}"` });
+
+const secure = (c: Context, tag: string, contentSecurityPolicy: string): void => {
+  c.header('ETag', tag);
   c.header('Content-Security-Policy', contentSecurityPolicy);
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Referrer-Policy', 'no-referrer');
@@ -33,10 +32,12 @@ const secure = (c: Context, contentSecurityPolicy: string): void => {
 };
 
 export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
-  let built: ReturnType<typeof build> | undefined;
-  const documentation = (): ReturnType<typeof build> => {
-    built ??= build(facts);
-    return built;
+  let document: OpenApiDocument | undefined;
+  let openApi: ReturnType<typeof tagged> | undefined;
+  let page: ReturnType<typeof tagged> | undefined;
+  const describe = (): OpenApiDocument => {
+    document ??= buildOpenApiDocument(facts.rules, productVersion());
+    return document;
   };
   const routes = new Hono();
   routes.use('/docs', etag());
@@ -44,14 +45,14 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   routes.get('/', (c) => c.redirect('/docs'));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
-    const { page } = await documentation();
-    secure(c, `${nothing}; ${ownStyle}`);
-    return c.html(page);
+    page ??= tagged(String(await renderPage(describe(), facts)));
+    secure(c, page.tag, `${nothing}; ${ownStyle}`);
+    return c.html(page.text);
   });
-  routes.get('/openapi.json', async (c) => {
-    const { openApi } = await documentation();
-    secure(c, nothing);
-    return c.body(openApi, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
+  routes.get('/openapi.json', (c) => {
+    openApi ??= tagged(JSON.stringify(describe()));
+    secure(c, openApi.tag, nothing);
+    return c.body(openApi.text, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
   });
   return routes;
 };
