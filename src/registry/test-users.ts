@@ -27,18 +27,8 @@ const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
 const person = (msisdn: string, sign: SimulatedPerson['sign'], receipt: SimulatedPerson['receipt']): Entry =>
   user(msisdn, { sim: { device: { kind: 'simulated', sign, receipt } } });
 
-const read = (entries: readonly Entry[]): readonly Subscriber[] =>
-  subscriberList.parse(entries).map(({ first, subscriber }) => ({ ...subscriber, msisdn: first }));
-
-/**
- * These have a healthy SIM: their fault must come from `alwaysFaults`, at the moment at which the workflow lets it show,
- * and not from a profile that fits nothing.
- */
-const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>) =>
-  read([user(msisdn)]).map((healthy) => ({ ...healthy, alwaysFaults }));
-
-export const testUsers: readonly Subscriber[] = [
-  ...read([
+const signers: readonly Subscriber[] = subscriberList
+  .parse([
     user('41700092501'),
     user('41700092502', { sim: { certificate: { algorithm: 'RSA' } } }),
     person('41700092503', 'signs', 'accepts'),
@@ -51,7 +41,18 @@ export const testUsers: readonly Subscriber[] = [
     user('41700092510', {
       location: { sim: { kind: 'error', errorCode: '200', errorMessage: 'No location returned' } },
     }),
-  ]),
+  ])
+  .map(({ first, subscriber }) => ({ ...subscriber, msisdn: first }));
+
+/**
+ * These are like the first robot: their fault must come from `alwaysFaults`, at the moment at which the workflow lets it
+ * show, and not from a profile that fits nothing.
+ */
+const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>): Subscriber[] =>
+  signers.slice(0, 1).map((robot) => ({ ...robot, msisdn, alwaysFaults }));
+
+export const testUsers: readonly Subscriber[] = [
+  ...signers,
   ...Object.keys(faultTable).flatMap((code) => faulty(`41000092${code}`, { code: Number(code) })),
   // The health-check number: what monitoring calls, since it proves the way in without bothering a device.
   ...faulty('41000000000', { code: 101, detail: 'Illegal msisdn' }),
