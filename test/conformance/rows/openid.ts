@@ -123,7 +123,7 @@ export const openidRows: readonly Row[] = [
     rule: 'The discovery document and the key set are at /.well-known/openid-configuration and /jwks.json below the address of the provider.',
     tests: [
       'test/oauth/tenants.test.ts › each tenant > has an issuer, endpoints and keys of its own',
-      'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi, otherwise, > finds in the discovery document what this server does',
+      'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi > finds in the discovery document what this server does',
     ],
   },
   {
@@ -200,7 +200,7 @@ export const openidRows: readonly Row[] = [
     rule: 'ID tokens are signed with RS256 unless the client is configured for another algorithm.',
     tests: [
       'test/configuration/oidc.test.ts › the configuration of logins > opens no door for a client that does not ask for it',
-      'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi logs in > with ID tokens and authorisation answers signed with %s',
+      'test/oauth/interoperability/openid-client.test.ts › openid-client logs in > with ID tokens and authorisation answers signed with %s',
     ],
   },
   {
