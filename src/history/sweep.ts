@@ -12,7 +12,10 @@ import { readChunks } from './reading.ts';
 /** No transaction is open for longer than this without its job being looked for. */
 const openMs = 86_400_000;
 
-/** As often as what is over may double what is kept, within bounds: all rows are read each time. */
+/**
+ * Within bounds as often as the longer retention: all rows are read each time. What is over takes
+ * up an hour's rows at most.
+ */
 const sweepEveryMs = ({ signedMs, failedMs }: Retention): number =>
   Math.min(Math.max(signedMs, failedMs, 10_000), 3_600_000);
 
