@@ -78,7 +78,7 @@ export const mutants = {
   'no-fence': {
     focus: 'fence',
     file: 'src/engine/redis/instance-store.js',
-    find: /^if redis\.call\('GET', KEYS\[2\]\) ~= ARGV\[1\] then return 0 end$/m,
+    find: /^if redis\.call\('GET', KEYS\[2\]\) ~= token then return 0 end$/m,
     put: '',
   },
   /** Falls asleep without looking for what came meanwhile. */
