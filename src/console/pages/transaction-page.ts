@@ -184,7 +184,7 @@ ${statechartTable(signatureChart, path)}</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
 <ol class="timeline">${told.map((entry, index) => timelineItem(entry, told[index - 1]))}</ol>${
       includesRole(session.operator.role, 'operator')
-        ? html`<p><a href="/admin/audit?target=${encodeURIComponent(msspTransId)}">All that operators did with it</a></p>`
+        ? html`<p><a href="/admin/audit?target=${encodeURIComponent(msspTransId)}">Audit entries of this transaction</a></p>`
         : nothing
     }</section>
 <section aria-labelledby="request"><h2 id="request">Request</h2>${requestSection(detail)}</section>
