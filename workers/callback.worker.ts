@@ -23,6 +23,7 @@ import type { Observation } from '../src/engine/interpret.ts';
 import { graceOf } from '../src/engine/redis/redis-time.ts';
 import { startWorkflowWorker } from '../src/engine/worker.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
+import { toError } from '../src/redis/to-error.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { createPlaces } from './places.ts';
 
@@ -137,7 +138,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
 
   /** A bug. As an error of the chart it would end a callback in a way that nobody can replay. */
   const notSent = (error: unknown): DeliveryResult => {
-    onError(error instanceof Error ? error : new Error(String(error)));
+    onError(toError(error));
     return { kind: 'not-sent', why: 'an error of this service' };
   };
 

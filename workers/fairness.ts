@@ -6,6 +6,7 @@
 import type { Worker } from 'bullmq';
 import { type FairOrder, sortFairly } from '../src/engine/redis/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
+import { toError } from '../src/redis/to-error.ts';
 
 /** A job that arrives waits this long for its place at most, when the process is not short of CPU. */
 const everyMs = 10;
@@ -34,7 +35,7 @@ export const keepFair = (options: {
       (error) => {
         going = false;
         pausedUntil = performance.now() + pauseMs;
-        onError(error instanceof Error ? error : new Error(String(error)));
+        onError(toError(error));
       },
     );
   };

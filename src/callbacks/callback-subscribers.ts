@@ -5,6 +5,7 @@
  * nobody else knows has been taken out of the configuration.
  */
 import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
 
 export interface CallbackSubscribers {
   /** Says at once and from then on which this process knows. */
@@ -40,7 +41,7 @@ export const createCallbackSubscribers = (options: {
       await redis.zadd(key, ...[...apIds].flatMap((apId) => [time, apId]));
       await redis.zremrangebyscore(key, '-inf', time - knownForMs);
     } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)));
+      onError(toError(error));
     } finally {
       isSaying = false;
     }

@@ -5,6 +5,7 @@ import type { Change } from '../history/watch.ts';
 import { headOfStream } from '../oauth/head-of-stream.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { OneReplay } from '../operators/replays.ts';
+import { toError } from '../redis/to-error.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
@@ -113,9 +114,7 @@ export const createTransactionRoutes = (
         last = text;
       };
       const tryLook = (): void => {
-        look().catch((error: unknown) =>
-          log.trouble(error instanceof Error ? error : new Error(String(error))),
-        );
+        look().catch((error: unknown) => log.trouble(toError(error)));
       };
       // Before the first look: what changes between the two is told.
       const unwatch = history.watch((change) => {

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { toError } from '../redis/to-error.ts';
 import { createActivities, doneEvent, type Ended } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
@@ -99,7 +100,7 @@ export const startWorkflowWorker = (options: {
       }
     } catch (error) {
       // Nobody renews its hold any more, and another try is made.
-      onTrouble(error instanceof Error ? error : new Error(String(error)));
+      onTrouble(toError(error));
     }
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);

@@ -7,6 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { toError } from '../redis/to-error.ts';
 import { createLock } from './lock.ts';
 
 export interface Duty {
@@ -67,7 +68,7 @@ export const createDuty = (options: {
       } catch (error) {
         forget();
         if (signal.aborted) return;
-        onError(error instanceof Error ? error : new Error(String(error)));
+        onError(toError(error));
         await pause(afterErrorMs);
       }
     }

@@ -6,6 +6,7 @@
  * misses nothing in between. Where that could not be learnt, everything may have changed.
  */
 import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
 import type { ShardKeys } from './keys.ts';
 
 /** The ids that changed; `many` when they were too many to be named, or the index was built anew. */
@@ -66,7 +67,7 @@ export const createWatch = (
 
   const run = (step: () => Promise<void>): void => {
     step()
-      .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))))
+      .catch((error: unknown) => onError(toError(error)))
       .finally(() => {
         running = listeners.size > 0;
         if (running) timer = setTimeout(run, lookEveryMs, look);

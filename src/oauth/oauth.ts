@@ -7,6 +7,7 @@
 import { hkdfSync } from 'node:crypto';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import { toError } from '../redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
@@ -176,7 +177,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
     try {
       return await serve(c, tenant);
     } catch (error) {
-      log.trouble(error instanceof Error ? error : new Error(String(error)));
+      log.trouble(toError(error));
       if (c.env.outgoing?.headersSent) return RESPONSE_ALREADY_SENT;
       const refused = { status: 500, error: 'server_error', text: 'something went wrong' } as const;
       return refuseAtFront(c, tenant, refused, log);

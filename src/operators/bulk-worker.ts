@@ -11,6 +11,7 @@ import { graceOf } from '../engine/redis/redis-time.ts';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { startWorkflowWorker } from '../engine/worker.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { toError } from '../redis/to-error.ts';
 import { queueIn } from '../transactions/answers.ts';
 import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
@@ -60,7 +61,7 @@ export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
     } catch (error) {
       if (!signal.aborted) {
         onError(new Error(`Replays rest for some seconds: ${given.order.id}`));
-        onError(error instanceof Error ? error : new Error(String(error)));
+        onError(toError(error));
       }
       throw error;
     }

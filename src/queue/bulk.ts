@@ -5,6 +5,7 @@
  * pipeline, its jobs may be there or not; since their ids are known, they are looked for, and what cannot be told is said.
  */
 import type { Job } from 'bullmq';
+import { toError } from '../redis/to-error.ts';
 import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
 import { giveUpIfGone, type Shard } from '../transactions/shards.ts';
 import type { RequestObjection } from './errors.ts';
@@ -61,7 +62,7 @@ export const createBulk = (deps: {
         chunk.map(({ data, jobOptions }) => ({ name: signatureJobName, data, opts: jobOptions })),
       );
     } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)));
+      onError(toError(error));
       return Promise.all(chunk.map((placed) => lookFor(shard, placed)));
     }
     return chunk.map((placed, index) => outcomeOf(shard, placed, jobs[index]?.id));
@@ -77,7 +78,7 @@ export const createBulk = (deps: {
     try {
       return await giveUpIfGone(shard.signatures, outcome.id, placed.deduplicationId);
     } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)));
+      onError(toError(error));
       return false;
     }
   };

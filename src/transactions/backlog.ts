@@ -13,6 +13,7 @@
 import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { toError } from '../redis/to-error.ts';
 import type { Shard } from './shards.ts';
 
 export interface Backlog {
@@ -85,7 +86,7 @@ export const createBacklog = async ({
     return Promise.all(
       orders.map((order) =>
         ask(order).catch((error) => {
-          onError(error instanceof Error ? error : new Error(String(error)));
+          onError(toError(error));
           return undefined;
         }),
       ),

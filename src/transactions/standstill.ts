@@ -6,6 +6,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
+import { toError } from '../redis/to-error.ts';
 import type { Shard } from './shards.ts';
 
 export interface Standstill {
@@ -58,7 +59,7 @@ export const watchStandstill = (options: {
         lookAt(shard).catch((error: unknown) => {
           // Whether something waits is not known. That Redis is away says itself.
           fronts.delete(shard.index);
-          onError(error instanceof Error ? error : new Error(String(error)));
+          onError(toError(error));
         }),
       ),
     );

@@ -14,6 +14,7 @@ import { type Queue, QueueEvents } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
 import { settlesWithin } from '../../redis/patience.ts';
 import { lastEntryId } from '../../redis/streams.ts';
+import { toError } from '../../redis/to-error.ts';
 
 export interface EndListener {
   /** The jobs of whose ends somebody still wants to hear. */
@@ -148,7 +149,7 @@ export const createEndEvents = (options: {
         }
       } catch (error) {
         if (closed) return;
-        onError(error instanceof Error ? error : new Error(String(error)));
+        onError(toError(error));
         await delay(againMs, undefined, { ref: false });
       }
     }

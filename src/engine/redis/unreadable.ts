@@ -8,6 +8,7 @@
  */
 import type { Worker } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
+import { toError } from '../../redis/to-error.ts';
 
 /** What BullMQ parses on taking a job, and what it takes for nothing there. */
 const nothing = { data: '{}', opts: '{}', progress: '0', parent: '' } as const;
@@ -69,7 +70,7 @@ export const failUnreadable = (
       (names) => {
         if (names.length > 0) onTrouble(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
       },
-      (error) => onTrouble(error instanceof Error ? error : new Error(String(error))),
+      (error) => onTrouble(toError(error)),
     );
   });
 };

@@ -8,6 +8,7 @@
  */
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { toError } from '../../redis/to-error.ts';
 import { pageHeaders } from '../page-headers.ts';
 
 const mostForOne = 4;
@@ -51,7 +52,7 @@ export const createEventStreams = ({
           await stream.writeSSE({ event: 'changed', data: 'ended' });
         }
       } catch (error) {
-        if (!gone.signal.aborted) onError(error instanceof Error ? error : new Error(String(error)));
+        if (!gone.signal.aborted) onError(toError(error));
       } finally {
         clearInterval(heartbeat);
         stopping.removeEventListener('abort', leave);

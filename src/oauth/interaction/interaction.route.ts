@@ -9,6 +9,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
+import { toError } from '../../redis/to-error.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { isForm, parseForm, readBody } from '../form.ts';
@@ -191,7 +192,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
         if (typeof opened === 'object') return await handle(c, opened);
         return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
       } catch (error) {
-        log.trouble(error instanceof Error ? error : new Error(String(error)));
+        log.trouble(toError(error));
         return notice(c, tenant, 'internal', 500);
       }
     };
