@@ -13,6 +13,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
+import { toError } from '../redis/to-error.ts';
 import {
   type Activity,
   type ActivityArguments,
@@ -99,6 +100,12 @@ export const endKey = (child: string, run: number): string => `end/${child}/${ru
 export const doneEvent = (child: string, output: unknown) => ({
   type: `xstate.done.actor.${child}`,
   output,
+  actorId: child,
+});
+
+export const errorEvent = (child: string, error: ActivityError) => ({
+  type: `xstate.error.actor.${child}`,
+  error,
   actorId: child,
 });
 
@@ -256,7 +263,7 @@ export const createActivities = (
     (async () => activity.run(inHand))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
       (error: unknown) => {
-        if (!inHand.isAborted) onTrouble(error instanceof Error ? error : new Error(String(error)));
+        if (!inHand.isAborted) onTrouble(toError(error));
         end({ kind: 'failed', error: errorOf(error) });
       },
     );

@@ -117,13 +117,30 @@ export interface BegunJob {
   readonly attempts: number;
 }
 
-/**
- * @param timestamp Of the job. @param opts Of the job: other programs write them, too.
- * @returns {@link BegunJob.addedAt}
- */
-export const addedAt = (timestamp: number, opts: unknown, at: number): number => {
-  const { delay } = Object(opts) as { readonly delay?: unknown };
-  return Math.min(timestamp + (typeof delay === 'number' ? Math.max(delay, 0) : 0), at);
+/** @param at When it is taken up. */
+export const begunJob = (
+  job: {
+    readonly id: string;
+    readonly timestamp: number;
+    /** Other programs write them, too. */
+    readonly opts: unknown;
+    readonly turnsBefore: number;
+    readonly isReplay: boolean;
+  },
+  at: number,
+): BegunJob => {
+  const { id, timestamp, opts, turnsBefore, isReplay } = job;
+  const { delay, attempts } = Object(opts) as { readonly delay?: unknown; readonly attempts?: unknown };
+  const delayMs = typeof delay === 'number' ? Math.max(delay, 0) : 0;
+  return {
+    id,
+    at,
+    addedAt: Math.min(timestamp + delayMs, at),
+    isFirstRun: turnsBefore <= 0,
+    isReplay,
+    // As BullMQ has it where nobody says.
+    attempts: typeof attempts === 'number' ? attempts : 0,
+  };
 };
 
 /** Thrown by `input`, `begin` or `check` of a workflow: the job fails, for this reason, which is one line. */

@@ -9,8 +9,8 @@ import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { doneEvent, endKey, readToken } from './activities.ts';
-import { addedAt, InputError, jobNameOf, type Workflow } from './define.ts';
+import { doneEvent, endKey, errorEvent, readToken } from './activities.ts';
+import { begunJob, InputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -165,11 +165,9 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
       return undefined;
     const at = now();
-    const readInput = (): unknown =>
-      workflow.begin(workflow.parseInput(stored.data), {
-        ...{ id, at, addedAt: addedAt(stored.timestamp, stored.opts, at) },
-        ...{ isFirstRun: stored.turns === 0, isReplay: stored.isReplayed, attempts: 1 },
-      });
+    const { timestamp, opts, turns: turnsBefore, isReplayed: isReplay } = stored;
+    const begun = begunJob({ id, timestamp, opts, turnsBefore, isReplay }, at);
+    const readInput = (): unknown => workflow.begin(workflow.parseInput(stored.data), begun);
     try {
       const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
       if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput(), at }, at);
@@ -251,11 +249,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
       const { instance, child, run } = named;
       const event =
         'error' in answer
-          ? {
-              type: `xstate.error.actor.${child}`,
-              error: { name: answer.error.name, message: answer.error.message },
-              actorId: child,
-            }
+          ? errorEvent(child, { name: answer.error.name, message: answer.error.message })
           : doneEvent(child, answer.output);
       const { store } = home(instance);
       const until = performance.now() + busyPatienceMs;

@@ -207,7 +207,7 @@ const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
 
 const parentTarget = '#_parent';
 
-type Children = ReadonlyArray<readonly [name: string, child: Child]>;
+export type Children = ReadonlyArray<readonly [name: string, child: Child]>;
 
 /**
  * An instance between being taken up and being stored again.

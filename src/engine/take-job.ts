@@ -5,9 +5,10 @@
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
-import { addedAt, InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
-import { begin, failureOf, type Life, parentOf, resume } from './interpret.ts';
-import { type Child, recordSchema } from './record.ts';
+import { toError } from '../redis/to-error.ts';
+import { begunJob, InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
+import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
+import { recordSchema } from './record.ts';
 import {
   type About,
   hasRecord,
@@ -78,8 +79,6 @@ class JobInHand implements InstanceInHand {
   }
 }
 
-export type Children = ReadonlyArray<readonly [name: string, child: Child]>;
-
 export const runName = (child: string, { run }: { readonly run: number }): string => `${child}/${run}`;
 export const runNames = (children: Children): readonly string[] =>
   children.map(([name, child]) => runName(name, child));
@@ -94,8 +93,6 @@ export const jobFailure = (reason: string): UnrecoverableError => {
   error.stack = '';
   return error;
 };
-
-export const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** Data come from other programs and may be anything: what cannot be read fails the job. */
 export const readOrFail = <T>(read: () => T): T => {
@@ -120,16 +117,9 @@ export const readInput = (
   at: number,
 ): unknown => {
   const { timestamp, attemptsStarted, opts } = job;
-  return readOrFail(() =>
-    workflow.begin(instance.data, {
-      id: instance.id,
-      at,
-      addedAt: addedAt(timestamp, opts, at),
-      isFirstRun: attemptsStarted <= 1,
-      isReplay,
-      attempts: opts.attempts ?? 1,
-    }),
-  );
+  const turnsBefore = attemptsStarted - 1;
+  const begun = begunJob({ id: instance.id, timestamp, opts, turnsBefore, isReplay }, at);
+  return readOrFail(() => workflow.begin(instance.data, begun));
 };
 
 /**

@@ -17,11 +17,13 @@
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
+import { toError } from '../redis/to-error.ts';
 import {
   type Activities,
   activityFor,
   doneEvent,
   type Ended,
+  errorEvent,
   type Finished,
   type TurnActivities,
 } from './activities.ts';
@@ -39,7 +41,6 @@ import {
   type Taken,
   type TakeOptions,
   takeJob,
-  toError,
 } from './take-job.ts';
 
 export interface TurnOptions extends TakeOptions {
@@ -200,7 +201,7 @@ class Turn {
         const { attempts = 1, backoffMs = 1000, maxBackoffMs = 60_000 } = policy;
         const failures = (child.failures ?? 0) + 1;
         if (failures >= attempts) {
-          this.#apply({ type: `xstate.error.actor.${name}`, error: result.error, actorId: name });
+          this.#apply(errorEvent(name, result.error));
         } else {
           const pauseMs = Math.min(backoffMs * 2 ** (failures - 1), maxBackoffMs);
           this.#life.setChild(name, { ...idle, failures, notBefore: this.#options.now() + pauseMs });

@@ -122,6 +122,30 @@ describe('an event from outside', () => {
     expect(await engine.send(brief, 'I-1', 'k2', event('SEE'))).toBe('finished');
   });
 
+  it('is judged before the first turn by the same input as in it', async () => {
+    const { engine, work, until } = begin();
+    const limited = defineWorkflow({
+      name: 'limited',
+      version: 1,
+      begin: (_: unknown, { attempts }) => ({ attempts }),
+      chart: setup({
+        types: {} as { input: { attempts: number }; context: { attempts: number } },
+      }).createMachine({
+        context: ({ input }) => input,
+        initial: 'open',
+        states: {
+          open: { on: { SEE: { guard: ({ context }) => context.attempts > 0, target: 'seen' } } },
+          seen: {},
+        },
+      }),
+    });
+    await engine.start(limited, 'I-1');
+    expect(await engine.send(limited, 'I-1', 'k1', event('SEE'))).toBe('refused');
+    await work([limited]);
+    const { record } = await until('I-1', ({ record: stored }) => stored !== undefined);
+    expect(record?.context).toEqual({ attempts: 0 });
+  });
+
   it('does not begin an instance before its time', async () => {
     const { engine, queue, work } = begin();
     await work([door]);
