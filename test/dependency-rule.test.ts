@@ -21,6 +21,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   embedded: ['', ''],
   environment: ['', 'zod'],
   looks: ['', ''],
+  'request-body': ['', ''],
   machines: ['protocol', 'xstate zod'],
   engine: ['redis', 'bullmq bullmq/dist ioredis xstate zod'],
   registry: ['machines protocol', 'zod'],
@@ -32,9 +33,9 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
   index: ['pki protocol transactions', ''],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
-  http: ['looks machines pki protocol registry transactions', '@hono/node-server hono zod'],
+  http: ['looks machines pki protocol registry request-body transactions', '@hono/node-server hono zod'],
   oauth: [
-    'engine machines pki protocol redis registry transactions',
+    'engine machines pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
   ],
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
@@ -152,6 +153,7 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/looks.ts', './protocol/fault.ts', 'node:crypto'],
+  ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
   ['src/logger.ts', './product/launch.ts', './http/log.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;

@@ -8,16 +8,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { type Checked, ok, refuse } from '../protocol/fault.ts';
-
-export interface BodyLimits {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-}
-
-/** How much of a body that is refused is still read. */
-const discardedBytes = 8 * 1024 * 1024;
-/** And for how long. */
-const discardMs = 1000;
+import { type BodyLimits, discardedBytes, discardMs, isInUtf8, readCounted } from '../request-body.ts';
 
 const tooLarge = (maxBytes: number): Checked<never> =>
   refuse(103, `The request body is limited to ${maxBytes} bytes`);
@@ -25,37 +16,12 @@ const tooLarge = (maxBytes: number): Checked<never> =>
 const tooSlow = refuse(101, 'The request body did not arrive in time');
 const brokenOff = refuse(101, 'The request body is incomplete');
 
-/** `application/json`, in no other character set than UTF-8. */
-const isJson = (contentType = ''): boolean => {
-  if (contentType === 'application/json') return true;
-  const [type, ...parameters] = contentType.toLowerCase().split(';');
-  return (
-    type?.trim() === 'application/json' &&
-    parameters.every((text) => {
-      const [name, value = ''] = text.split('=');
-      return name?.trim() !== 'charset' || value.trim().replaceAll('"', '') === 'utf-8';
-    })
+/** @param broken When it does not come to its end. */
+const counted = (request: Request, maxBytes: number, broken: Checked<never>): Promise<Checked<Uint8Array>> =>
+  readCounted(request, maxBytes).then(
+    (bytes) => (bytes === undefined ? tooLarge(maxBytes) : ok(bytes)),
+    () => broken,
   );
-};
-
-const readCounted = async (request: Request, maxBytes: number): Promise<Checked<Uint8Array>> => {
-  const reader = request.body?.getReader();
-  if (reader === undefined) return ok(new Uint8Array());
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.byteLength;
-    if (length > Math.max(maxBytes, discardedBytes)) {
-      void reader.cancel();
-      break;
-    }
-    if (length > maxBytes) chunks.length = 0;
-    else chunks.push(value);
-  }
-  return length > maxBytes ? tooLarge(maxBytes) : ok(Buffer.concat(chunks, length));
-};
 
 /**
  * A body whose length Node holds the sender to. Straight from Node: a copy and several promises less than by `Request`.
@@ -111,20 +77,19 @@ export const readBody = (
   c: Context<BodyEnvironment>,
   { maxBytes, timeoutMs }: BodyLimits,
 ): Checked<Uint8Array> | Promise<Checked<Uint8Array>> => {
-  if (!isJson(header(c, 'content-type'))) return refuse(101, 'Content-Type must be application/json');
+  if (!isInUtf8(header(c, 'content-type'), 'application/json')) {
+    return refuse(101, 'Content-Type must be application/json');
+  }
   const announced = header(c, 'content-length');
   const length = announced === undefined ? undefined : Number(announced);
   if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return tooLarge(maxBytes);
   const incoming = c.env?.incoming;
   if (length !== undefined && length > maxBytes) {
-    const reading = readCounted(c.req.raw, maxBytes).catch(() => tooLarge(maxBytes));
-    return inTime(reading, Math.min(discardMs, timeoutMs), tooLarge(maxBytes));
+    const refused = tooLarge(maxBytes);
+    return inTime(counted(c.req.raw, maxBytes, refused), Math.min(discardMs, timeoutMs), refused);
   }
-  if (length === undefined || incoming === undefined)
-    return inTime(
-      readCounted(c.req.raw, maxBytes).catch(() => brokenOff),
-      timeoutMs,
-      tooSlow,
-    );
+  if (length === undefined || incoming === undefined) {
+    return inTime(counted(c.req.raw, maxBytes, brokenOff), timeoutMs, tooSlow);
+  }
   return readAnnounced(incoming, timeoutMs);
 };

@@ -1,10 +1,6 @@
 /** Forms as they come over HTTP: their bodies, within limits of size and time, and what is in them. */
 import { isUtf8 } from 'node:buffer';
-
-export interface BodyLimits {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-}
+import { type BodyLimits, discardedBytes, discardMs, isInUtf8, readCounted } from '../request-body.ts';
 
 type BodyProblem = 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete';
 
@@ -12,29 +8,7 @@ type Body =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly reason: BodyProblem };
 
-const discardedBytes = 8 * 1024 * 1024;
-const discardMs = 1000;
-
 const failed = (reason: BodyProblem): Body => ({ ok: false, reason });
-
-const readCounted = async (request: Request, maxBytes: number): Promise<Body> => {
-  const reader = request.body?.getReader();
-  if (reader === undefined) return { ok: true, bytes: new Uint8Array() };
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.byteLength;
-    if (length > Math.max(maxBytes, discardedBytes)) {
-      void reader.cancel();
-      break;
-    }
-    if (length > maxBytes) chunks.length = 0;
-    else chunks.push(value);
-  }
-  return length > maxBytes ? failed('bodyTooLarge') : { ok: true, bytes: Buffer.concat(chunks, length) };
-};
 
 /**
  * Many clients send all of a body before they look for an answer, so one that is somewhat too large is read and thrown away.
@@ -57,7 +31,9 @@ export const readBody = async (
   });
   const reading =
     length === undefined || isTooLarge
-      ? readCounted(request, maxBytes)
+      ? readCounted(request, maxBytes).then(
+          (bytes): Body => (bytes ? { ok: true, bytes } : failed('bodyTooLarge')),
+        )
       : request.arrayBuffer().then((bytes): Body => ({ ok: true, bytes: new Uint8Array(bytes) }));
   try {
     return await Promise.race([
@@ -120,14 +96,5 @@ export const parseForm = (body: Uint8Array): ParsedForm => {
 };
 
 /** `application/x-www-form-urlencoded`, in no other character set than UTF-8. */
-export const isForm = (contentType: string | undefined): boolean => {
-  if (contentType === 'application/x-www-form-urlencoded') return true;
-  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  return (
-    type.trim() === 'application/x-www-form-urlencoded' &&
-    parameters.every((text) => {
-      const [name = '', value = ''] = text.split('=');
-      return name.trim() !== 'charset' || value.trim().replaceAll('"', '') === 'utf-8';
-    })
-  );
-};
+export const isForm = (contentType: string | undefined): boolean =>
+  isInUtf8(contentType, 'application/x-www-form-urlencoded');

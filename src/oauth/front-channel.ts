@@ -11,7 +11,8 @@
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { type BodyLimits, isForm, readBody } from './form.ts';
+import type { BodyLimits } from '../request-body.ts';
+import { isForm, readBody } from './form.ts';
 import { parseLoginHint } from './login-hint.ts';
 import { handlePrefix } from './par/par.ts';
 import { checkParameters, keptParameters } from './par/parameters.ts';

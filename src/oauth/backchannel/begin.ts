@@ -36,21 +36,13 @@ export const startLogin = async (
   const client = tenant.clients.get(login.clientId);
   // The client was taken out of the configuration meanwhile.
   if (client === undefined) return { kind: 'refused', fault: fault(900) };
-  const { msisdn, language, acrValues, scopes, dtbd, sessionCode, reference, begunAt, promptSeconds } = login;
   return logins.start({
+    ...login,
     tenant,
     client,
-    msisdn,
-    language,
-    acrValues,
-    scopes: new Set(scopes),
-    dtbd,
-    sessionCode,
+    scopes: new Set(login.scopes),
     // There is no page that could show a number beside it: the binding message is what a person compares here.
     matchNumber: undefined,
-    reference,
-    begunAt,
-    promptSeconds,
   });
 };
 

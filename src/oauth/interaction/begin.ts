@@ -64,19 +64,14 @@ export const createBeginning = (
 
   const start = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
     const { tenant, client, acrValues, scopes, dtbd } = visit;
-    const { method, msisdn, language, sessionCode, matchNumber, reference, begunAt } = attempt;
+    const { method, reference } = attempt;
     const started = await logins.start({
+      ...attempt,
       tenant,
       client,
-      msisdn,
-      language,
       acrValues,
       scopes: new Set(scopes),
       dtbd,
-      sessionCode,
-      matchNumber,
-      reference,
-      begunAt,
       code: method === 'text' ? codeFor(codeKey, reference) : undefined,
     });
     switch (started.kind) {
