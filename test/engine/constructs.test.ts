@@ -213,7 +213,11 @@ describe('events from outside', () => {
     await work([seeing]);
     await engine.start(seeing, 'I-1');
     await engine.send(seeing, 'I-1', 'k', { type: 'SEE', n: 1 } as never);
-    await until('I-1', ({ record }) => record !== undefined);
+    // Until it rests: beside a turn that runs, what comes is taken and judged afterwards.
+    await until(
+      'I-1',
+      ({ record }) => (record?.context as { seen: number[] } | undefined)?.seen.length === 1,
+    );
     expect(await engine.send(seeing, 'I-1', 'o', { type: 'OTHER' })).toBe('refused');
     await expect(engine.send(seeing, 'I-1', 'x', { type: 'SEE' })).rejects.toThrow('n');
     await expect(engine.send(seeing, 'I-1', 'x', { type: 'xstate.stop' })).rejects.toThrow('type');

@@ -64,9 +64,10 @@ export const createBeginning = (
 
   const start = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
     const { tenant, client, acrValues, scopes, dtbd } = visit;
-    const { method, reference } = attempt;
+    const { method, matchNumber, reference } = attempt;
     const started = await logins.start({
       ...attempt,
+      matchNumber,
       tenant,
       client,
       acrValues,
