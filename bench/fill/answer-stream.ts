@@ -45,11 +45,10 @@ const openService = async (redisUrl: string, masterKey: string) => {
   return {
     redis,
     shard,
-    endings: await createEndings({
+    endings: createEndings({
       redis,
       blocking: redis,
       at: shard.signatures,
-      prefix: shard.prefix,
       now: Date.now,
       onError: raise,
     }),
@@ -111,7 +110,7 @@ const answerAll = async (stream: AnswerStream): Promise<AnswerStreamResult> => {
   const begin = performance.now();
   const one = async ({ id, answer }: Prepared, number: number): Promise<void> => {
     await delay(Math.max(0, begin + (number * 1000) / stream.perSecond - performance.now()));
-    const waiting = endings.wait(id, Date.now() + patienceMs, true);
+    const waiting = endings.wait(id, Date.now() + patienceMs);
     const given = performance.now();
     const result = await bring(id, firstAttempt, answer);
     if (result !== 'accepted') throw new Error(`An answer was not accepted: ${result}`);

@@ -10,6 +10,7 @@ import { createActivities, doneEvent, type Ended } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
 import type { Observation } from './interpret.ts';
+import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
 import { inRedisTime } from './redis/redis-time.ts';
 import type { InstanceJob } from './take-job.ts';
@@ -146,6 +147,7 @@ export const startWorkflowWorker = (options: {
       },
       inRedisTime(now),
     );
+  tellEnds(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) worker.on('error', onTrouble);
   const looking = setInterval(() => store.wakeLapsed().catch(onTrouble), holdMs / 2).unref();

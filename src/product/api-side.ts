@@ -85,9 +85,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   });
   telemetry.watchQueues({ redis: commands, shards, now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
-    shards.map((shard) =>
-      createEndings({ redis: commands, blocking, at: pick(shard), prefix: shard.prefix, now, onError }),
-    );
+    shards.map((shard) => createEndings({ redis: commands, blocking, at: pick(shard), now, onError }));
   const signatureEndings = endingsOf(({ signatures }) => signatures);
   const receiptEndings = endingsOf(({ receipts }) => receipts);
   const endings = [...signatureEndings, ...receiptEndings];

@@ -74,12 +74,15 @@ export const createHandle = (
 
   /** @param over Ends the wait. Who aborts it does not hear what this comes to. */
   const stateAtEnd = async (over: AbortSignal): Promise<TransactionState> => {
-    // Before the look: an end between the two cannot be missed.
-    const waiting = endings().wait(id, Number.POSITIVE_INFINITY, true);
-    cancelWith(over, waiting);
     const found = await standing();
-    const ending = found === undefined ? undefined : (found.ending ?? (await waiting.ended));
-    if (ending === undefined || found === undefined) throw new NoResultError(id, 'unknown');
+    if (found === undefined) throw new NoResultError(id, 'unknown');
+    let { ending } = found;
+    if (ending === undefined && !over.aborted) {
+      const waiting = endings().wait(id, Number.POSITIVE_INFINITY);
+      cancelWith(over, waiting);
+      ending = await waiting.ended;
+    }
+    if (ending === undefined) throw new NoResultError(id, 'unknown');
     const request = protocol.parseStoredSign(found.request);
     const of = { id, request: request.ok ? request.value : undefined, endedAt: found.endedAt };
     const state = await readEnd(ending, of);

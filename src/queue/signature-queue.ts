@@ -109,7 +109,6 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       redis: commands,
       blocking,
       at: shard.signatures,
-      prefix: shard.prefix,
       now,
       onError,
     });

@@ -1,14 +1,14 @@
 /**
  * Waiting for jobs to end: what makes a synchronous caller out of an asynchronous transaction.
  *
- * However many callers wait, a process reads each queue's event stream once. The stream is a hint, not the truth: it
- * is trimmed, and a reader that falls behind or loses its connection can miss an event. So whoever has waited for a
- * second is also looked up, all of them in one command, until the end is found: every second at first and, while the
- * stream is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
+ * Whoever begins to wait asks about the job, many in one command: it has ended, or its end is told in
+ * a stream that a process reads once, however many wait (end-stream.ts). The stream is a hint, not
+ * the truth: it is trimmed, a connection can be lost, and the worker may be of an earlier release. So
+ * whoever has waited for a second is asked about again: every second at first and, while the stream
+ * is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
  */
 
-import { createEndEvents } from '../engine/redis/end-events.ts';
-import { parse } from '../engine/redis/instance-store.ts';
+import { createEndStream } from '../engine/redis/end-stream.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
@@ -28,20 +28,17 @@ export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): v
 
 export interface Waiting {
   readonly ended: Promise<Ending | undefined>;
-  /** Tells that the job has been added: what a look at it finds counts from now on. */
-  isAdded(): void;
   cancel(): void;
 }
 
 export interface Endings {
   /**
-   * Resolves when the job ends, or with undefined at the deadline. Call it before the job is added, and say when it is:
-   * then its end cannot be missed.
+   * Resolves when the job ends: with undefined at the deadline, and when the job is removed. Call it
+   * when the job has been added.
    *
-   * @param until   Milliseconds since the epoch.
-   * @param isAdded The job has been added. Then the wait ends, with undefined, also when it is removed.
+   * @param until Milliseconds since the epoch.
    */
-  wait(id: string, until: number, isAdded?: boolean): Waiting;
+  wait(id: string, until: number): Waiting;
   /** Whether the stream can be read at the moment. While it cannot, ends are heard of by looking: a second later. */
   isConnected(): boolean;
   /** Resolves every wait with undefined and stops listening. Safe to call again. */
@@ -49,12 +46,11 @@ export interface Endings {
 }
 
 export interface EndingsOptions {
-  /** The connection on which is looked up, and on which those who wait add their jobs. */
+  /** The connection on which jobs are asked about. */
   readonly redis: RedisClient;
-  /** The connection whose likeness reads the stream. */
+  /** The stream is read on a duplicate of this connection. */
   readonly blocking: RedisClient;
   readonly at: QueueAt;
-  readonly prefix: string;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }
@@ -72,9 +68,6 @@ const nextLookUp = (ticks: number): number =>
 
 interface Waiter {
   readonly until: number;
-  isAdded: boolean;
-  /** A look has found an end before the job was said to be added: its own, or that of the one which it replaces. */
-  looksAgain: boolean;
   readonly settle: (ending: Ending | undefined) => void;
   ticks: number;
   lookUpAt: number;
@@ -84,65 +77,44 @@ export const createEndings = (options: EndingsOptions): Endings => {
   const { at, now, onError } = options;
   const waiters = new Map<string, Set<Waiter>>();
 
-  const settle = (id: string, ending: Ending): void => {
+  const settle = (id: string, ending: Ending | undefined): void => {
     const waiting = waiters.get(id);
-    if (waiting === undefined) return;
     waiters.delete(id);
-    for (const waiter of waiting) waiter.settle(ending);
+    for (const waiter of waiting ?? []) waiter.settle(ending);
   };
 
-  /** Not for who is about to add a job: a receipt takes the place of one that failed. */
-  const settleAdded = (id: string, ending: Ending | undefined): void => {
-    const waiting = waiters.get(id);
-    if (waiting === undefined) return;
-    for (const waiter of waiting) {
-      if (waiter.isAdded) {
-        waiting.delete(waiter);
-        waiter.settle(ending);
-      } else waiter.looksAgain = ending !== undefined;
-    }
-    if (waiting.size === 0) waiters.delete(id);
-  };
-
-  /** @returns How many of them have ended. */
-  const lookUp = async (ids: readonly string[]): Promise<number> => {
-    let count = 0;
-    // What is found is told before others are looked up: by then it may be about a job that has been replaced.
+  const lookUp = async (ids: readonly string[]): Promise<void> => {
     for (let first = 0; first < ids.length; first += looksAtOnce) {
-      const { ended, gone } = await at.home.readEnds(ids.slice(first, first + looksAtOnce));
-      for (const [id, end] of ended) settleAdded(id, endingOf(end));
-      // The event was missed, or Redis was emptied, of which there is none.
-      for (const id of gone) settleAdded(id, undefined);
-      count += ended.size;
+      const { ended, gone } = await at.home.awaitEnds(ids.slice(first, first + looksAtOnce));
+      for (const [id, end] of ended) settle(id, endingOf(end));
+      for (const id of gone) settle(id, undefined);
     }
-    return count;
   };
 
-  const events = createEndEvents({
+  const stream = createEndStream({
     ...options,
-    listener: {
-      wanted: () => waiters,
-      completed: (id, returnValue) => {
-        if (waiters.has(id)) settle(id, { kind: 'completed', returnValue: parse(returnValue) });
-      },
-      failed: (id, failedReason) => settleAdded(id, { kind: 'failed', failedReason }),
-      removed: (id) => {
-        // By now it may have been added anew.
-        if (waiters.has(id)) lookUp([id]).catch(onError);
-      },
-      lookUp: async () => {
-        const ids = [...waiters.keys()];
-        const ended = await lookUp(ids);
-        return { open: ids.length - ended, ended };
-      },
-    },
+    queue: at.queue,
+    isWanted: () => waiters.size > 0,
+    onEnd: (id, end) => settle(id, endingOf(end)),
   });
+
+  /** Those who have begun to wait in this turn of the event loop. */
+  let asking: string[] = [];
+  const ask = (): void => {
+    const ids = asking;
+    asking = [];
+    lookUp(ids).catch((error) => {
+      onError(error);
+      // Nobody tells of them before they are asked about.
+      for (const id of ids) for (const waiter of waiters.get(id) ?? []) waiter.lookUpAt = 0;
+    });
+  };
 
   let closed = false;
   let lookingUp = false;
   const tick = async (): Promise<void> => {
     const time = now();
-    const reading = events.isConnected();
+    const reading = stream.isConnected();
     const overdue = new Set<string>();
     for (const [id, waiting] of waiters) {
       for (const waiter of waiting) {
@@ -150,7 +122,10 @@ export const createEndings = (options: EndingsOptions): Endings => {
         if (time >= waiter.until) {
           waiting.delete(waiter);
           waiter.settle(undefined);
-        } else if (waiter.ticks >= (reading ? waiter.lookUpAt : firstLookUp) && !lookingUp) {
+        } else if (
+          waiter.ticks >= Math.min(waiter.lookUpAt, reading ? Number.POSITIVE_INFINITY : firstLookUp) &&
+          !lookingUp
+        ) {
           waiter.lookUpAt = nextLookUp(waiter.ticks);
           overdue.add(id);
         }
@@ -168,23 +143,19 @@ export const createEndings = (options: EndingsOptions): Endings => {
   const timer = setInterval(() => void tick(), lookUpEveryMs);
 
   return {
-    wait: (id, until, isAdded = false) => {
+    wait: (id, until) => {
       let waiter: Waiter | undefined;
       const ended = new Promise<Ending | undefined>((resolve) => {
         if (closed) return resolve(undefined);
-        waiter = { until, isAdded, looksAgain: false, settle: resolve, ticks: 0, lookUpAt: firstLookUp };
+        waiter = { until, settle: resolve, ticks: 0, lookUpAt: firstLookUp };
         const waiting = waiters.get(id) ?? new Set();
         waiting.add(waiter);
         waiters.set(id, waiting);
-        events.listen();
+        stream.listen();
+        if (asking.push(id) === 1) setImmediate(ask);
       });
       return {
         ended,
-        isAdded: () => {
-          if (waiter === undefined) return;
-          waiter.isAdded = true;
-          if (waiter.looksAgain) lookUp([id]).catch(onError);
-        },
         cancel: () => {
           const waiting = waiters.get(id);
           if (waiter === undefined || waiting === undefined) return;
@@ -194,13 +165,12 @@ export const createEndings = (options: EndingsOptions): Endings => {
         },
       };
     },
-    isConnected: events.isConnected,
+    isConnected: stream.isConnected,
     close: async () => {
       closed = true;
       clearInterval(timer);
-      for (const waiting of waiters.values()) for (const waiter of waiting) waiter.settle(undefined);
-      waiters.clear();
-      await events.close();
+      for (const id of [...waiters.keys()]) settle(id, undefined);
+      await stream.close();
     },
   };
 };

@@ -86,26 +86,22 @@ export const createReceipts = (options: {
         ...(request.extension !== undefined && { language: request.extension.language }),
       };
       const id = receiptJobId(msspTransId);
-      const waiting = ends.wait(id, now() + timeoutSeconds * 1000 + endingMarginMs);
-      try {
-        const known = await knownReceipt(at, id);
-        if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
-        const stored = known ?? (await at.home.read(id));
-        const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
-        if (theirs || known?.finishedOn !== undefined) {
-          return refuse(101, 'The transaction has its receipt already');
-        }
-        waiting.isAdded();
-        cancelWith(waits?.(), waiting);
-        const ending = await waiting.ended;
-        if (ending?.kind !== 'completed') {
-          const reason = ending && parseFaultLine(ending.failedReason);
-          return { ok: false, fault: reason ?? fault(900) };
-        }
-        return ok((ending.returnValue as ReceiptJobResult).receipt);
-      } finally {
-        waiting.cancel();
+      const until = now() + timeoutSeconds * 1000 + endingMarginMs;
+      const known = await knownReceipt(at, id);
+      if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
+      const stored = known ?? (await at.home.read(id));
+      const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
+      if (theirs || known?.finishedOn !== undefined) {
+        return refuse(101, 'The transaction has its receipt already');
       }
+      const waiting = ends.wait(id, until);
+      cancelWith(waits?.(), waiting);
+      const ending = await waiting.ended;
+      if (ending?.kind !== 'completed') {
+        const reason = ending && parseFaultLine(ending.failedReason);
+        return { ok: false, fault: reason ?? fault(900) };
+      }
+      return ok((ending.returnValue as ReceiptJobResult).receipt);
     },
   };
 };

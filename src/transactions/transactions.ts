@@ -170,20 +170,11 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
       const wanted = newMsspTransId(fingerprint.shard);
-      const waiting = ends.wait(wanted, until);
-      let msspTransId: string;
-      try {
-        ({ msspTransId } = await add(wire, fingerprint, wanted));
-      } catch (error) {
-        waiting.cancel();
-        throw error;
-      }
+      const { msspTransId } = await add(wire, fingerprint, wanted);
       const gone = waits?.();
-      if (msspTransId !== wanted) {
-        waiting.cancel();
+      if (msspTransId !== wanted)
         return { msspTransId, state: await joinOpen(ends, msspTransId, until, gone) };
-      }
-      waiting.isAdded();
+      const waiting = ends.wait(msspTransId, until);
       cancelWith(gone, waiting);
       const ending = await waiting.ended;
       if (ending === undefined) return { msspTransId, state: { kind: 'open' } };
@@ -201,23 +192,19 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     answer: createAnswer(shards, options),
   };
 
-  /** The job of an equal request may have ended between its discovery and the wait, so it is looked at once more. */
   async function joinOpen(
     ends: Endings,
     msspTransId: string,
     until: number,
     gone: AbortSignal | undefined,
   ): Promise<TransactionState> {
-    const waiting = ends.wait(msspTransId, until, true);
+    const view = await find(msspTransId);
+    if (view === undefined || view.state.kind !== 'open') return view?.state ?? { kind: 'open' };
+    const waiting = ends.wait(msspTransId, until);
     cancelWith(gone, waiting);
-    try {
-      const view = await find(msspTransId);
-      if (view !== undefined && view.state.kind !== 'open') return view.state;
-      const ending = await waiting.ended;
-      if (ending === undefined || view === undefined) return { kind: 'open' };
-      return await readEnd(ending, { id: msspTransId, request: view.request });
-    } finally {
-      waiting.cancel();
-    }
+    const ending = await waiting.ended;
+    return ending === undefined
+      ? { kind: 'open' }
+      : readEnd(ending, { id: msspTransId, request: view.request });
   }
 };

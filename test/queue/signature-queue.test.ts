@@ -170,9 +170,7 @@ describe('a handle', () => {
     const readers = async () =>
       ((await redis.client().client('LIST')) as string)
         .split('\n')
-        .filter((line) =>
-          line.includes(`${redis.prefix}-0}:${Buffer.from('signatures').toString('base64')}:qe`),
-        ).length;
+        .filter((line) => line.includes(`${redis.prefix}-0}:signatures:ends `)).length;
     const before = await readers();
     const results = handles.map((handle) => handle.result());
     await vi.waitFor(async () => expect(await readers()).toBe(before + 1));

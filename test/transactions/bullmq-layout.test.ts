@@ -61,7 +61,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     [
       'src/engine/redis/job-home.ts',
       'src/transactions/transactions.ts',
-      'src/engine/redis/end-events.ts',
+      'src/engine/redis/end-stream.ts',
       'src/engine/take-job.ts',
       'src/engine/turn.ts',
       'src/engine/redis/instance-store.ts',
@@ -82,7 +82,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/engine/redis/unreadable.ts']],
   ['extendLocks-1', '14bb41f30eff2e7f', ['src/engine/redis/instance-store.ts', 'workers/workers.ts']],
   ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['workers/workers.ts']],
-  ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts', 'src/transactions/endings.ts']],
+  ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts']],
   ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
 ];
 
@@ -98,13 +98,26 @@ describe('a script of BullMQ', () => {
     expect(keys).toBe(Number(name.split('-').at(-1)));
   });
 
+  /** As its head says. */
+  const placesOf = (name: string, indent: number) =>
+    [
+      ...scriptOf(name).content.matchAll(new RegExp(`^ {${indent}}((?:KEYS|ARGV)\\[\\d+\\]) +(.*)$`, 'gm')),
+    ].map(([, place, what]) => [place, what]);
+
+  it('moveToFinished has the keys and arguments where src/engine/redis/end-stream.ts reads them', () => {
+    expect(placesOf('moveToFinished-14', 6)).toEqual(
+      expect.arrayContaining([
+        ['KEYS[4]', 'event stream key'],
+        ['KEYS[12]', 'jobId key'],
+        ['ARGV[1]', 'jobId'],
+        ['ARGV[4]', 'return value / failed reason'],
+        ['ARGV[5]', 'target (completed/failed)'],
+      ]),
+    );
+  });
+
   it('reprocessJob takes the keys and arguments that src/engine/redis/replay-once.ts gives it', () => {
-    const { content } = scriptOf('reprocessJob-9');
-    const places = [...content.matchAll(/^ {4}((?:KEYS|ARGV)\[\d+\]) +(.*)$/gm)].map(([, place, what]) => [
-      place,
-      what,
-    ]);
-    expect(places).toEqual([
+    expect(placesOf('reprocessJob-9', 4)).toEqual([
       ['KEYS[1]', 'job key'],
       ['KEYS[2]', 'events stream'],
       ['KEYS[3]', 'job state'],

@@ -485,7 +485,9 @@ describe('many synchronous callers', () => {
     const subscriptions = async () =>
       String(await redis.client().client('LIST'))
         .split('\n')
-        .filter((line) => line.includes(`{${product.configuration.queue.prefix}-0}`) && line.includes(':qe'));
+        .filter(
+          (line) => line.includes(`{${product.configuration.queue.prefix}-0}`) && line.includes(':ends '),
+        );
     const callers = Array.from({ length: 1000 }, () =>
       product.post('/rest/service/sign', signRequest({ msisdn: somebody() })),
     );

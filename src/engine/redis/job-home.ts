@@ -1,6 +1,7 @@
 /** Ended jobs as they lie in Redis, read without what is not asked for. */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
+import { awaitedField } from './end-stream.ts';
 import { parse } from './instance-store.ts';
 
 export interface StoredEnd {
@@ -17,8 +18,11 @@ export interface StoredJob extends StoredEnd {
 
 export interface JobHome {
   read(id: string): Promise<StoredJob | undefined>;
-  /** Of these jobs how each ended, without its data. Those that are open are left out. Redis does nothing else meanwhile. */
-  readEnds(ids: readonly string[]): Promise<{
+  /**
+   * Of these jobs how each ended, without its data. Those that are open are left out and marked:
+   * their end will be told (end-stream.ts). Redis does nothing else meanwhile.
+   */
+  awaitEnds(ids: readonly string[]): Promise<{
     readonly ended: ReadonlyMap<string, StoredEnd>;
     /** Jobs that there are not. */
     readonly gone: readonly string[];
@@ -36,12 +40,19 @@ return 1`;
 const endFields = ['finishedOn', 'returnvalue', 'failedReason'] as const;
 
 /** ARGV: what the jobs' keys begin with; ids. Returns the place of each id that is not open and, unless the job is gone, its end. */
-const endsScript = `
+const awaitScript = `
 local found = {}
 for i = 2, #ARGV do
-  local job = redis.call('HMGET', ARGV[1] .. ARGV[i], 'timestamp', 'finishedOn', 'returnvalue', 'failedReason')
-  if not job[1] then found[#found + 1] = { i - 2 } end
-  if job[1] and job[2] then found[#found + 1] = { i - 2, job[2], job[3], job[4] } end
+  local key = ARGV[1] .. ARGV[i]
+  local job = redis.call('HMGET', key, 'timestamp', 'finishedOn', 'returnvalue', 'failedReason', '${awaitedField}')
+  if not job[1] then
+    found[#found + 1] = { i - 2 }
+  elseif job[2] then
+    found[#found + 1] = { i - 2, job[2], job[3], job[4] }
+  elseif not job[5] then
+    -- Redis may be full. The end is found later then.
+    redis.pcall('HSET', key, '${awaitedField}', '1')
+  end
 end
 return found`;
 
@@ -64,11 +75,11 @@ export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
       return { data: JSON.parse(data), timestamp: Number(timestamp), ...storedEnd(end) };
     },
 
-    readEnds: async (ids) => {
+    awaitEnds: async (ids) => {
       const ended = new Map<string, StoredEnd>();
       const gone: string[] = [];
       // The key is there for its slot, which all of them share.
-      const found = await redis.eval(endsScript, 1, queue.toKey('meta'), queue.toKey(''), ...ids);
+      const found = await redis.eval(awaitScript, 1, queue.toKey('meta'), queue.toKey(''), ...ids);
       for (const [place, ...end] of found as [number, ...(string | null)[]][]) {
         const id = ids[place] ?? '';
         if (end.length === 0) gone.push(id);

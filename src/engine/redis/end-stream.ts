@@ -1,0 +1,150 @@
+/**
+ * The ends of jobs that somebody waits for, in a stream of their own.
+ *
+ * BullMQ's event stream tells some four events of every job of the queue, so that a process beside a
+ * flood of them would read and parse thousands for each end that it waits for. Here a process asks
+ * about the jobs it waits for (job-home.ts), which marks those that are open. The script that ends a
+ * job adds its end to this stream when the job is marked, in the same step.
+ */
+import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
+import { Cluster } from 'ioredis';
+import { z } from 'zod';
+import type { RedisClient } from '../../redis/connect.ts';
+import { settlesWithin } from '../../redis/patience.ts';
+import { lastEntryId } from '../../redis/streams.ts';
+import { toError } from '../../redis/to-error.ts';
+import { parse } from './instance-store.ts';
+import type { StoredEnd } from './job-home.ts';
+
+/** No job has an id with a colon. */
+const endsKey = 'ends:told';
+/** The field of a job's hash by which it is marked. */
+export const awaitedField = 'awaited';
+/** A signature is some 3 kB. A reader that falls further behind looks the jobs up. */
+const maxEnds = 1000;
+
+const require = createRequire(import.meta.url);
+const { moveToFinished } = z
+  .object({ moveToFinished: z.object({ content: z.string(), keys: z.literal(14) }) })
+  .parse(require('bullmq/dist/cjs/scripts/moveToFinished-14.js'));
+const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
+
+/** KEYS 4: BullMQ's event stream, 12: the job. ARGV 1: its id, 4: what it ends with, 5: `completed` or `failed`. */
+const script = `
+local function finish()
+${moveToFinished.content}
+end
+local answer = finish()
+if type(answer) == 'number' and answer < 0 then return answer end
+if redis.call('HEXISTS', KEYS[12], '${awaitedField}') == 1 then
+  local stream = string.sub(KEYS[4], 1, -#'events' - 1) .. '${endsKey}'
+  -- The job has ended, whatever becomes of this.
+  redis.pcall('XADD', stream, 'MAXLEN', '~', ${maxEnds}, '*', 'id', ARGV[1], ARGV[5], ARGV[4])
+end
+return answer`;
+
+const telling = new WeakSet<RedisClient>();
+
+/** Workers on this client tell the ends of marked jobs. */
+export const tellEnds = (redis: RedisClient): void => {
+  if (telling.has(redis)) return;
+  telling.add(redis);
+  redis.defineCommand(`moveToFinished:${version}`, { numberOfKeys: moveToFinished.keys, lua: script });
+};
+
+export interface EndStream {
+  /**
+   * Tells of all ends of jobs that are marked by commands issued after this call on the same
+   * connection. Reading stops a moment after nobody wants to hear any more. Does nothing while the
+   * stream is read already.
+   */
+  listen(): void;
+  isConnected(): boolean;
+  close(): Promise<void>;
+}
+
+/** Callers come and go: the stream is read on for so long, which spares the next one to begin. */
+const lingerMs = 1000;
+const blockMs = 10_000;
+const againMs = 500;
+const maxAtOnce = 250;
+const closeTimeoutMs = 1000;
+
+export const createEndStream = (options: {
+  /** The connection on which jobs are marked. */
+  readonly redis: RedisClient;
+  /** The stream is read on a duplicate of this connection. */
+  readonly blocking: RedisClient;
+  readonly queue: Queue;
+  /** Whether somebody waits. */
+  readonly isWanted: () => boolean;
+  readonly onEnd: (id: string, end: StoredEnd) => void;
+  readonly onError: (error: Error) => void;
+}): EndStream => {
+  const { redis, blocking, queue, onEnd, onError } = options;
+  const stream = queue.toKey(endsKey);
+  // For people who look at the connections of Redis. A cluster's have no names.
+  const connectionName = `${queue.qualifiedName}:ends`;
+  const connection: RedisClient =
+    blocking instanceof Cluster ? blocking.duplicate() : blocking.duplicate({ connectionName });
+  connection.on('error', onError);
+  let closed = false;
+  let reading = false;
+  let wantedAt = 0;
+
+  const isWanted = (): boolean => {
+    const time = performance.now();
+    if (options.isWanted()) wantedAt = time;
+    return time - wantedAt < lingerMs;
+  };
+
+  const tell = (time: string, [, id = '', kind, value = '']: readonly string[]): void => {
+    const finishedOn = Number.parseInt(time, 10);
+    if (kind === 'completed') onEnd(id, { finishedOn, returnValue: parse(value), failedReason: undefined });
+    if (kind === 'failed') onEnd(id, { finishedOn, returnValue: undefined, failedReason: value });
+  };
+
+  const read = async (): Promise<void> => {
+    let position: string | undefined;
+    while (!closed && isWanted()) {
+      try {
+        position ??= await lastEntryId(redis, stream);
+        const told = await connection.xread(
+          'COUNT',
+          maxAtOnce,
+          'BLOCK',
+          blockMs,
+          'STREAMS',
+          stream,
+          position,
+        );
+        for (const [entryId, fields] of told?.[0]?.[1] ?? []) {
+          tell(entryId, fields);
+          position = entryId;
+        }
+      } catch (error) {
+        if (closed) return;
+        onError(toError(error));
+        await delay(againMs, undefined, { ref: false });
+      }
+    }
+    reading = false;
+  };
+
+  return {
+    listen: () => {
+      if (reading || closed) return;
+      reading = true;
+      void read();
+    },
+    isConnected: () => !closed && connection.status === 'ready',
+    close: async () => {
+      closed = true;
+      // A blocked read would hold a quit up.
+      if (!reading) await settlesWithin(connection.quit(), closeTimeoutMs);
+      connection.disconnect();
+    },
+  };
+};
