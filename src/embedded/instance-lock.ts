@@ -26,7 +26,7 @@ export type InstanceLock =
   | {
       readonly held: false;
       /** One sentence for the operator, naming the data directory and the process that has it. */
-      readonly problem: string;
+      readonly error: string;
     };
 
 /**
@@ -47,7 +47,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
       const [processId] = holder.split('@');
       return {
         held: false,
-        problem: `Another Paraph (process ${processId}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
+        error: `Another Paraph (process ${processId}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
       };
     }
     const mine = newest + 1;
