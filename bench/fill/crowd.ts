@@ -4,7 +4,7 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { type ParaphProcess, startParaph } from '../harness/paraph.ts';
 import type { BenchRedis } from '../harness/redis.ts';
-import type { BenchContext } from '../harness/scenario.ts';
+import { type BenchContext, own } from '../harness/scenario.ts';
 import { median } from '../harness/statistics.ts';
 import type { HttpLoader } from '../load/http-load-client.ts';
 import { signBody } from '../load/requests.ts';
@@ -29,16 +29,10 @@ export interface CrowdService {
   rung(): Promise<number>;
 }
 
-export const startService = async (
-  { redis: newRedis, atEnd }: BenchContext,
-  masterKey: string,
-): Promise<CrowdService> => {
-  const redis = await newRedis();
-  const start = async (part: 'api' | 'worker'): Promise<ParaphProcess> => {
-    const started = await startParaph({ part, redisUrl: redis.url, configuration, masterKey });
-    atEnd(started.stop);
-    return started;
-  };
+export const startService = async (context: BenchContext, masterKey: string): Promise<CrowdService> => {
+  const redis = await context.redis();
+  const start = (part: 'api' | 'worker'): Promise<ParaphProcess> =>
+    own(context, startParaph({ part, redisUrl: redis.url, configuration, masterKey }));
   const api = await start('api');
   const worker = await start('worker');
   const pending = (): Promise<number> => redis.client.zcard(signaturesKey('delayed'));

@@ -59,3 +59,13 @@ export interface Scenario {
   readonly title: string;
   readonly run: (context: BenchContext) => Promise<ScenarioResult>;
 }
+
+/** Stops what was started when the scenario ends. */
+export const own = async <T extends { stop(): Promise<void> | void }>(
+  { atEnd }: Pick<BenchContext, 'atEnd'>,
+  starting: Promise<T>,
+): Promise<T> => {
+  const started = await starting;
+  atEnd(started.stop);
+  return started;
+};

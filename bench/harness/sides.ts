@@ -5,7 +5,7 @@
 import { type ParaphOptions, type ParaphProcess, startParaph } from './paraph.ts';
 import { startProgram } from './program.ts';
 import type { BenchRedis, BenchRedisOptions } from './redis.ts';
-import type { BenchContext } from './scenario.ts';
+import { type BenchContext, own } from './scenario.ts';
 
 /** One process that is measured. */
 export interface Measured {
@@ -48,15 +48,11 @@ export const productSide = async (
   const redis = await context.redis(options);
   return {
     ...sideOn(redis, '{paraph-0}'),
-    start: async (part, configuration = {}) => {
-      const started = await startParaph({
-        part,
-        redisUrl: redis.url,
-        configuration: { ...unrefused, ...configuration },
-      });
-      context.atEnd(started.stop);
-      return started;
-    },
+    start: (part, configuration = {}) =>
+      own(
+        context,
+        startParaph({ part, redisUrl: redis.url, configuration: { ...unrefused, ...configuration } }),
+      ),
   };
 };
 
@@ -68,8 +64,10 @@ export interface FloorSide extends Side {
 export const floorSide = async (context: BenchContext, options?: BenchRedisOptions): Promise<FloorSide> => {
   const redis = await context.redis(options);
   const start = async (file: string): Promise<Measured> => {
-    const program = await startProgram<string, string | undefined>(file, [redis.connection.path]);
-    context.atEnd(program.stop);
+    const program = await own(
+      context,
+      startProgram<string, string | undefined>(file, [redis.connection.path]),
+    );
     return { pid: program.pid, url: (await program.ask('url')) ?? '' };
   };
   return {

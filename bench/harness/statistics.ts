@@ -29,6 +29,27 @@ export const ratioOf = (
   most: Math.max(...ratios),
 });
 
+type Rounds<Key extends string> = readonly Readonly<Record<Key, number>>[];
+
+/** One side divided by the other in what `key` names. */
+export const compare = <Key extends string>(
+  described: Pick<Ratio, 'name' | 'divides' | 'goal'>,
+  numerators: Rounds<Key>,
+  denominators: Rounds<Key>,
+  key: Key,
+): Ratio =>
+  ratioOf(
+    described,
+    roundRatios(
+      numerators.map((round) => round[key]),
+      denominators.map((round) => round[key]),
+    ),
+  );
+
+/** Medians of the rounds, for a row of a table. */
+export const medians = <Key extends string>(rounds: Rounds<Key>, ...keys: readonly Key[]): number[] =>
+  keys.map((key) => median(rounds.map((round) => round[key])));
+
 /** @returns Undefined when there is no goal. */
 export const isMet = ({ value, goal }: Pick<Ratio, 'value' | 'goal'>): boolean | undefined => {
   if (goal === undefined) return undefined;

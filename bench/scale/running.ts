@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { openShardQueues, type ShardQueues } from '../fill/shard-queues.ts';
 import { usageOf } from '../harness/cpu.ts';
 import { type ParaphProcess, startParaph } from '../harness/paraph.ts';
-import type { BenchContext } from '../harness/scenario.ts';
+import { type BenchContext, own } from '../harness/scenario.ts';
 import { median } from '../harness/statistics.ts';
 import type { HttpLoader } from '../load/http-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
@@ -44,22 +44,19 @@ export type Round = Readonly<Record<Operation, Measured>>;
 
 /** @param at Where its Redis is; services of one cluster need different prefixes. */
 export const startRunning = async (
-  { atEnd }: BenchContext,
+  context: BenchContext,
   setup: Setup,
   at: { readonly url: string; readonly pids: readonly number[]; readonly prefix: string },
 ): Promise<Running> => {
   const { shards } = setup;
   // What is held back while accepting is measured is more than a service should let wait.
   const configuration = { queue: { shards, prefix: at.prefix, maxWaiting: 10_000_000 } };
-  const startPart = async (part: 'api' | 'worker'): Promise<ParaphProcess> => {
-    const started = await startParaph({ part, redisUrl: at.url, configuration });
-    atEnd(started.stop);
-    return started;
-  };
+  const startPart = (part: 'api' | 'worker'): Promise<ParaphProcess> =>
+    own(context, startParaph({ part, redisUrl: at.url, configuration }));
   const api = await startPart('api');
   const workers = await Promise.all(Array.from({ length: setup.workers }, () => startPart('worker')));
   const queues = await openShardQueues(at.url, { shards, prefix: at.prefix });
-  atEnd(queues.close);
+  context.atEnd(queues.close);
   return {
     ...setup,
     api,

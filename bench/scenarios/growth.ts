@@ -12,9 +12,9 @@ import { openShardQueues } from '../fill/shard-queues.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
 import type { BenchRedis } from '../harness/redis.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Ratio, Scenario, Table } from '../harness/scenario.ts';
+import { type BenchContext, own, type Ratio, type Scenario, type Table } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare, median } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
 import { measure } from '../scale/running.ts';
@@ -160,10 +160,11 @@ export const growth: Scenario = {
   name: 'growth',
   title: 'The same work with few and with very many finished transactions retained',
   run: async (context) => {
-    const { small, atEnd } = context;
-    const loaders = { http: await startHttpLoader(), status: await startStatusLoader() };
-    atEnd(loaders.http.stop);
-    atEnd(loaders.status.stop);
+    const { small } = context;
+    const loaders = {
+      http: await own(context, startHttpLoader()),
+      status: await own(context, startStatusLoader()),
+    };
     const sizes = small ? [1000, 10_000, 50_000] : [1000, 100_000, 1_000_000];
     const filled: Filled[] = [];
     for (const size of sizes) filled.push(await prepare(context, loaders, size));
@@ -178,12 +179,11 @@ export const growth: Scenario = {
     const most = of(sizes.at(-1));
     const between = `with ${sizes.at(-1)} retained / with ${sizes[0]}`;
     const ratioFor = (operation: Operation): Ratio =>
-      ratioOf(
+      compare(
         { name: `growth${capital(operation)}`, divides: `${words[operation]}, ${between}` },
-        roundRatios(
-          most.map((round) => round[operation].perSecond),
-          least.map((round) => round[operation].perSecond),
-        ),
+        most.map((round) => round[operation]),
+        least.map((round) => round[operation]),
+        'perSecond',
       );
     const ratios = operations.map(ratioFor);
     const worst = ratios.reduce((found, ratio) => (ratio.value < found.value ? ratio : found));

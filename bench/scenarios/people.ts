@@ -21,8 +21,8 @@ import {
 } from '../fill/crowd.ts';
 import { usageOf } from '../harness/cpu.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
+import { compare, median, medians } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { signBody } from '../load/requests.ts';
 
@@ -54,7 +54,7 @@ export const people: Scenario = {
   name: 'people',
   title: 'Very many people who let it ring, and some who answer',
   run: async (context) => {
-    const { small, say, atEnd } = context;
+    const { small, say } = context;
     const size = small ? 5000 : 100_000;
     const rounds = small ? 2 : 4;
     const watchMs = small ? 1000 : 4000;
@@ -64,10 +64,8 @@ export const people: Scenario = {
     const masterKey = randomBytes(32).toString('base64url');
     const quiet = await startService(context, masterKey);
     const crowded = await startService(context, masterKey);
-    const loader = await startHttpLoader();
-    atEnd(loader.stop);
-    const answerer = await startAnswerer();
-    atEnd(answerer.stop);
+    const loader = await own(context, startHttpLoader());
+    const answerer = await own(context, startAnswerer());
 
     const robots = (service: CrowdService, durationMs: number) =>
       loader.run({
@@ -125,8 +123,7 @@ export const people: Scenario = {
     const workerCpu = turns.crowded.map(({ idle }) => idle.worker);
     const row = (label: string, of: typeof turns.quiet): (string | number)[] => [
       label,
-      median(of.map(({ p50Ms }) => p50Ms)),
-      median(of.map(({ p99Ms }) => p99Ms)),
+      ...medians(of, 'p50Ms', 'p99Ms'),
       Math.max(...of.map(({ maxMs }) => maxMs)),
     ];
     const idleRow = (
@@ -144,15 +141,14 @@ export const people: Scenario = {
           divides: `CPU seconds of a worker / seconds, while ${size} transactions are pending and nothing else happens (a fraction of one core)`,
           goal: { atMost: 0.02 },
         },
-        ratioOf(
+        compare(
           {
             name: 'peopleAnswerP99',
             divides: `p99 of the time from a person's answer to the outcome, with ${size} pending / with only those who answer, both under robot load`,
           },
-          roundRatios(
-            turns.crowded.map(({ p99Ms }) => p99Ms),
-            turns.quiet.map(({ p99Ms }) => p99Ms),
-          ),
+          turns.crowded,
+          turns.quiet,
+          'p99Ms',
         ),
       ],
       tables: [

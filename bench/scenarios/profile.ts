@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { profileOf, timeByGroup } from '../harness/cpu-profile.ts';
 import { startProgram } from '../harness/program.ts';
-import type { BenchContext, Scenario, Table } from '../harness/scenario.ts';
+import { type BenchContext, own, type Scenario, type Table } from '../harness/scenario.ts';
 import { floorSide, productSide } from '../harness/sides.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
@@ -64,10 +64,8 @@ export const profile: Scenario = {
   run: async (context) => {
     const product = await productSide(context);
     const floor = await floorSide(context);
-    const http = await startHttpLoader();
-    context.atEnd(http.stop);
-    const jobs = await startJobLoader();
-    context.atEnd(jobs.stop);
+    const http = await own(context, startHttpLoader());
+    const jobs = await own(context, startJobLoader());
     const socketPath = (side: typeof product | typeof floor): string => side.redis.connection.path;
     const durationMs = context.small ? 2000 : 8000;
 

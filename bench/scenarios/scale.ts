@@ -17,7 +17,7 @@ import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained } from '../fill/retained.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Scenario } from '../harness/scenario.ts';
+import { type BenchContext, own, type Scenario } from '../harness/scenario.ts';
 import { type HttpLoader, startHttpLoader } from '../load/http-load-client.ts';
 import { type Cost, sumOf } from '../model.ts';
 import {
@@ -39,6 +39,7 @@ import {
 } from '../scale/running.ts';
 
 const nodes = 3;
+const operations = ['accept', 'drain', 'synch'] as const;
 
 const compare = async (
   { small, say }: BenchContext,
@@ -81,12 +82,14 @@ const onOneRedis = async (context: BenchContext, loader: HttpLoader) => {
 const onCluster = async (context: BenchContext, loader: HttpLoader) => {
   const provided = await provideRedis(process.env, context.say);
   if ('problem' in provided) throw new Error(provided.problem);
-  const cluster = await startRedisCluster({
-    command: provided.command,
-    nodes,
-    settings: { 'auto-aof-rewrite-percentage': '0' },
-  });
-  context.atEnd(cluster.stop);
+  const cluster = await own(
+    context,
+    startRedisCluster({
+      command: provided.command,
+      nodes,
+      settings: { 'auto-aof-rewrite-percentage': '0' },
+    }),
+  );
   const group: Running[] = [];
   for (const shards of shardCounts(context.small)) {
     const prefix = evenPrefix(shards);
@@ -106,8 +109,7 @@ const measureStatus = async (context: BenchContext): Promise<{ cost: Cost; retai
   const redis = await context.redis();
   const at = { url: redis.url, pids: [redis.pid], prefix: 'paraph' };
   const running = await startRunning(context, { label: '', workers: 1, shards: 1, busiestRedisShare: 1 }, at);
-  const loader = await startStatusLoader();
-  context.atEnd(loader.stop);
+  const loader = await own(context, startStatusLoader());
   const retained = context.small ? 2000 : 20_000;
   const original = await makeOriginal(running.api.url, redis.client, 'signed');
   const before = (await redis.info()).usedMemoryBytes;
@@ -128,8 +130,7 @@ export const scale: Scenario = {
   name: 'scale',
   title: 'More workers, more shards, and a model of both',
   run: async (context) => {
-    const loader = await startHttpLoader();
-    context.atEnd(loader.stop);
+    const loader = await own(context, startHttpLoader());
     const single = await onOneRedis(context, loader);
     const cluster = await onCluster(context, loader);
     const status = await measureStatus(context);
@@ -169,13 +170,9 @@ export const scale: Scenario = {
           title: 'CPU µs per operation, from which the model is made',
           columns: ['', 'API', 'workers', 'Redis', 'load'],
           rows: [
-            costRow('accept, one Redis', costOf(one, 'accept')),
-            costRow('drain, one Redis', costOf(one, 'drain')),
-            costRow('synch, one Redis', costOf(one, 'synch')),
+            ...operations.map((name) => costRow(`${name}, one Redis`, costOf(one, name))),
             costRow('status, one Redis', status.cost),
-            costRow('accept, cluster', costOf(many, 'accept')),
-            costRow('drain, cluster', costOf(many, 'drain')),
-            costRow('synch, cluster', costOf(many, 'synch')),
+            ...operations.map((name) => costRow(`${name}, cluster`, costOf(many, name))),
           ],
         },
         {
