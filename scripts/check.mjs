@@ -1,5 +1,6 @@
 /**
- * `npm run check`: everything that must hold before a commit, cheapest first; stops at the first that does not.
+ * `npm run check`: everything that must hold before a commit, cheapest first; stops at the first
+ * that does not.
  *
  * `--no-tests` leaves the tests out, for whoever has just run them.
  */

@@ -1,8 +1,9 @@
 /**
  * Finds the Chromium that the browser tests drive.
  *
- * playwright-core brings no browser of its own, and a download of some hundred megabytes is not a test run's business: the
- * system's Chromium is used, and where there is none the browser tests are left out with a word.
+ * playwright-core brings no browser of its own, and a download of some hundred megabytes is not a
+ * test run's business: the system's Chromium is used, and where there is none the browser tests are
+ * left out with a word.
  */
 import { accessSync, constants } from 'node:fs';
 

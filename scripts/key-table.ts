@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The part that is read of the JSON Schema that zod derives for the input, before defaults and transformations. */
+/** What is read of the JSON Schema that zod derives for the input. */
 interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
@@ -50,7 +50,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 const row = (path: string, schema: JsonSchema, required: boolean): string =>
   `| \`${path}\` | ${cell(typeOf(schema))} | ${cell(defaultOf(schema, required))} | ${cell(schema.description ?? '')} |`;
 
-/** @param seen Objects already printed, by their keys: a shape that occurs twice is referred to, not repeated. */
+/** @param seen Objects already printed, by their keys: a repeated shape is referred to. */
 const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): readonly string[] => {
   if (schema.items !== undefined) return rowsOf(`${prefix}[]`, schema.items, seen);
   const variants = variantsOf(schema).flatMap((variant) => {
@@ -71,7 +71,7 @@ const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): 
   });
 };
 
-/** The Markdown table of an object schema's keys: path, type, default, meaning. Ends with a line feed. */
+/** The Markdown table of an object schema's keys. Ends with a line feed. */
 export const keyTable = (schema: z.ZodType): string => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...rowsOf('', json, new Map()), ''].join(
@@ -80,7 +80,8 @@ export const keyTable = (schema: z.ZodType): string => {
 };
 
 /**
- * Puts a table between `<!-- table: name -->` and the next `<!-- end -->` of a document, in place of what is there.
+ * Puts a table between `<!-- table: name -->` and the next `<!-- end -->` of a document, in place
+ * of what is there.
  *
  * @returns The document unchanged when it has no such place.
  */

@@ -3,8 +3,8 @@
  *
  * node scripts/program.mjs <file.ts> [arguments]
  *
- * What these programs measure or torment is the product as users run it, so it is compiled first; the programs themselves
- * run from their source.
+ * What these programs measure or torment is the product as users run it, so it is compiled first;
+ * the programs themselves run from their source.
  */
 import './node-version.mjs';
 

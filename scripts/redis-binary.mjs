@@ -1,14 +1,16 @@
 /**
  * Makes a redis-server available without root, without a daemon and without changing the system.
  *
- * Whoever has one on the PATH has it used. On Debian and its children the packages are downloaded by the system's own
- * apt-get, which checks their signatures, and unpacked into `.cache/redis` of this project; a small launcher beside them
- * sets the library path. Which libraries are missing is apt's knowledge: it is asked to simulate the installation, and
- * what it would install is what is fetched.
+ * Whoever has one on the PATH has it used. On Debian and its children the packages are downloaded
+ * by the system's own apt-get, which checks their signatures, and unpacked into `.cache/redis` of
+ * this project; a small launcher beside them sets the library path. Which libraries are missing is
+ * apt's knowledge: it is asked to simulate the installation, and what it would install is what is
+ * fetched.
  *
- * Two traps. The package lists of a container are usually absent or older than the mirror (404): then lists are fetched
- * into the cache too, by a copy of apt's configuration in which every hook and every path for writing is replaced. And
- * two runs may do all this at once: each works in a directory of its own, and a rename decides.
+ * Two traps. The package lists of a container are usually absent or older than the mirror (404):
+ * then lists are fetched into the cache too, by a copy of apt's configuration in which every hook
+ * and every path for writing is replaced. And two runs may do all this at once: each works in a
+ * directory of its own, and a rename decides.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -38,7 +40,8 @@ const launcher = join(cache, 'redis-server');
 /**
  * @param {Record<string, string | undefined>} environment  PATH, PARAPH_REDIS_SERVER (taken as it is), PARAPH_NO_DOWNLOAD.
  * @param {(line: string) => void} say  Gets one line before anything is downloaded.
- * @returns {Promise<{ command: string } | { problem: string }>} An absolute path, or what the operator can do, in a sentence.
+ * @returns {Promise<{ command: string } | { problem: string }>} An absolute path, or what the
+ *   operator can do, in a sentence.
  */
 export async function provideRedis(environment, say) {
   if (environment.PARAPH_REDIS_SERVER) return { command: environment.PARAPH_REDIS_SERVER };
@@ -85,7 +88,7 @@ async function fetchPackages(/** @type {(line: string) => void} */ say) {
     if (withSystemLists) {
       say('reading the package lists first');
       const configuration = await aptConfiguration(state, join(state, 'lists'));
-      // One unreachable third-party source makes this fail although the lists that matter came: the download decides.
+      // An unreachable third-party source alone is no failure: the download decides.
       await apt(work, configuration, ['update']);
       const withOwnLists = await download(work, configuration);
       if (withOwnLists) return withOwnLists;
@@ -135,8 +138,9 @@ function apt(
 }
 
 /**
- * Writes the system's apt configuration (proxies, sources, trust) without its hooks and with our own paths for writing.
- * APT_CONFIG is read first, and pointing `Dir::Etc::parts` and `main` at nothing keeps the original from being read again.
+ * Writes the system's apt configuration (proxies, sources, trust) without its hooks and with our
+ * own paths for writing. APT_CONFIG is read first, and pointing `Dir::Etc::parts` and `main` at
+ * nothing keeps the original from being read again.
  *
  * @returns {Promise<string>} The file for APT_CONFIG.
  */
@@ -181,8 +185,8 @@ function publish(/** @type {string} */ root) {
   const libraries = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => /\.so(\.|$)/.test(entry.name))
     .map((entry) => relative(root, entry.parentPath ?? entry.path));
-  // The tree gets a name of its own and only the launcher is replaced, so a Redis that is being started never looks
-  // into a half-replaced tree.
+  // The tree gets a name of its own and only the launcher is replaced, so a Redis that is being
+  // started never looks into a half-replaced tree.
   const tree = `tree-${randomUUID()}`;
   const searched = [...new Set(libraries)].map((directory) => `$here/${tree}/${directory}`).join(':');
   const script = [
@@ -213,7 +217,7 @@ function publish(/** @type {string} */ root) {
   return undefined;
 }
 
-/** Removes what runs that were killed left behind; an hour is longer than any download that still lives. */
+/** Removes what killed runs left behind; an hour is longer than any download. */
 function sweepAbandoned() {
   for (const name of readdirSync(cache)) {
     const path = join(cache, name);

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 
 /**
- * The environment variables: what differs between two machines with the same configuration file, and two secrets (the
- * master key, and a password inside REDIS_URL). This is the only file that reads `process.env`.
+ * The environment variables: what differs between two machines with the same configuration file,
+ * and two secrets (the master key, and a password inside REDIS_URL). This is the only file that
+ * reads `process.env`.
  *
- * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing". An empty master key is
- * an error: a service whose secret did not arrive must not start with a fresh one.
+ * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing".
+ * An empty master key is an error: a service whose secret did not arrive must not start with a
+ * fresh one.
  */
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** One node, the socket of a Redis on this machine (which is what the embedded one has), or the nodes of a cluster. */
+/** One node, a socket on this machine, or the nodes of a cluster. */
 const isRedisAddress = (text: string): boolean =>
   /^unix:\/\S+$/.test(text) || text.split(',').every((node) => /^rediss?:\/\/\S+$/.test(node.trim()));
 
@@ -78,7 +80,7 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   dataDirectory: values.PARAPH_DATA,
   redisUrl: values.REDIS_URL,
   masterKey: values.PARAPH_MASTER_KEY,
-  /** Whether a Redis without a certificate authority may get one. Undefined: when the master key is new. */
+  /** Whether a new authority may be made. Undefined: when the master key is new. */
   newAuthority: values.PARAPH_NEW_AUTHORITY,
   logLevel: values.PARAPH_LOG_LEVEL,
   redisServer: values.PARAPH_REDIS_SERVER,
@@ -90,7 +92,8 @@ export type Environment = Readonly<ReturnType<typeof named>>;
 /**
  * Reads and checks the variables above.
  *
- * @throws An Error that names every bad variable and what it must be, never its value, because it goes to a log.
+ * @throws An Error that names every bad variable and what it must be, never its value, because it
+ *   goes to a log.
  */
 export const readEnvironment = (
   variables: Readonly<Record<string, string | undefined>> = process.env,

@@ -1,7 +1,8 @@
 /**
  * The log: one line of JSON for each step, with MSSP_TransID and AP_TransID.
  *
- * Members are chosen one by one; no request, header or job is logged whole. The redaction below is a second defence.
+ * Members are chosen one by one; no request, header or job is logged whole. The redaction below is
+ * a second defence.
  */
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
@@ -26,12 +27,13 @@ const secretNames = [
 /** When the reader has stopped reading, lines beyond this are dropped. */
 const maxUnwrittenBytes = 16 * 1024 * 1024;
 
-/** Lines are written together, after so many characters or so long: a write costs more than a line. */
+/** Lines are written together after so many characters or so long. */
 const flushCharacters = 16 * 1024;
 const flushMs = 100;
 
 /**
- * Collects the lines itself: pino's `minLength` measures and copies all that it holds at every line.
+ * Collects the lines itself: pino's `minLength` measures and copies all that it holds at every
+ * line.
  *
  * An orderly end writes what is left; a kill may cost the last lines.
  */
@@ -75,8 +77,8 @@ export const createLogger = (level: string, destination: DestinationStream = sta
   );
 
 /**
- * Name, code and message; never a command, a job or a stack. A parser's message quotes its text, which may be a job's
- * data, and Redis quotes the arguments of a command that it does not know.
+ * Name, code and message; never a command, a job or a stack. A parser's message quotes its text,
+ * which may be a job's data, and Redis quotes the arguments of a command that it does not know.
  */
 const describe = (error: Error): object => ({
   error: error.name,
@@ -87,7 +89,7 @@ const describe = (error: Error): object => ({
       : error.message.replace(/, with args beginning with.*$/s, '').slice(0, 300),
 });
 
-/** The same error is logged once in so long: while Redis is away every connection reports it at every try. */
+/** The same error is logged once in so long: while Redis is away every try reports it. */
 const quietMs = 5000;
 
 /** Shared by all logs of a process, because one connection reports to several of them. */
@@ -106,7 +108,7 @@ const createTrouble = (logger: Logger, now: () => number): ((error: Error) => vo
   };
 };
 
-/** Without redaction, which costs ten times what the line does: for lines with fixed members that hold no secret. */
+/** Without redaction, which costs ten times the line: for fixed members without secrets. */
 const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
 export const createStepLog = (parent: Logger, now: () => number): StepLog => {

@@ -25,7 +25,7 @@ export interface CrowdService {
   readonly worker: ParaphProcess;
   /** How many sleep until somebody answers, or their deadline. */
   pending(): Promise<number>;
-  /** The same, and those who let it ring to the end: on a slow machine the first may have, before the last are there. */
+  /** The same, and those whose deadline has passed meanwhile. */
   rung(): Promise<number>;
 }
 
@@ -40,7 +40,7 @@ export const startService = async (context: BenchContext, masterKey: string): Pr
   return { redis, api, worker, pending, rung: async () => (await lapsed()) + (await pending()) };
 };
 
-/** A request to a person of the crowd. The number is in the MSISDN, so each request has a phone of its own. */
+/** A request to a phone of its own: the number of the request is in the MSISDN. */
 const templateFor = (timeoutSeconds: number): string =>
   JSON.stringify(signBody({ mode: 'asynch', msisdn: '+41{{n}}', timeoutSeconds })).replace(
     '"B{{n}}"',
@@ -49,7 +49,7 @@ const templateFor = (timeoutSeconds: number): string =>
 
 export const signUrl = ({ api }: CrowdService): string => `${api.url}/rest/service/sign`;
 
-/** Sends so many requests and waits until every phone rings. @returns Seconds from the first request to the last ring. */
+/** Rings so many phones. @returns Seconds from the first request to the last ring. */
 export const ring = async (
   loader: HttpLoader,
   service: CrowdService,

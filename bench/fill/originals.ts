@@ -1,4 +1,4 @@
-/** The real transactions that copies are made of: one that was signed and one that failed, through the product. */
+/** One real signed and one real failed transaction, of which copies are made. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { signTemplate } from '../load/requests.ts';

@@ -1,6 +1,6 @@
 /**
- * The provider library's own endpoint for pushed requests, with a client of the same kind and a plain Redis adapter: JSON under
- * the handle, one SET.
+ * The provider library's own endpoint for pushed requests, with a client of the same kind and a
+ * plain Redis adapter: JSON under the handle, one SET.
  *
  * Arguments: the socket of Redis. It tells its URL to whoever asks.
  */

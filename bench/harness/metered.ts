@@ -2,7 +2,7 @@
 import { usageOf } from './cpu.ts';
 import { medians } from './statistics.ts';
 
-/** @returns The result, and under each name the CPU microseconds of that process for one request. */
+/** @returns The result, and under each name the CPU microseconds of that process each. */
 export const withCpu = async <T extends { readonly count: number }, Name extends string>(
   pids: Readonly<Record<Name, number>>,
   run: () => Promise<T>,

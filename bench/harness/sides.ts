@@ -1,5 +1,6 @@
 /**
- * The two sides that most scenarios compare, each on a Redis of its own: the product's processes, and the floor's.
+ * The two sides that most scenarios compare, each on a Redis of its own: the product's processes,
+ * and the floor's.
  */
 
 import { type ParaphOptions, type ParaphProcess, startParaph } from './paraph.ts';
@@ -23,7 +24,7 @@ export interface Side {
 }
 
 const sideOn = (redis: BenchRedis, prefix: string): Side => {
-  // All but what the queue and its idle workers hold on to: `meta`, `marker`, and the locks of stalled checks.
+  // Not `meta`, `marker` and the locks of stalled checks, which queue and workers hold.
   const leftovers = ['[0-9a-fH]*', 'wait', 'id'].map((name) => `${prefix}:signatures:${name}`);
   return {
     redis,

@@ -9,7 +9,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
 };
 
-/** Rounds that belong together are divided by each other, so that a machine whose speed drifts drifts out of the ratio. */
+/** Rounds are divided in pairs, so that a drift of the machine cancels out. */
 export const roundRatios = (numerators: readonly number[], denominators: readonly number[]): number[] => {
   if (numerators.length !== denominators.length) throw new RangeError('Rounds must come in pairs');
   return numerators.map((value, round) => value / (denominators[round] ?? Number.NaN));

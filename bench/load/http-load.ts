@@ -1,16 +1,19 @@
 /**
- * A closed loop over HTTP, in a process of its own: so many requests in flight, the next one as soon as one is answered.
+ * A closed loop over HTTP, in a process of its own: so many requests in flight, the next one as
+ * soon as one is answered.
  *
- * Its client is a few lines over a socket, for one request in flight on each connection. `node:http` costs more per request
- * than a bare route does; it would take the processor from both sides of a comparison and pull every ratio towards one.
+ * Its client is a few lines over a socket, for one request in flight on each connection.
+ * `node:http` costs more per request than a bare route does; it would take the processor from both
+ * sides of a comparison and pull every ratio towards one.
  *
- * Each request is the template with `{{n}}` replaced by a number of ten digits that never repeats, which keeps its length.
+ * Each request is the template with `{{n}}` replaced by a number of ten digits that never repeats,
+ * which keeps its length.
  */
 import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { serveParent } from '../harness/program.ts';
 import type { HttpLoad, HttpLoadResult } from './http-load-client.ts';
-import { uniqueNumber } from './unique-number.ts';
+import { uniqueNumber } from './requests.ts';
 
 /** One connection with at most one request in flight. */
 interface Line {
@@ -22,7 +25,7 @@ interface Line {
 const headEnd = '\r\n\r\n';
 const lastChunk = '0\r\n\r\n';
 
-/** An answer when it is complete. A body has a length or is chunked; nothing else keeps a connection open. */
+/** An answer when it is complete: its body has a length or is chunked. */
 const readAnswer = (received: string): { status: number; body: string } | undefined => {
   const end = received.indexOf(headEnd);
   if (end < 0) return undefined;
@@ -38,7 +41,7 @@ const openLine = (url: URL): Promise<Line> =>
   new Promise((resolve, reject) => {
     const socket: Socket = connect({ host: url.hostname, port: Number(url.port) });
     socket.setNoDelay(true);
-    // One character for each byte: lengths are counted in bytes, and the interface's answers are ASCII.
+    // One character for each byte: lengths are counted in bytes.
     socket.setEncoding('latin1');
     let received = '';
     let settle: ((answer: { status: number; body: string }) => void) | undefined;

@@ -1,6 +1,7 @@
 /**
- * One HTTP connection with at most one request in flight, in a few lines over a socket: what the load costs is taken from
- * both sides of a comparison, and `node:http` costs more than some of what is measured.
+ * One HTTP connection with at most one request in flight, in a few lines over a socket: what the
+ * load costs is taken from both sides of a comparison, and `node:http` costs more than some of what
+ * is measured.
  */
 import { connect } from 'node:net';
 import type { Request } from './transactions.ts';
@@ -29,7 +30,7 @@ const joinChunks = (received: string, start: number): string | undefined => {
   }
 };
 
-/** The body of an answer that is complete: it has a length or is chunked, since the connection stays open. */
+/** The body of a complete answer: it has a length or is chunked. */
 const bodyOf = (received: string): string | undefined => {
   const end = received.indexOf(headEnd);
   if (end < 0) return undefined;

@@ -1,16 +1,17 @@
 /**
- * Makes a PostgreSQL server available without root and without changing the system: Debian's own package, downloaded by
- * apt-get (which checks its signature) and unpacked into `.cache/postgres`, like scripts/redis-binary.mjs does for Redis,
- * whose essay names the traps. A server that the system has is not used: a new machine gets the same as this one.
+ * Makes a PostgreSQL server available without root and without changing the system: Debian's own
+ * package, downloaded by apt-get (which checks its signature) and unpacked into `.cache/postgres`,
+ * like scripts/redis-binary.mjs does for Redis, whose essay names the traps. A server that the
+ * system has is not used: a new machine gets the same as this one.
  *
- * PostgreSQL finds its files relative to its program, so an unpacked tree runs wherever it lies. The library for compiling
- * queries (LLVM, 100 MB) is left out; `jit` is off.
+ * PostgreSQL finds its files relative to its program, so an unpacked tree runs wherever it lies.
+ * The library for compiling queries (LLVM, 100 MB) is left out; `jit` is off.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { project } from '../harness/project.ts';
+import { project } from '../harness/program.ts';
 
 export interface PostgresProgram {
   /** The unpacked tree, or the folder that was named. */
@@ -38,7 +39,8 @@ const look = (folder: string): PostgresProgram | undefined => {
 };
 
 /**
- * The system's apt configuration (proxies, sources, trust) without its hooks and with our own paths for writing.
+ * The system's apt configuration (proxies, sources, trust) without its hooks and with our own paths
+ * for writing.
  *
  * @returns How to call an apt program with it.
  */
@@ -72,7 +74,7 @@ const aptWith = async (work: string, lists: string) => {
     (await run(program, ['-q', ...args], { cwd: join(work, 'debs'), env, maxBuffer: 1 << 26 })).stdout;
 };
 
-/** Downloads the server that the distribution prefers, and the libraries it needs that the system lacks. */
+/** Downloads the distribution's server, and the libraries that the system lacks. */
 const download = async (apt: Awaited<ReturnType<typeof aptWith>>): Promise<void> => {
   const server = /Depends: (postgresql-\d+)/.exec(await apt('apt-cache', 'depends', 'postgresql'))?.[1];
   if (server === undefined) throw new Error('the package lists know no PostgreSQL');
@@ -104,13 +106,13 @@ export const providePostgres = async (say: (line: string) => void): Promise<Post
     } catch {
       say('reading the package lists first');
       const apt = await aptWith(work, join(work, 'lists'));
-      // One unreachable third-party source makes this fail although the lists that matter came: the download decides.
+      // An unreachable third-party source alone is no failure: the download decides.
       await apt('apt-get', 'update').catch(() => undefined);
       await download(apt);
     }
     for (const file of readdirSync(join(work, 'debs')))
       await run('dpkg-deb', ['-x', join(work, 'debs', file), join(work, 'root')]);
-    // Whoever renames first wins; a later one finds the folder not empty, and what is there is as good.
+    // The first rename wins; a later one finds the folder not empty.
     if (look(tree) === undefined) renameSync(join(work, 'root'), tree);
   } catch (error) {
     throw new Error(`PostgreSQL could not be fetched (${String(error).trim()}): ${byHand}`);

@@ -1,6 +1,6 @@
 /**
- * The three systems, each as its makers run it: a process that keeps the state at its full durability, and the service on
- * Node, which for Paraph is an API and a worker process.
+ * The three systems, each as its makers run it: a process that keeps the state at its full
+ * durability, and the service on Node, which for Paraph is an API and a worker process.
  */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { verifySignature } from '../../src/pki/verify.ts';
-import { project } from '../harness/project.ts';
+import { project } from '../harness/program.ts';
 import { type BenchContext, own } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { type Guarded, startGuarded } from './guarded-process.ts';

@@ -1,10 +1,11 @@
 /**
- * Whole transactions over HTTP, in a process of its own: so many in flight, each from its request to the answer that
- * carries its outcome, and the next one begins when one has ended.
+ * Whole transactions over HTTP, in a process of its own: so many in flight, each from its request
+ * to the answer that carries its outcome, and the next one begins when one has ended.
  *
- * Where asking for an outcome does not wait for one, the first question comes when an outcome is likely, as a considerate
- * client would ask, and further ones after half of the time that has passed. What is likely is learnt: an outcome that
- * needed more than one question makes the next ones later, one that was there makes them a little earlier.
+ * Where asking for an outcome does not wait for one, the first question comes when an outcome is
+ * likely, as a considerate client would ask, and further ones after half of the time that has
+ * passed. What is likely is learnt: an outcome that needed more than one question makes the next
+ * ones later, one that was there makes them a little earlier.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +17,7 @@ import { type Dialect, dialects } from './transactions.ts';
 /** How far one outcome moves the guess: towards what it took, or below what was enough. */
 const towards = 0.1;
 const below = 0.005;
-/** Clients do not ask in step; those that do make a service work in bursts and idle between them. */
+/** Clients that ask in step would make a service work in bursts. */
 const jitter = (): number => 0.75 + Math.random() / 2;
 const leastWaitMs = 1;
 

@@ -1,7 +1,8 @@
 /**
  * One configuration of the product that is measured for scale, and what a turn of it costs whom.
  *
- * CPU is read from the kernel's account of each process before and after, and divided by the operations in between.
+ * CPU is read from the kernel's account of each process before and after, and divided by the
+ * operations in between.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -73,13 +74,13 @@ export const startRunning = async (
 const cpuSecondsOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + usageOf(pid).cpuSeconds, 0);
 
-/** What all processes and the kernel have used since the machine was started. The kernel counts in hundredths of a second. */
+/** CPU of the whole machine since its start, in hundredths of a second. */
 const busySecondsOfMachine = (): number => {
   const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/);
   return [user, nice, system, irq, softirq, steal].reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
 };
 
-/** Runs something that does `count` operations, and divides by them what each kind of process used meanwhile. */
+/** Runs `count` operations; divides by them what each kind of process used. */
 export const measure = async (
   { api, workerPids, redisPids }: Pick<Running, 'api' | 'workerPids' | 'redisPids'>,
   client: number,

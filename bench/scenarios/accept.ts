@@ -1,9 +1,9 @@
 /**
  * Accepting: how many asynchronous sign requests a second one API process makes durable.
  *
- * The floor is what any such service has: a bare route, the same schema, one `queue.add`. No workers run, so nothing
- * else takes the processor; what has piled up is removed before each round. Once more with the search index on: a process of
- * its own keeps it, on the same cores.
+ * The floor is what any such service has: a bare route, the same schema, one `queue.add`. No
+ * workers run, so nothing else takes the processor; what has piled up is removed before each round.
+ * Once more with the search index on: a process of its own keeps it, on the same cores.
  */
 import { startIndexerProgram } from '../fill/indexer-load-client.ts';
 import { withCpu } from '../harness/metered.ts';

@@ -1,8 +1,10 @@
 /**
- * What durability costs: accepting and signing with no append-only file, with one that reaches the disk every second (the
- * default) and with one that reaches it before each answer, side by side; and the floor where it reaches the disk each time.
+ * What durability costs: accepting and signing with no append-only file, with one that reaches the
+ * disk every second (the default) and with one that reaches it before each answer, side by side;
+ * and the floor where it reaches the disk each time.
  *
- * With `everysec` a power failure may take the last second; with `always` nothing that was answered.
+ * With `everysec` a power failure may take the last second; with `always` nothing that was
+ * answered.
  */
 import { interleave, type Sides } from '../harness/rounds.ts';
 import { type BenchContext, own, type Scenario } from '../harness/scenario.ts';

@@ -1,11 +1,13 @@
 /**
  * One application floods the service; what does another notice?
  *
- * In each round the other's synchronous requests are measured alone, while the flood is being added and while it waits. The
- * limits are those of the default configuration: the flood may be refused, the other may not.
+ * In each round the other's synchronous requests are measured alone, while the flood is being added
+ * and while it waits. The limits are those of the default configuration: the flood may be refused,
+ * the other may not.
  *
- * All processes share the machine, so part of what the other notices is that its cores are busy. How much that is, a
- * control says: the same flood goes to another installation beside it, which has a Redis, an API and a worker of its own.
+ * All processes share the machine, so part of what the other notices is that its cores are busy.
+ * How much that is, a control says: the same flood goes to another installation beside it, which
+ * has a Redis, an API and a worker of its own.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { interleave } from '../harness/rounds.ts';

@@ -1,10 +1,12 @@
 /**
- * Growth: whether a service that keeps a million finished transactions is as fast as one that keeps a thousand.
+ * Growth: whether a service that keeps a million finished transactions is as fast as one that keeps
+ * a thousand.
  *
- * Three services run side by side, each on a Redis of its own that was filled to its size (fill/retained.ts), and take
- * turns: each is measured in each round, and what it ended in the round is removed again, so that sizes stay.
- * Accepting is measured while the workers are held; signing is a synchronous request from sending to answer; status
- * asks for retained signatures at random.
+ * Three services run side by side, each on a Redis of its own that was filled to its size
+ * (fill/retained.ts), and take turns: each is measured in each round, and what it ended in the
+ * round is removed again, so that sizes stay. Accepting is measured while the workers are held;
+ * signing is a synchronous request from sending to answer; status asks for retained signatures at
+ * random.
  */
 import { makeOriginal } from '../fill/originals.ts';
 import { dropEndedSince, type EndedKind, fillRetained, retainedId, signaturesKey } from '../fill/retained.ts';
@@ -29,7 +31,7 @@ const operations = ['accept', 'sign', 'status'] as const;
 type Operation = (typeof operations)[number];
 interface Pace {
   readonly perSecond: number;
-  /** CPU of API, worker and Redis together for one: what stays comparable on a machine that others use too. */
+  /** CPU of API, worker and Redis together for one. */
   readonly micros: number;
 }
 type Round = Readonly<Record<Operation, Pace>>;
@@ -111,7 +113,7 @@ const prepare = async (context: BenchContext, loaders: Loaders, retained: number
   return { retained, round, bytes, redis };
 };
 
-/** What one retained transaction consists of, by its own hash and its share of what all have in common. */
+/** The parts of one retained transaction: its own hash, and its share of the sets. */
 const memoryTable = async ({ redis, bytes, retained }: Filled): Promise<Table> => {
   const { client } = redis;
   const column = async (kind: EndedKind, count: number): Promise<readonly number[]> => {

@@ -1,9 +1,12 @@
 /**
- * The search index: what it costs those who accept and sign, what it takes of Redis's memory, and how long a page takes.
+ * The search index: what it costs those who accept and sign, what it takes of Redis's memory, and
+ * how long a page takes.
  *
- * Pages are asked of the console's API over HTTP, by somebody who has logged in, with an index over 100 000 finished transactions,
- * copies of real ones (fill/retained.ts). A filter that nothing matches is the hardest, because all rows are gone through before that
- * is known. What it costs is measured with the index kept by a process of its own on the same two cores, and without it, in turn.
+ * Pages are asked of the console's API over HTTP, by somebody who has logged in, with an index over
+ * 100 000 finished transactions, copies of real ones (fill/retained.ts). A filter that nothing
+ * matches is the hardest, because all rows are gone through before that is known. What it costs is
+ * measured with the index kept by a process of its own on the same two cores, and without it, in
+ * turn.
  */
 
 import { createHistory } from '../../src/history/history.ts';

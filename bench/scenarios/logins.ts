@@ -1,16 +1,18 @@
 /**
- * Complete logins: from the pushed request to the ID token, with the pages and the robot's signature between.
+ * Complete logins: from the pushed request to the ID token, with the pages and the robot's
+ * signature between.
  *
- * What they are held against is a synchronous signature over HTTP, which each of them contains: the ratio says how many
- * signatures a login costs.
+ * What they are held against is a synchronous signature over HTTP, which each of them contains: the
+ * ratio says how many signatures a login costs.
  */
 import { roundsRow, withCpu } from '../harness/metered.ts';
+import { startProgram } from '../harness/program.ts';
 import { interleave } from '../harness/rounds.ts';
 import { own, type Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { compare } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
-import { startLoginLoader } from '../load/login-load-client.ts';
+import type { LoginLoad, LoginLoadResult } from '../load/login-load.ts';
 import { signTemplate } from '../load/requests.ts';
 
 const inFlight = 16;
@@ -37,7 +39,7 @@ export const logins: Scenario = {
       },
     });
     await product.start('worker');
-    const browsers = await own(context, startLoginLoader());
+    const browsers = await own(context, startProgram<LoginLoad, LoginLoadResult>('bench/load/login-load.ts'));
     const loader = await own(context, startHttpLoader());
 
     const durationMs = small ? 1500 : 5000;

@@ -1,8 +1,8 @@
 /**
  * Pushed authorisation requests: how many a second one API process checks and keeps.
  *
- * Two floors. The provider library's own endpoint is what we would have if we had not written ours; a bare route with the same
- * checks and one SET is what it can cost at least.
+ * Two floors. The provider library's own endpoint is what we would have if we had not written ours;
+ * a bare route with the same checks and one SET is what it can cost at least.
  */
 
 import { hashPassword } from '../../src/registry/passwords.ts';

@@ -1,7 +1,8 @@
 /**
- * The same work on DBOS with PostgreSQL, on Restate and on Paraph: accept a request over HTTP durably, sign it with P-256 in
- * a step of a workflow, keep the outcome, answer for it. Each at its own full durability: nothing is answered before it is
- * on the disk. How each is set up, and what the others do that Paraph does not: bench/peers/README.md.
+ * The same work on DBOS with PostgreSQL, on Restate and on Paraph: accept a request over HTTP
+ * durably, sign it with P-256 in a step of a workflow, keep the outcome, answer for it. Each at its
+ * own full durability: nothing is answered before it is on the disk. How each is set up, and what
+ * the others do that Paraph does not: bench/peers/README.md.
  */
 import { interleave } from '../harness/rounds.ts';
 import { type BenchContext, own, type Scenario, type Table } from '../harness/scenario.ts';

@@ -1,7 +1,9 @@
 /**
- * What a request and a signature cost, and what for: CPU profiles of the two sides of `accept` and `sign`, summed up.
+ * What a request and a signature cost, and what for: CPU profiles of the two sides of `accept` and
+ * `sign`, summed up.
  *
- * This is for reading the other ratios. Profiling slows both sides down, so nothing is compared here but parts.
+ * This is for reading the other ratios. Profiling slows both sides down, so nothing is compared
+ * here but parts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +21,7 @@ interface Profiled {
   stop(): Promise<void>;
 }
 
-/** Starts a process that leaves a profile, loads it, ends it, and gives microseconds by group for each operation. */
+/** Loads a process that leaves a profile. @returns Microseconds by group for one operation. */
 const profiled = async <P extends Profiled>(
   context: BenchContext,
   start: () => Promise<P>,

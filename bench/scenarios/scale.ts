@@ -1,14 +1,17 @@
 /**
- * Scale: more workers on one Redis, more shards on a cluster, and whether the capacity model foretells it.
+ * Scale: more workers on one Redis, more shards on a cluster, and whether the capacity model
+ * foretells it.
  *
- * Configurations run side by side and take turns: 1, 2 and 4 workers, each on a Redis of its own; then 1, 3 and 6 shards
- * on one cluster of three nodes with two workers each. A turn accepts while the workers are held, lets them drain what
- * was accepted, and then sends synchronous requests, so that everything works at once.
+ * Configurations run side by side and take turns: 1, 2 and 4 workers, each on a Redis of its own;
+ * then 1, 3 and 6 shards on one cluster of three nodes with two workers each. A turn accepts while
+ * the workers are held, lets them drain what was accepted, and then sends synchronous requests, so
+ * that everything works at once.
  *
- * All of it shares the cores of one machine, the load generator too, so a curve flattens as soon as these are used up.
- * What carries over to other machines is the CPU that one transaction costs each process. The model (bench/model.ts)
- * takes it from the smallest configuration and is held against the rates of all. What the rest of the machine used in
- * the meantime (the bench itself, the kernel's network, and anybody else) was not there to be had, and is deducted.
+ * All of it shares the cores of one machine, the load generator too, so a curve flattens as soon as
+ * these are used up. What carries over to other machines is the CPU that one transaction costs each
+ * process. The model (bench/model.ts) takes it from the smallest configuration and is held against
+ * the rates of all. What the rest of the machine used in the meantime (the bench itself, the
+ * kernel's network, and anybody else) was not there to be had, and is deducted.
  */
 import { availableParallelism } from 'node:os';
 import { provideRedis } from '../../scripts/redis-binary.mjs';
@@ -56,7 +59,7 @@ const compare = async (
   return group.map((setup) => ({ setup, rounds: rounds[setup.label] ?? [] }));
 };
 
-/** The first prefix whose shards fall evenly on the nodes: services of one cluster need different ones. */
+/** The first prefix whose shards fall evenly on the nodes. */
 const evenPrefix = (shards: number): string => {
   for (let number = 0; ; number += 1) {
     const prefix = `bench-${shards}-${number}`;

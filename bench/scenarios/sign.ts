@@ -1,10 +1,12 @@
 /**
  * Signing: robot signatures per second, from request to queryable outcome, of one worker process.
  *
- * The floor is a worker of BullMQ with the same concurrency that makes the same raw signature and does nothing else: no
- * validation, no state machine, no CMS. Both get the same jobs from the same producer process. The key is P-256 or RSA-2048.
+ * The floor is a worker of BullMQ with the same concurrency that makes the same raw signature and
+ * does nothing else: no validation, no state machine, no CMS. Both get the same jobs from the same
+ * producer process. The key is P-256 or RSA-2048.
  *
- * Flow keeps 64 jobs in flight. Drain has all jobs there before the worker begins, which leaves the worker alone with Redis.
+ * Flow keeps 64 jobs in flight. Drain has all jobs there before the worker begins, which leaves the
+ * worker alone with Redis.
  */
 import { withCpu } from '../harness/metered.ts';
 import { interleave } from '../harness/rounds.ts';
@@ -64,7 +66,7 @@ export const sign: Scenario = {
         floor: () => measure(floor, bare, load),
       });
     };
-    // Both compile their hot code after some thousand jobs; the larger program would otherwise be measured half asleep.
+    // Both compile their hot code after some thousand jobs.
     const body = signBody({ mode: 'asynch', msisdn: robots.EC, timeoutSeconds: 300 });
     say('warming up');
     await measure(product, worker, { kind: 'drain', body, count: warmUpJobs });

@@ -1,8 +1,10 @@
 /**
- * Synchronous callers: how long each waits from its request to its signature, with 1, 64 and 1 000 of them at a time.
+ * Synchronous callers: how long each waits from its request to its signature, with 1, 64 and 1 000
+ * of them at a time.
  *
- * The floor is what BullMQ offers for this, `add` and `waitUntilFinished`, behind a bare route, with the bare worker that
- * makes the raw signature. Both sides are one API process and one worker process, asked by the same load generator.
+ * The floor is what BullMQ offers for this, `add` and `waitUntilFinished`, behind a bare route,
+ * with the bare worker that makes the raw signature. Both sides are one API process and one worker
+ * process, asked by the same load generator.
  */
 import { interleave } from '../harness/rounds.ts';
 import { own, type Ratio, type Scenario } from '../harness/scenario.ts';

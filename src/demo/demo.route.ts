@@ -1,8 +1,9 @@
 /**
  * The relying party of the sandbox: a complete login, step by step, at `/demo`.
  *
- * It knows no more about the provider than any application, and asks it over HTTP. Between its two pages a sealed cookie
- * holds the login. People are sent to addresses below this server's public address only.
+ * It knows no more about the provider than any application, and asks it over HTTP. Between its two
+ * pages a sealed cookie holds the login. People are sent to addresses below this server's public
+ * address only.
  */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';

@@ -1,4 +1,4 @@
-/** A login: the choices of the first page, the pushed request, and what is kept until the browser comes back. */
+/** A login: its choices, its pushed request, and what is kept until the browser is back. */
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import {
@@ -53,7 +53,7 @@ export const readChoices = (form: URLSearchParams): Choices => {
   };
 };
 
-/** What proves that an answer belongs to this browser, and the choices. A real application keeps it in its session. */
+/** Proves that an answer belongs to this browser. A real application keeps it in its session. */
 export interface LoginState {
   readonly choices: Choices;
   readonly state: string;

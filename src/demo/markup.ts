@@ -1,4 +1,4 @@
-/** The frame of the pages and what they are made of. The template escapes everything that is put into it. */
+/** The frame of the pages and their parts. The templates escape what is put into them. */
 import { html, raw } from 'hono/html';
 import { flourish } from '../looks.ts';
 import type { Exchange } from './provider-calls.ts';
@@ -79,8 +79,9 @@ ${content}
 `;
 
 /**
- * Headers of every page: no script, no frame, nothing from outside, nothing kept. The form goes to the public address.
- * The referrer stays within this origin: with none at all, browsers would not say where a form came from.
+ * Headers of every page: no script, no frame, nothing from outside, nothing kept. The form goes to
+ * the public address. The referrer stays within this origin: with none at all, browsers would not
+ * say where a form came from.
  */
 export const pageHeaders = (publicUrl: string): Readonly<Record<string, string>> => ({
   'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${publicUrl}; frame-ancestors 'none'; base-uri 'none'`,
@@ -94,8 +95,8 @@ export const pageHeaders = (publicUrl: string): Readonly<Record<string, string>>
 });
 
 /**
- * Whether a form was sent by a page of this server, so that no other site can begin a login. Every browser says where a
- * POST comes from; one that does not is asked to send the form once more.
+ * Whether a form was sent by a page of this server, so that no other site can begin a login. Every
+ * browser says where a POST comes from; one that does not is asked to send the form once more.
  */
 export const isFromOwnPage = (headers: Headers, publicUrl: string): boolean => {
   const site = headers.get('sec-fetch-site');

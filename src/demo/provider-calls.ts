@@ -1,4 +1,4 @@
-/** What the relying party asks the provider directly, over HTTP: the pages show what was really sent. */
+/** The calls to the provider over HTTP: the pages show what was really sent. */
 import { Buffer } from 'node:buffer';
 import { demoSecret } from '../registry/demo-clients.ts';
 import type { DemoClientId, Fields } from './login.ts';
@@ -76,7 +76,8 @@ const basic = (clientId: string): string =>
 
 /**
  * @param options.issuer What is shown.
- * @param options.selfUrl Where this server listens: what is called, because the issuer's host may not be reachable.
+ * @param options.selfUrl Where this server listens: what is called, because the issuer's host may
+ *   not be reachable.
  */
 export const createProviderCalls = ({
   issuer,

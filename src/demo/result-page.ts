@@ -1,4 +1,4 @@
-/** Steps 3 to 6, after the browser has come back, with the first two again for a login that went straight through. */
+/** Steps 3 to 6, after the browser has come back, with the first two again. */
 import { html } from 'hono/html';
 import type { IdTokenFailure, IdTokenResult } from '../relying-party/index.ts';
 import type { Fields } from './login.ts';
@@ -7,8 +7,9 @@ import type { Exchange } from './provider-calls.ts';
 import { errorSentences, failedPage } from './pushed-page.ts';
 
 /**
- * The checks of an ID token, in the order in which the library makes them, each with the reasons for which it fails. The
- * library stops at the first that fails, so its one reason says how all of them went.
+ * The checks of an ID token, in the order in which the library makes them, each with the reasons
+ * for which it fails. The library stops at the first that fails, so its one reason says how all of
+ * them went.
  */
 const checks: readonly (readonly [words: string, reasons: readonly IdTokenFailure[]])[] = [
   [

@@ -121,7 +121,8 @@ ${oauthScopes
 </div></details>`;
 
 /**
- * @param publicUrl The form goes to this server's public address, however the page was reached: cookies belong to one host.
+ * @param publicUrl The form goes to this server's public address, however the page was reached:
+ *   cookies belong to one host.
  * @param asksAgain The form was sent from another address, and so maybe by another page.
  */
 export const startPage = (publicUrl: string, choices: Choices = firstChoices, asksAgain = false): Html =>

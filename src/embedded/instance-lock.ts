@@ -1,13 +1,14 @@
 /**
  * One Paraph per data directory: two processes would destroy its append-only file.
  *
- * The lock must vanish with its holder, also after `kill -9`, and Node has no `flock`. So a holder is named by process id
- * *and* start time, which no later process can share.
+ * The lock must vanish with its holder, also after `kill -9`, and Node has no `flock`. So a holder
+ * is named by process id *and* start time, which no later process can share.
  *
- * The trap is the takeover: "see that the holder is dead, delete, create" lets two starts both succeed. So locks are
- * numbered, `instance-1.lock`, `instance-2.lock` …; the highest number counts, and a start may only create the number
- * after a dead one. Creating a symbolic link is atomic and carries the holder in its target. A number is deleted only once
- * a higher one exists, so a start that was asleep in between finds the higher one and withdraws.
+ * The trap is the takeover: "see that the holder is dead, delete, create" lets two starts both
+ * succeed. So locks are numbered, `instance-1.lock`, `instance-2.lock` …; the highest number
+ * counts, and a start may only create the number after a dead one. Creating a symbolic link is
+ * atomic and carries the holder in its target. A number is deleted only once a higher one exists,
+ * so a start that was asleep in between finds the higher one and withdraws.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -27,8 +28,8 @@ export type InstanceLock =
     };
 
 /**
- * Takes the lock of a data directory, and creates the directory (mode 0700) when it is missing. `held: false` when a living
- * process has it, this one included.
+ * Takes the lock of a data directory, and creates the directory (mode 0700) when it is missing.
+ * `held: false` when a living process has it, this one included.
  *
  * @throws When the directory cannot be created or written.
  */
@@ -59,7 +60,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
   }
 }
 
-/** A holder's name, `<process id>@<start of that process>`, or this word once the holder has given the lock back. */
+/** In place of `<process id>@<start of that process>` once the lock is given back. */
 const released = 'released';
 
 function lockPath(dataDir: string, generation: number): string {
@@ -125,7 +126,8 @@ function nameOf(processId: number): string {
 
 /**
  * When a process started, as text that is equal only for the same process; `dead` for a zombie.
- * Linux: boot id and clock ticks since boot (proc(5), field 22 of stat). Elsewhere: what ps prints, to the second.
+ * Linux: boot id and clock ticks since boot (proc(5), field 22 of stat). Elsewhere: what ps prints,
+ * to the second.
  */
 function startOf(processId: number): string | undefined {
   try {

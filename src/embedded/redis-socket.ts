@@ -1,9 +1,10 @@
-/** Questions to the socket of a private Redis before any client exists, each on a plain connection. */
+/** Questions to the socket of a private Redis, each on a plain connection. */
 import { connect } from 'node:net';
 
 /**
- * Sends one inline command (Redis serialization protocol) and resolves with the first line of the answer, without its line
- * end, or with undefined when there was none. While Redis loads its file it answers `-LOADING …`.
+ * Sends one inline command (Redis serialization protocol) and resolves with the first line of the
+ * answer, without its line end, or with undefined when there was none. While Redis loads its file
+ * it answers `-LOADING …`.
  */
 export async function ask(socketPath: string, command: string): Promise<string | undefined> {
   const answer = await askAll(socketPath, command);
@@ -11,7 +12,7 @@ export async function ask(socketPath: string, command: string): Promise<string |
   return end < 0 ? undefined : answer.slice(0, end);
 }
 
-/** The same for an answer of several lines. @returns All of it, as it came; cut off when the server was. */
+/** The same for an answer of several lines. @returns All of it, as it came. */
 export function askAll(socketPath: string, command: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

@@ -1,13 +1,16 @@
 /**
- * A private redis-server for one data directory, on a unix socket that only this user can open, with an append-only file.
+ * A private redis-server for one data directory, on a unix socket that only this user can open,
+ * with an append-only file.
  *
- * Ctrl-C signals every process of the foreground group, and Redis must stay until the workers have finished: so it runs
- * in a session of its own. It must also end when Paraph is killed with -9: so a guard, a few lines of `sh`, starts Redis
- * and reads a pipe whose only writer is this process. When the writer dies, the read ends and the guard sends TERM. Redis
- * always ends by TERM, so the append-only file is closed in order.
+ * Ctrl-C signals every process of the foreground group, and Redis must stay until the workers have
+ * finished: so it runs in a session of its own. It must also end when Paraph is killed with -9: so
+ * a guard, a few lines of `sh`, starts Redis and reads a pipe whose only writer is this process.
+ * When the writer dies, the read ends and the guard sends TERM. Redis always ends by TERM, so the
+ * append-only file is closed in order.
  *
- * A Redis that expects an append-only file and finds none starts empty, also beside a snapshot. So in that case it starts
- * without one, loads the snapshot, and writes the file before the start is over.
+ * A Redis that expects an append-only file and finds none starts empty, also beside a snapshot. So
+ * in that case it starts without one, loads the snapshot, and writes the file before the start is
+ * over.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +27,7 @@ export interface EmbeddedRedisOptions {
   readonly command: string;
   /** Redis gets the subdirectory `redis` of it. Take its instance lock first. */
   readonly dataDir: string;
-  /** `everysec` may lose the last second when the machine (not the process) fails; `always` loses nothing. */
+  /** `everysec` may lose the last second when the machine fails; `always` loses nothing. */
   readonly appendfsync?: 'everysec' | 'always';
   /** Redis ended without `stop`. Called at most once, and only after the start had succeeded. */
   readonly onExit?: (error: string) => void;
@@ -36,7 +39,7 @@ export interface EmbeddedRedis {
   readonly url: string;
   /** Process id of redis-server itself, not of its guard. */
   readonly pid: number;
-  /** There was a snapshot (`dump.rdb`) and no append-only file: the data is that of the snapshot. */
+  /** The data is that of a snapshot (`dump.rdb`): there was no append-only file. */
   readonly restored: boolean;
   /** Ends Redis and resolves when no process of it is left. Safe to call again. */
   stop(): Promise<void>;
@@ -45,7 +48,8 @@ export interface EmbeddedRedis {
 /**
  * Starts Redis and resolves when it answers PING, however long it loads its file.
  *
- * @throws When redis-server cannot be started, ends, or when another Redis goes on using this data directory.
+ * @throws When redis-server cannot be started, ends, or when another Redis goes on using this data
+ *   directory.
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const wanted = join(options.dataDir, 'redis');
@@ -54,7 +58,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const directory = realpathSync(wanted);
   const socketPath = socketPathFor(directory);
 
-  // After a kill -9 the previous Redis may still be closing its file. It deletes the socket and then ends.
+  // After a kill -9 the previous Redis may still be closing its file.
   if (!(await waitUntilClosed(socketPath, leftoverTimeoutMs))) {
     throw new Error(
       `A Redis that this start did not begin still serves ${directory}: stop it, or choose another data directory.`,
@@ -68,7 +72,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     lastLines.splice(0, lastLines.length - 4);
     lastLines.push(line);
   });
-  // The guard prints only the process id of Redis; 'close' comes when Redis has closed the log, too.
+  // The guard prints the process id of Redis; 'close' comes when Redis, too, has ended.
   const closed = once(guard, 'close').catch(() => undefined);
   let announced = '';
   guard.stdout.on('data', (chunk: Buffer) => {
@@ -117,7 +121,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   return { socketPath, url: `unix:${socketPath}`, pid: pid(), restored, stop };
 }
 
-/** A directory without a manifest is what a Redis leaves that was killed while it wrote the first file. */
+/** A Redis that is killed while it writes the first file leaves no manifest. */
 function hasAppendOnlyFile(directory: string): boolean {
   // The second is that of Redis before 7.
   return ['appendonlydir/appendonly.aof.manifest', 'appendonly.aof'].some((name) =>
@@ -125,7 +129,7 @@ function hasAppendOnlyFile(directory: string): boolean {
   );
 }
 
-/** @returns Why there is none; undefined once all data is in it. Source: Redis persistence, "Switching to AOF". */
+/** @returns The error; undefined once all data is in it. Source: Redis persistence. */
 async function beginAppendOnlyFile(socketPath: string, hasEnded: () => boolean): Promise<string | undefined> {
   const answer = await ask(socketPath, 'CONFIG SET appendonly yes');
   if (answer !== '+OK') return 'redis-server did not begin an append-only file';
@@ -147,8 +151,9 @@ const stopTimeoutMs = 20_000;
 const readyIntervalMs = 10;
 
 /**
- * stdin is the pipe. Redis gets neither it nor the guard's stdout. `read` returns when the writer is gone; its subshell is
- * killed when Redis ends first. The files of Redis are for their owner alone (umask).
+ * stdin is the pipe. Redis gets neither it nor the guard's stdout. `read` returns when the writer
+ * is gone; its subshell is killed when Redis ends first. The files of Redis are for their owner
+ * alone (umask).
  */
 const guardScript = `
 umask 077
@@ -198,8 +203,9 @@ function spawnGuard(
 }
 
 /**
- * Where the socket lives: beside the data, or, where its path would be too long (103 bytes on macOS, 107 on Linux), in a
- * private directory under the system's temporary one, named by the data directory.
+ * Where the socket lives: beside the data, or, where its path would be too long (103 bytes on
+ * macOS, 107 on Linux), in a private directory under the system's temporary one, named by the data
+ * directory.
  *
  * @param directory The subdirectory `redis` of a data directory, as a real path.
  * @throws When the private directory cannot be created or belongs to somebody else.

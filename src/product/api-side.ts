@@ -53,13 +53,14 @@ export interface ApiSide {
   close(): Promise<void>;
 }
 
-/** Full backlogs of so many applications are accepted: beyond that the memory of Redis is at stake. */
+/** Full backlogs of so many applications are accepted: more would fill Redis. */
 const maxBacklogs = 100;
 
 /**
  * Makes the operations and pages of HTTP; nothing listens yet.
  *
- * @param listensAt Where the server listens, once it does: the public address when none is configured.
+ * @param listensAt Where the server listens, once it does: the public address when none is
+ *   configured.
  */
 export const openApiSide = async (core: Core, listensAt: () => string): Promise<ApiSide> => {
   const {

@@ -1,8 +1,9 @@
 /**
- * Logs when the clock of this process begins to differ from that of Redis, and when it agrees again.
+ * Logs when the clock of this process begins to differ from that of Redis, and when it agrees
+ * again.
  *
- * Redis is asked once a minute. In between, a jump against the monotonic clock shows that the clock was set, or that the
- * machine was asleep.
+ * Redis is asked once a minute. In between, a jump against the monotonic clock shows that the clock
+ * was set, or that the machine was asleep.
  */
 import type { Logger } from 'pino';
 import type { RedisClock } from '../redis/clock.ts';

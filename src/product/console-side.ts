@@ -73,7 +73,7 @@ export const tenantsWithConsole = (
   return withConsoleClient(tenants, operations.openid.tenant, client);
 };
 
-/** Opens the console with a connection of its own, so that large pages do not hold up the commands of signatures. */
+/** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings): Promise<ConsoleSide> => {
   const { transactions, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;

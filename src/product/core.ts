@@ -1,8 +1,9 @@
 /**
- * What the API and the workers of a process have in common: the connections, the registries and the keys.
+ * What the API and the workers of a process have in common: the connections, the registries and the
+ * keys.
  *
- * The API uses the connection `commands`, which gives up within a second because a caller waits; the workers use
- * `blocking`, which never does.
+ * The API uses the connection `commands`, which gives up within a second because a caller waits;
+ * the workers use `blocking`, which never does.
  */
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
@@ -48,8 +49,9 @@ export interface CoreOptions {
 }
 
 /**
- * Two clocks. `now` is the time of Redis: deadlines, ends, everything that another process compares. `hostNow` is the
- * clock of the machine: durations, and the OpenID provider, whose library dates tokens by it.
+ * Two clocks. `now` is the time of Redis: deadlines, ends, everything that another process
+ * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
+ * library dates tokens by it.
  */
 export interface Core extends CoreOptions {
   readonly hostNow: () => number;

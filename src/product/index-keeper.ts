@@ -1,6 +1,6 @@
 /**
- * Keeps the search index in a process that signs: in a thread and with a connection of its own, because its large answers
- * would hold up the signatures.
+ * Keeps the search index in a process that signs: in a thread and with a connection of its own,
+ * because its large answers would hold up the signatures.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

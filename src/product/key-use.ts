@@ -1,13 +1,14 @@
 /**
- * Whether a master key has been used before: for a start that finds no certificate authority in Redis.
+ * Whether a master key has been used before: for a start that finds no certificate authority in
+ * Redis.
  *
- * A new key gets a new authority. When a used key has none, Redis has lost its data, and a new authority would make every
- * earlier certificate worthless.
+ * A new key gets a new authority. When a used key has none, Redis has lost its data, and a new
+ * authority would make every earlier certificate worthless.
  *
- * - A key that was made here: `master.key.unused` lies beside its file until there is an authority (`master-key.ts`). So a
- *   file of an earlier release, or out of a backup, counts as used.
- * - A key that was handed in: `master.key.used` in the data directory names, by an HMAC, the last one that had an
- *   authority. Without that directory the key counts as new.
+ * - A key that was made here: `master.key.unused` lies beside its file until there is an authority
+ *   (`master-key.ts`). So a file of an earlier release, or out of a backup, counts as used.
+ * - A key that was handed in: `master.key.used` in the data directory names, by an HMAC, the last
+ *   one that had an authority. Without that directory the key counts as new.
  */
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -17,7 +18,7 @@ import type { Environment } from '../environment.ts';
 import { masterKeyFileIn, unusedMarkOf } from '../pki/master-key.ts';
 
 export interface KeyUse {
-  /** As far as can be told. Read it before Redis is asked: another process may make the first authority in between. */
+  /** Read it before Redis is asked: another process may make the authority in between. */
   readonly isUsed: boolean;
   /** Notes that there is an authority under the key. Safe to call again. */
   note(): Promise<void>;

@@ -1,11 +1,13 @@
 /**
- * The running product, in one process or in parts: its start from environment and configuration file, its stop by a signal.
- * The HTTP side is in api-side.ts, the workers in worker-side.ts.
+ * The running product, in one process or in parts: its start from environment and configuration
+ * file, its stop by a signal. The HTTP side is in api-side.ts, the workers in worker-side.ts.
  *
- * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything in one process.
+ * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything
+ * in one process.
  *
- * Stopping: `/readyz` says 503 while requests are still served; no new requests, those in hand are answered; callers who
- * wait for a person are told; workers finish their turns; connections close. Open transactions lie in Redis.
+ * Stopping: `/readyz` says 503 while requests are still served; no new requests, those in hand are
+ * answered; callers who wait for a person are told; workers finish their turns; connections close.
+ * Open transactions lie in Redis.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -40,7 +42,7 @@ const noticeMs = 2000;
 /** For the answers to callers whose waiting was ended. */
 const lastAnswersMs = 1000;
 
-/** Serves until balancers have seen `/readyz`, then answers requests in hand and ends the waiting of the others. */
+/** Serves until balancers have seen `/readyz`, then answers the requests in hand. */
 const stopServer = async (
   server: RunningServer,
   api: Pick<ApiSide, 'leave' | 'endWaiting'>,
@@ -62,8 +64,8 @@ const stopServer = async (
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or the master key does not fit the
- *   stored keys or was used before and Redis is empty.
+ * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or
+ *   the master key does not fit the stored keys or was used before and Redis is empty.
  */
 export const startProduct = async (
   options: CoreOptions,
@@ -97,7 +99,7 @@ export const startProduct = async (
     const trouble = await probe.look();
     // Any other trouble may pass.
     if (trouble?.kind === 'right') throw new Error(trouble.says);
-    // Creates the authority at the first start, and detects a wrong master key before anything is served.
+    // Creates the authority at the first start, and detects a wrong master key.
     const custody = core.custodyOver(core.blocking);
     const error = parts.authority?.error;
     if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
@@ -159,7 +161,7 @@ export interface Launched {
   readonly stopped: Promise<number>;
 }
 
-/** One Ctrl-C can arrive twice, from the terminal and from npm: signals within this time count as one. */
+/** Signals within this time count as one: npm passes the terminal's Ctrl-C on again. */
 const sameSignalMs = 1000;
 
 const isLoopback = (host: string): boolean =>
@@ -185,8 +187,8 @@ const openRedis = async (environment: Environment, onExit: (error: string) => vo
 };
 
 /**
- * Makes SIGINT and SIGTERM stop the product. A second signal aborts `hurry`; after that, or after the lame-duck time, a
- * further one ends the process at once.
+ * Makes SIGINT and SIGTERM stop the product. A second signal aborts `hurry`; after that, or after
+ * the lame-duck time, a further one ends the process at once.
  */
 const stopOnSignals = (lameDuckMs: number, hurry: AbortController, stop: () => void): void => {
   let first: number | undefined;

@@ -1,8 +1,9 @@
 /**
  * The port to devices that sign for a person: a robot, a simulated person, a text message.
  *
- * A device answers at once or says that the answer will come later, by another process through `transactions.answer`. The
- * caller is a job that may run again after a crash, so a device may be asked for the same attempt again: it shows it once.
+ * A device answers at once or says that the answer will come later, by another process through
+ * `transactions.answer`. The caller is a job that may run again after a crash, so a device may be
+ * asked for the same attempt again: it shows it once.
  */
 import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { DataToBeSigned } from '../protocol/requests.ts';
@@ -21,7 +22,7 @@ export interface Prompt {
   /** For the signed attributes: it binds the signature to this transaction and attempt. */
   readonly nonce: Uint8Array;
   readonly language: string | undefined;
-  /** When this attempt was first put to the device; milliseconds since the epoch, like `now` and `deadline`. */
+  /** When this attempt was first put to the device; milliseconds since the epoch. */
   readonly promptedAt: number;
   readonly now: number;
   readonly deadline: number;
@@ -29,8 +30,8 @@ export interface Prompt {
 
 /**
  * answered     The attempt is over.
- * awaiting     Somebody has been asked. `askAgainAt` is for devices that must be asked again to learn more.
- * unreachable  The transport failed and nobody has been asked; the caller tries again. `cause` is for the log.
+ * awaiting     The person has been asked. A device with `askAgainAt` must be asked again.
+ * unreachable  Nobody has been asked; the caller tries again. `cause` is for the log.
  */
 export type PromptResult =
   | { readonly kind: 'answered'; readonly answer: DeviceAnswer }
@@ -53,7 +54,7 @@ export type ReceiptPrompt = Omit<Prompt, 'attempt' | 'data' | 'nonce' | 'prompte
   readonly message: string;
 };
 
-/** `lapsesAs` says what silence until the deadline will mean: the user saw it (`timeout`) or never did. */
+/** `lapsesAs`: what silence means. `timeout`: the user saw it; `unanswered`: never. */
 export type ReceiptResult =
   | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
   | { readonly kind: 'awaiting'; readonly lapsesAs: 'timeout' | 'unanswered' }
@@ -61,11 +62,12 @@ export type ReceiptResult =
 
 export interface SigningDevice {
   readonly kind: string;
-  /** It shows one prompt at a time, to a person. Without a screen it serves any number of requests at once. */
+  /** It shows one prompt at a time. Without a screen it serves any number at once. */
   readonly screen: boolean;
   /**
-   * Undefined for a device that answers from this process and Redis alone. Because an upstream may hang, its device is
-   * prompted while the job sleeps (workers/upstreams.ts), and shows no receipts.
+   * Undefined for a device that answers from this process and Redis alone. Because an upstream may
+   * hang, its device is prompted while the job sleeps (workers/upstreams.ts), and shows no
+   * receipts.
    */
   readonly upstream: Upstream | undefined;
   /** @throws When something it depends on is broken; the job is then run again later. */

@@ -14,8 +14,8 @@ export interface Devices {
 }
 
 /**
- * One-time passwords by text message. The application puts the password into the text; this device delivers it, and never
- * answers with a signature.
+ * One-time passwords by text message. The application puts the password into the text; this device
+ * delivers it, and never answers with a signature.
  *
  * @param flash A flash message shows itself and is not kept by the phone.
  */

@@ -2,8 +2,8 @@
  * Devices that sign in place of hardware, with the keys of the service's own custody.
  *
  * robot      Signs everything, at once or after some seconds, during which its job sleeps.
- * simulated  A person whose behaviour is configured: signs, refuses with a fault, or never answers; and what becomes of a
- *            receipt. Has a screen, so a second request meets a busy phone.
+ * simulated  A person whose behaviour is configured: signs, refuses with a fault, or never answers;
+ *            likewise for a receipt. Has a screen, so a second request meets a busy phone.
  */
 import { Buffer } from 'node:buffer';
 import type { DeviceAnswer } from '../../machines/outcome.ts';

@@ -60,7 +60,7 @@ const webhookTimeoutMs = 5000;
 const isRefusal = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** POSTs `{ id, msisdn, text, flash }` as JSON. Any 2xx means sent. `id` is the `Idempotency-Key` of repeated tries. */
+/** POSTs `{ id, msisdn, text, flash }` as JSON, with `id` as `Idempotency-Key`. */
 export const createWebhookGateway = (url: string): TextGateway => ({
   upstream: { origin: new URL(url).origin, timeoutMs: webhookTimeoutMs },
   send: async (message) => {
