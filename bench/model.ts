@@ -60,7 +60,7 @@ export const times = (count: number, { api, worker, redis, client }: Cost): Cost
 
 const microsecondsPerSecond = 1_000_000;
 
-/** Who has nothing to do limits nobody, however few of them there are. */
+/** A process that has nothing to do is no limit. */
 const rateOf = (cores: number, microseconds: number): number =>
   microseconds === 0 ? Number.POSITIVE_INFINITY : (cores * microsecondsPerSecond) / microseconds;
 

@@ -4,7 +4,7 @@ import type { RedisClient } from '../../src/redis/connect.ts';
 import { signTemplate } from '../load/requests.ts';
 import { type EndedKind, signaturesKey } from './retained.ts';
 
-/** Test numbers: a robot with P-256, and somebody who cancels. */
+/** Test numbers: a robot with P-256, and a person who cancels. */
 const numbers: Record<EndedKind, string> = { signed: '+41700092501', failed: '+41000092401' };
 const patienceMs = 10_000;
 

@@ -8,7 +8,7 @@
  * formed, and times are the copy's own, so status finds each of them and retention sees different
  * ages.
  *
- * The ids are numbered: whoever asks for their status names one without a list of a million.
+ * The ids are numbered, so that status requests need no list of a million.
  */
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
@@ -72,7 +72,7 @@ for n = first, first + count - 1 do
 end
 return made`;
 
-/** Enough to make the round trip small, few enough that nobody else waits for long. */
+/** Enough to make the round trip small, few enough not to hold up Redis. */
 const batch = 2000;
 /** Copies ended during the last hour: young enough for every retention. */
 const spanMs = 3_000_000;

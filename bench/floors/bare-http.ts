@@ -2,7 +2,7 @@
  * What any service of this kind has at least: a route of Hono, the schema of the request, one job
  * in a queue. And for the synchronous one: BullMQ's own way to wait for a job.
  *
- * Arguments: the socket of Redis. It tells its URL to whoever asks.
+ * Arguments: the socket of Redis. It answers its URL to the parent.
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

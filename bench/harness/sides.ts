@@ -35,7 +35,7 @@ const sideOn = (redis: BenchRedis, prefix: string): Side => {
   };
 };
 
-/** A flood that nobody works off is what some scenarios are made of: it shall not be refused. */
+/** Some scenarios are a flood without a worker, which must not be refused. */
 const unrefused = { queue: { maxWaiting: 10_000_000 } };
 
 export interface ProductSide extends Side {
