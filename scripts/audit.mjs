@@ -1,12 +1,9 @@
 /**
- * `node scripts/audit.mjs [folder]`: what can be held about the packages that a folder's lock file
- * names.
+ * `node scripts/audit.mjs [folder]`: checks the packages of a folder's lock file.
  *
- * Two halves. What the lock file itself says needs no network: every package comes from the
- * registry and has a checksum, nobody runs a script at installation whom we do not know, licences
- * are ones that we can live with, and what the product is made of is pinned. Whether something is
- * known to be vulnerable only the registry can say; where it does not answer, this says so and
- * passes, unless `--registry` demands an answer.
+ * Without a network: origin, checksums, install scripts, licences, pinned versions. Known
+ * vulnerabilities are asked of the registry; where it does not answer, this says so and passes,
+ * unless `--registry` demands an answer.
  */
 import './node-version.mjs';
 import { readFileSync } from 'node:fs';
@@ -136,8 +133,8 @@ async function askRegistry(/** @type {string} */ folder) {
   const runner = process.env.npm_execpath;
   const [command, ...leading] = runner?.endsWith('npm-cli.js') ? [process.execPath, runner] : ['npm'];
   const question = ['audit', '--omit=dev', '--audit-level=high', '--json', '--package-lock-only'];
-  const patience = ['--fetch-retries=0', '--fetch-timeout=20000', '--loglevel=silent'];
-  const { output } = await run(command, [...leading, ...question, ...patience], {
+  const timeouts = ['--fetch-retries=0', '--fetch-timeout=20000', '--loglevel=silent'];
+  const { output } = await run(command, [...leading, ...question, ...timeouts], {
     cwd: folder,
     output: 'kept',
   });

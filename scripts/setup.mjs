@@ -1,9 +1,8 @@
 /**
  * What a fresh clone lacks: the packages, the compiled program, a Redis.
  *
- * Each step looks first and says a line only when it has something to do, so the second start pays
- * some milliseconds for reading files. "Has it changed" is answered from contents and never from
- * times, which git does not keep.
+ * Each step compares the contents of files first (git does not keep times), and says a line only
+ * when it has something to do.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -149,18 +149,6 @@ export const startProduct = async (
   }
 };
 
-export interface Launched {
-  readonly url: string | undefined;
-  readonly configuration: Configuration;
-  readonly dataDirectory: string;
-  /** True when Redis is our own. */
-  readonly embeddedRedis: boolean;
-  /** Logs in to the console, once. Of the embedded default only. */
-  readonly consoleLink: string | undefined;
-  /** Resolves when the product has stopped, with the exit code. */
-  readonly stopped: Promise<number>;
-}
-
 /** Signals within this time count as one: npm passes the terminal's Ctrl-C on again. */
 const sameSignalMs = 1000;
 
@@ -217,7 +205,7 @@ const stopOnSignals = (lameDuckMs: number, hurry: AbortController, stop: () => v
 export const launch = async (
   environment: Environment,
   parts: { readonly api: boolean; readonly workers: boolean },
-): Promise<Launched> => {
+) => {
   // Garbage here dies young: helpers on other cores would cost more than they save.
   setFlagsFromString('--no-parallel-scavenge');
   const loaded = await loadConfiguration(environment.configurationPath);
@@ -296,8 +284,13 @@ export const launch = async (
     url: product.url,
     configuration,
     dataDirectory: environment.dataDirectory,
+    /** True when Redis is our own. */
     embeddedRedis: redis.embedded,
+    /** Logs in to the console, once. Of the embedded default only. */
     consoleLink: redis.embedded ? await product.consoleLink() : undefined,
+    /** Resolves when the product has stopped, with the exit code. */
     stopped,
   };
 };
+
+export type Launched = Awaited<ReturnType<typeof launch>>;
