@@ -1,16 +1,18 @@
 /**
  * The capacity model: what a rate of signatures takes in cores, shards and memory.
  *
- * It is a bottleneck model and knows two things only. An API, a worker and a Redis are single-threaded where it matters,
- * so none does more than one core's work; and all processes of a machine share its cores. Throughput is then the least
- * of what each kind of process, and the machine as a whole, can do at the CPU that one transaction costs each of them.
- * That CPU is measured (bench/scenarios/scale.ts), and the model is held against rates that were measured elsewhere.
+ * It is a bottleneck model and knows two things only. An API, a worker and a Redis are
+ * single-threaded where it matters, so none does more than one core's work; and all processes of a
+ * machine share its cores. Throughput is then the least of what each kind of process, and the
+ * machine as a whole, can do at the CPU that one transaction costs each of them. That CPU is
+ * measured (bench/scenarios/scale.ts), and the model is held against rates that were measured
+ * elsewhere.
  *
- * What it leaves out: waiting in line, the network between machines, and caches that many processes on one machine take
- * from each other. So plans are made with a utilisation well below one.
+ * What it leaves out: waiting in line, the network between machines, and caches that many processes
+ * on one machine take from each other. So plans are made with a utilisation well below one.
  */
 
-/** CPU microseconds that one operation costs each kind of process. `client` is who asks: it shares the bench's cores. */
+/** CPU microseconds of one operation. `client` is the load, which shares the cores. */
 export interface Cost {
   readonly api: number;
   readonly worker: number;
@@ -58,11 +60,11 @@ export const times = (count: number, { api, worker, redis, client }: Cost): Cost
 
 const microsecondsPerSecond = 1_000_000;
 
-/** Who has nothing to do limits nobody, however few of them there are. */
+/** A process that has nothing to do is no limit. */
 const rateOf = (cores: number, microseconds: number): number =>
   microseconds === 0 ? Number.POSITIVE_INFINITY : (cores * microsecondsPerSecond) / microseconds;
 
-/** @returns The rate at which the first part of the deployment is fully used, and which part that is. */
+/** @returns The rate at which the first part is fully used, and which part that is. */
 export const predict = (cost: Cost, { cores, apis, workers, busiestRedisShare }: Deployment): Prediction => {
   const total = cost.api + cost.worker + cost.redis + cost.client;
   const rates: readonly (readonly [Limit, number])[] = [
@@ -75,7 +77,7 @@ export const predict = (cost: Cost, { cores, apis, workers, busiestRedisShare }:
   return { rate, limit };
 };
 
-/** How far two rates are apart, whichever is greater: 1 when they agree, 1.2 when one is a fifth above the other. */
+/** How far two rates are apart: 1 when they agree, 1.2 when one is a fifth above the other. */
 export const errorFactor = (predicted: number, measured: number): number =>
   Math.max(predicted / measured, measured / predicted);
 
@@ -84,7 +86,7 @@ export interface Demand {
   /** How busy a core may be: the rest is for bursts, fail-over and what the model leaves out. */
   readonly utilisation: number;
   readonly retainedBytes: number;
-  /** The part of all transactions on the busiest Redis, for as many shards and nodes. See redis-cluster.ts. */
+  /** The part of all transactions on the busiest Redis. See redis-cluster.ts. */
   readonly shareOfBusiestNode: (shards: number, nodes: number) => number;
 }
 
@@ -104,8 +106,8 @@ const coresFor = (microseconds: number, { signaturesPerSecond, utilisation }: De
   Math.max(1, Math.ceil((signaturesPerSecond * microseconds) / (microsecondsPerSecond * utilisation)));
 
 /**
- * What a steady rate takes. Redis nodes and shards are searched for together, because shards fall on nodes by their
- * names: more shards spread more evenly, and beyond that another node helps.
+ * What a steady rate takes. Redis nodes and shards are searched for together, because shards fall
+ * on nodes by their names: more shards spread more evenly, and beyond that another node helps.
  */
 export const planFor = (cost: Cost, demand: Demand): Plan => {
   const { signaturesPerSecond, utilisation, retainedBytes, shareOfBusiestNode } = demand;

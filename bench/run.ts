@@ -5,21 +5,22 @@
  *     npm run bench -- --small              less than three minutes (without profile and peers)
  *     npm run bench -- --only accept,sign   some scenarios; the rows of the others stay as they are
  *     npm run bench -- --out DIR            results and plots into DIR, not into the project
- *     BENCH_PROFILE=DIR npm run bench …     a CPU profile of every process into DIR (harness/profile.ts)
+ *     BENCH_PROFILE=DIR npm run bench …     CPU profiles into DIR (harness/program.ts)
  *
- * Prints ratios first, then tables, to stdout; progress goes to stderr. Writes `bench/results/latest.json` and the plots
- * in docs/performance/; `npm run docs` puts both into docs/performance.md. Ends with status 1 when a scenario could not
- * be measured. A goal that is not met is said in a line and is no error: machines differ.
+ * Prints ratios first, then tables, to stdout; progress goes to stderr. Writes
+ * `bench/results/latest.json` and the plots in docs/performance/; `npm run docs` puts both into
+ * docs/performance.md. Ends with status 1 when a scenario could not be measured. A goal that is not
+ * met is said in a line and is no error: machines differ.
  *
- * A scenario is a file in bench/scenarios/ of the form in harness/scenario.ts. It starts the product by
- * harness/paraph.ts (dist/, so compile first when you run this file by hand), floors and load generators by
- * harness/program.ts, and measures in rounds by harness/rounds.ts.
+ * A scenario is a file in bench/scenarios/ of the form in harness/scenario.ts. It starts the
+ * product by harness/paraph.ts (dist/, so compile first when you run this file by hand), floors and
+ * load generators by harness/program.ts, and measures in rounds by harness/rounds.ts.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawPlots } from './harness/plot.ts';
-import { project } from './harness/project.ts';
+import { project } from './harness/program.ts';
 import { type BenchRedis, type BenchRedisOptions, startBenchRedis } from './harness/redis.ts';
 import { ratioLine, textTable } from './harness/report.ts';
 import { machineWith, mergeResults, type Run, readResults, writeResults } from './harness/results.ts';

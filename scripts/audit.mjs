@@ -1,10 +1,9 @@
 /**
- * `node scripts/audit.mjs [folder]`: what can be held about the packages that a folder's lock file names.
+ * `node scripts/audit.mjs [folder]`: checks the packages of a folder's lock file.
  *
- * Two halves. What the lock file itself says needs no network: every package comes from the registry and has a checksum,
- * nobody runs a script at installation whom we do not know, licences are ones that we can live with, and what the product
- * is made of is pinned. Whether something is known to be vulnerable only the registry can say; where it does not answer,
- * this says so and passes, unless `--registry` demands an answer.
+ * Without a network: origin, checksums, install scripts, licences, pinned versions. Known
+ * vulnerabilities are asked of the registry; where it does not answer, this says so and passes,
+ * unless `--registry` demands an answer.
  */
 import './node-version.mjs';
 import { readFileSync } from 'node:fs';
@@ -15,7 +14,7 @@ import { run } from './run.mjs';
 
 const registry = 'https://registry.npmjs.org/';
 
-/** Scripts at installation run with the rights of whoever installs. These two choose a binary, and can do without. */
+/** Install scripts run with the user's rights. These two choose a binary. */
 const knownInstallScripts = ['esbuild', 'msgpackr-extract'];
 
 const licences = [
@@ -31,25 +30,25 @@ const licences = [
 /** Of tools that are never handed on with the product. */
 const licencesOfTools = [...licences, 'MPL-2.0', 'BlueOak-1.0.0', 'CC0-1.0', 'CC-BY-4.0', 'Python-2.0'];
 
-/** What the product is made of, and what decides whether its sources are right: other versions come by our hand only. */
+/** What the product is made of, and what checks its sources. */
 const pinned = [
   ...['@hono/node-server', 'bullmq', 'hono', 'ioredis', 'jose', 'xstate', 'zod'],
   ...['@biomejs/biome', 'fast-check', 'typescript', 'vitest'],
 ];
 
 /**
- * @typedef {{ dependencies?: Record<string, string>, devDependencies?: Record<string, string> }} Manifest
- * @typedef {Manifest & {
- *   version?: string, resolved?: string, integrity?: string, license?: string, link?: boolean, dev?: boolean,
- *   optional?: boolean, os?: string[], cpu?: string[], libc?: string[], hasInstallScript?: boolean,
- * }} Package
+ * @typedef {{ dependencies?: Record<string, string>, devDependencies?: Record<string, string> }}
+ *   Manifest
+ * @typedef {Manifest & { version?: string, resolved?: string, integrity?: string, license?: string,
+ *   link?: boolean, dev?: boolean, optional?: boolean, os?: string[], cpu?: string[], libc?:
+ *   string[], hasInstallScript?: boolean, }} Package
  * @typedef {{ lockfileVersion?: number, packages?: Record<string, Package> }} Lock
  */
 
 /** @param {string} path `node_modules/a/node_modules/@b/c` */
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** A binary for another platform, which the machine that wrote the lock file could not fetch (see DECISIONS.md). */
+/** A binary for another platform, which could not be fetched here (see DECISIONS.md). */
 const isForeignBinary = (/** @type {Package} */ entry) =>
   entry.optional === true &&
   entry.os !== undefined &&
@@ -85,8 +84,9 @@ function problemsOfPackage(/** @type {string} */ path, /** @type {Package} */ en
  *
  * @param {Manifest} manifest
  * @param {Lock} lock
- * @returns {{ problems: string[], packages: number, withoutChecksum: string[] }} `withoutChecksum` are binaries for other
- *   platforms: where they are installed, the registry is trusted as it is reached.
+ * @returns {{ problems: string[], packages: number, withoutChecksum: string[] }} `withoutChecksum`
+ *   are binaries for other platforms: where they are installed, the registry is trusted as it is
+ *   reached.
  */
 export function auditLock(manifest, lock) {
   const { '': root, ...packages } = lock.packages ?? {};
@@ -133,8 +133,8 @@ async function askRegistry(/** @type {string} */ folder) {
   const runner = process.env.npm_execpath;
   const [command, ...leading] = runner?.endsWith('npm-cli.js') ? [process.execPath, runner] : ['npm'];
   const question = ['audit', '--omit=dev', '--audit-level=high', '--json', '--package-lock-only'];
-  const patience = ['--fetch-retries=0', '--fetch-timeout=20000', '--loglevel=silent'];
-  const { output } = await run(command, [...leading, ...question, ...patience], {
+  const timeouts = ['--fetch-retries=0', '--fetch-timeout=20000', '--loglevel=silent'];
+  const { output } = await run(command, [...leading, ...question, ...timeouts], {
     cwd: folder,
     output: 'kept',
   });

@@ -1,7 +1,8 @@
 /**
- * `npm run check`: everything that must hold before a commit, cheapest first; stops at the first that does not.
+ * `npm run check`: everything that must hold before a commit, cheapest first; stops at the first
+ * that does not.
  *
- * `--no-tests` leaves the tests out, for whoever has just run them.
+ * `--no-tests` leaves the tests out.
  */
 import './node-version.mjs';
 

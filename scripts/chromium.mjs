@@ -1,9 +1,4 @@
-/**
- * Finds the Chromium that the browser tests drive.
- *
- * playwright-core brings no browser of its own, and a download of some hundred megabytes is not a test run's business: the
- * system's Chromium is used, and where there is none the browser tests are left out with a word.
- */
+/** Finds the system's Chromium for the browser tests: playwright-core brings no browser. */
 import { accessSync, constants } from 'node:fs';
 
 const usualPlaces = [
@@ -16,7 +11,7 @@ const usualPlaces = [
 ];
 
 /**
- * @param {Record<string, string | undefined>} [environment]  CHROMIUM_PATH, when set, is the only place looked at.
+ * @param {Record<string, string | undefined>} [environment] CHROMIUM_PATH is the only place, if set.
  * @returns {string | undefined} An executable file.
  */
 export function findChromium(environment = process.env) {

@@ -1,6 +1,6 @@
 /**
- * Fills the tables of docs/configuration.md from the schemas of environment and configuration file; the prose around them
- * is written by hand. With `--check` it compares.
+ * Fills the tables of docs/configuration.md from the schemas of environment and configuration file;
+ * the prose around them is written by hand. With `--check` it compares.
  */
 import { configurationSchema } from '../src/configuration/schema.ts';
 import { environmentSchema } from '../src/environment.ts';

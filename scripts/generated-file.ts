@@ -42,7 +42,7 @@ export const writeOrCheck = (
 
 const lineWidth = 110;
 
-/** Lists of plain values stand on one line where they fit: the layout that the project's formatter would give. */
+/** Lists of plain values stand on one line where they fit, as the formatter has it. */
 const inline = (text: string): string =>
   text.replaceAll(
     /^( *)(.*)\[\n((?: *(?:"(?:[^"\\]|\\.)*"|[\d.-]+|true|false|null),?\n)+) *\](,?)$/gm,

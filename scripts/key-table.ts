@@ -1,11 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Prints the keys of a schema as a Markdown table, so that no default or meaning is typed by hand into a document.
- *
- * It walks the JSON Schema that zod derives for the *input*, which is what people write: before defaults are filled
- * in and before anything is transformed.
- */
+/** What is read of the JSON Schema that zod derives for the input. */
 interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
@@ -23,12 +18,17 @@ const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 
 const variantsOf = (schema: JsonSchema): readonly JsonSchema[] => schema.oneOf ?? schema.anyOf ?? [];
 
+/** Has one row: the text above the table says what a rate is. */
+const isRate = ({ properties = {} }: JsonSchema): boolean =>
+  Object.keys(properties).join() === 'requests,perSeconds';
+
 /** Several ways to write one string are one type to the reader. */
 const typeOf = (schema: JsonSchema): string => {
   if (schema.enum !== undefined) return schema.enum.map(code).join(' ');
   if (schema.const !== undefined) return code(schema.const);
   if (schema.type === 'array')
     return `list of ${schema.items === undefined ? 'anything' : typeOf(schema.items)}`;
+  if (isRate(schema)) return 'rate';
   const variants = variantsOf(schema);
   if (variants.length > 0) return [...new Set(variants.map(typeOf))].join(' or ');
   return schema.type ?? 'anything';
@@ -36,6 +36,10 @@ const typeOf = (schema: JsonSchema): string => {
 
 const defaultOf = (schema: JsonSchema, required: boolean): string => {
   if (required) return 'required';
+  if (isRate(schema)) {
+    const { requests, perSeconds } = schema.properties ?? {};
+    return requests?.default === undefined ? '' : `${requests.default} in ${perSeconds?.default} s`;
+  }
   // An object's default is the sum of its keys' defaults, which have their own rows.
   if (schema.default === undefined || schema.properties !== undefined) return '';
   return code(schema.default);
@@ -46,7 +50,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 const row = (path: string, schema: JsonSchema, required: boolean): string =>
   `| \`${path}\` | ${cell(typeOf(schema))} | ${cell(defaultOf(schema, required))} | ${cell(schema.description ?? '')} |`;
 
-/** @param seen Objects already printed, by their keys: a shape that occurs twice is referred to, not repeated. */
+/** @param seen Objects already printed, by their keys: a repeated shape is referred to. */
 const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): readonly string[] => {
   if (schema.items !== undefined) return rowsOf(`${prefix}[]`, schema.items, seen);
   const variants = variantsOf(schema).flatMap((variant) => {
@@ -54,7 +58,7 @@ const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): 
     return kind === undefined ? [] : rowsOf(`${prefix}(${String(kind)})`, variant, seen);
   });
   const { properties, required = [] } = schema;
-  if (properties === undefined) return variants;
+  if (properties === undefined || isRate(schema)) return variants;
   const shape = JSON.stringify(properties);
   const earlier = seen.get(shape);
   if (earlier !== undefined) return [`| \`${prefix}.…\` | | | The keys of \`${earlier}\`. |`];
@@ -67,7 +71,7 @@ const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): 
   });
 };
 
-/** The Markdown table of an object schema's keys: path, type, default, meaning. Ends with a line feed. */
+/** The Markdown table of an object schema's keys. Ends with a line feed. */
 export const keyTable = (schema: z.ZodType): string => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...rowsOf('', json, new Map()), ''].join(
@@ -76,7 +80,8 @@ export const keyTable = (schema: z.ZodType): string => {
 };
 
 /**
- * Puts a table between `<!-- table: name -->` and the next `<!-- end -->` of a document, in place of what is there.
+ * Puts a table between `<!-- table: name -->` and the next `<!-- end -->` of a document, in place
+ * of what is there.
  *
  * @returns The document unchanged when it has no such place.
  */

@@ -1,8 +1,9 @@
 /**
- * Fills the measured blocks of docs/limits.md from the results of `npm run overload` and `npm run soak`. With `--check` it
- * compares.
+ * Fills the measured blocks of docs/limits.md from the results of `npm run overload` and `npm run
+ * soak`. With `--check` it compares.
  *
- * A block lies between `<!-- limits:NAME -->` and `<!-- /limits -->`; the prose around it is written by hand.
+ * A block lies between `<!-- limits:NAME -->` and `<!-- /limits -->`; the prose around it is
+ * written by hand.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,7 @@
 /**
- * Ends with one sentence on a Node that is too old.
- *
- * Every script imports this first and the rest dynamically, because a module that uses newer syntax would fail to parse,
- * with a syntax error for a message, before any check could run. So nothing newer than 2019 may stand in this file.
+ * Ends with one sentence on a Node that is too old. Every script imports this first and the rest
+ * dynamically, because newer syntax would fail to parse before the check. So this file uses no
+ * syntax newer than 2019.
  */
 var required = [20, 19];
 var found = process.versions.node.split('.').map(Number);

@@ -1,10 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `paraph` command of a clone. An installation without sources (the container image) runs dist/src/cli/paraph.js.
- *
- * It brings the clone up to date as `npm start` does, so that the first command a newcomer types works, and a developer
- * never runs what was compiled before the last edit. What that prints goes to stderr. Only `paraph start` needs a Redis of
- * its own; the others talk to a Paraph or a Redis that runs.
+ * The `paraph` command of a clone: brings the clone up to date as `npm start` does, then runs
+ * dist/src/cli/paraph.js, as the container image does. Only `paraph start` needs a Redis of its own.
  */
 import './node-version.mjs';
 

@@ -1,6 +1,6 @@
 /**
- * Fills the measured blocks of docs/performance.md, and draws its plots, from bench/results/latest.json. With `--check` it
- * compares.
+ * Fills the measured blocks of docs/performance.md, and draws its plots, from
+ * bench/results/latest.json. With `--check` it compares.
  */
 import { fillBenchBlocks } from '../bench/harness/document.ts';
 import { drawPlot } from '../bench/harness/plot.ts';

@@ -1,10 +1,6 @@
 /**
- * `npm run bench`, `npm run faults` and their like: set-up, then one of the project's own programs.
- *
- * node scripts/program.mjs <file.ts> [arguments]
- *
- * What these programs measure or torment is the product as users run it, so it is compiled first; the programs themselves
- * run from their source.
+ * `node scripts/program.mjs <file.ts> [arguments]`: `npm run bench` and the like. They measure the
+ * compiled product, and run from their source.
  */
 import './node-version.mjs';
 

@@ -1,8 +1,6 @@
 /**
- * The JSON Schema of what lies in the queues, made from the schemas that the workers know.
- *
- * The queue itself takes any MSS_SignatureReq, and the worker checks it against the protocol. Whoever writes one wants to
- * know what that is, so the schema here has the protocol's own in its place, under the rules of the default configuration.
+ * The JSON Schema of what lies in the queues, made from the schemas of the workers, with the
+ * protocol's own schema of MSS_SignatureReq under the rules of the default configuration.
  */
 import { z } from 'zod';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';

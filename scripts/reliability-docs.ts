@@ -1,7 +1,9 @@
 /**
- * Fills the measured blocks of docs/reliability.md from test/faults/results. With `--check` it compares.
+ * Fills the measured blocks of docs/reliability.md from test/faults/results. With `--check` it
+ * compares.
  *
- * A block lies between `<!-- faults:NAME -->` and `<!-- /faults -->`; the prose around it is written by hand.
+ * A block lies between `<!-- faults:NAME -->` and `<!-- /faults -->`; the prose around it is
+ * written by hand.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,8 @@
 /**
  * Runs other programs on behalf of `npm start`, `npm test` and `npm run check`.
  *
- * Ctrl-C reaches the child by itself (same foreground group), `kill` does not: so a signal that arrives while a child runs
- * is handed on, and once the child has ended this process ends of the same signal, as if it had never stood in between.
+ * Ctrl-C reaches the child by itself, `kill` does not: so a signal is passed on to the child, and
+ * this process then ends of the same signal.
  */
 import { spawn } from 'node:child_process';
 
@@ -13,8 +13,8 @@ const handedOn = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @param {string} command
  * @param {readonly string[]} commandArguments
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'errors' | 'kept' }} [options]
- *   `shown` (the default) lets the child write to the terminal, `errors` sends all it writes to stderr, `kept` collects it.
- * @returns {Promise<{ status: number, output: string }>} `status` 127 when the command could not be started.
+ *   Output: to the terminal (the default), all of it to stderr, or collected.
+ * @returns {Promise<{ status: number, output: string }>} `status` 127 when it could not be started.
  */
 export async function run(command, commandArguments, options = {}) {
   const mode = options.output ?? 'shown';

@@ -1,8 +1,8 @@
 /**
  * What a fresh clone lacks: the packages, the compiled program, a Redis.
  *
- * Each step looks first and says a line only when it has something to do, so the second start pays some milliseconds
- * for reading files. "Has it changed" is answered from contents and never from times, which git does not keep.
+ * Each step compares the contents of files first (git does not keep times), and says a line only
+ * when it has something to do.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -47,7 +47,7 @@ export async function runScript(main) {
   }
 }
 
-/** What package-lock.json and npm's own record of node_modules were when `npm ci` had succeeded, as one hash. */
+/** A hash of package-lock.json and npm's own record after a successful `npm ci`. */
 const installedFile = join(project, 'node_modules', '.paraph-lock');
 
 /** Installs the packages of package-lock.json, the development ones too, unless they are there. */
@@ -67,8 +67,8 @@ export async function ensurePackages() {
 }
 
 /**
- * Installed by us and untouched since, or by the developer's own `npm install`, which leaves every package of the lock
- * file in npm's record. Optional packages are those of other platforms.
+ * Installed by us and untouched since, or by the developer's own `npm install`, which leaves every
+ * package of the lock file in npm's record. Optional packages are those of other platforms.
  */
 function packagesAreInstalled() {
   try {
@@ -107,7 +107,7 @@ export function isBuilt() {
   return readOr(fingerprintFile, '') === fingerprintOfSources();
 }
 
-/** Compiles into dist/ when it is missing or its sources have other contents than when it was made. */
+/** Compiles into dist/ when it is missing or its sources have changed. */
 export async function ensureBuilt() {
   if (isBuilt()) return;
   await exclusively(async () => {
@@ -117,7 +117,7 @@ export async function ensureBuilt() {
   });
 }
 
-/** Compiles unconditionally, into an empty dist/: what has no source any more may not be importable. */
+/** Compiles into an empty dist/, so that nothing without a source stays importable. */
 export async function build() {
   const fingerprint = fingerprintOfSources();
   rmSync(join(project, 'dist'), { recursive: true, force: true });
@@ -155,8 +155,8 @@ function filesBelow(/** @type {string} */ directory) {
 }
 
 /**
- * Finds or fetches a redis-server, unless the environment names a running Redis, and puts its path into
- * PARAPH_REDIS_SERVER, where this process's program and every child finds it.
+ * Finds or fetches a redis-server, unless the environment names a running Redis, and puts its path
+ * into PARAPH_REDIS_SERVER, where this process's program and every child finds it.
  *
  * @param {string | undefined} runningRedis  The address that makes a binary unnecessary.
  */
@@ -173,9 +173,10 @@ export function tool(/** @type {string} */ path) {
 }
 
 /**
- * Keeps a second set-up, in another terminal, from deleting node_modules or dist under the hands of the first. A symbolic
- * link is created and filled in one step. Advisory and simple: when two find a dead holder's link at the same moment, both
- * may work, and one of them may fail and has to be started again.
+ * Keeps a second set-up, in another terminal, from deleting node_modules or dist under the hands of
+ * the first. A symbolic link is created and filled in one step. Advisory and simple: when two find
+ * a dead holder's link at the same moment, both may work, and one of them may fail and has to be
+ * started again.
  *
  * @param {() => Promise<void>} work
  */

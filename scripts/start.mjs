@@ -1,12 +1,10 @@
 /**
  * `npm start`: a fresh clone becomes a running Paraph.
  *
- * The program is imported into this process and not started as a child: there is then no one in between who would have to
- * hand on signals, and Ctrl-C or `kill` reach the code that knows how to stop.
- *
- * Above this process stands npm, and with some shells a `sh` between the two, which dies of the SIGTERM that npm hands on
- * without a word to its child. package.json says `exec node …` against that; where this is not honoured, losing the
- * parent is taken for the SIGTERM that it should have passed on. Only under npm: a start in the background may outlive its shell.
+ * The program is imported into this process, so that signals reach it. With some shells a `sh`
+ * stands between npm and this process, and dies of SIGTERM without passing it on. package.json says
+ * `exec node …` against that; where this is not honoured, losing the parent counts as SIGTERM. Only
+ * under npm: a start in the background may outlive its shell.
  */
 import './node-version.mjs';
 

@@ -15,7 +15,6 @@ import('./setup.mjs').then((setup) =>
     const { run } = await import('./run.mjs');
 
     const chromium = findChromium();
-    // Whoever chose a project has chosen.
     const chosen = process.argv.includes('--project') ? [] : ['--project', 'unit', '--project', 'browser'];
     if (chosen.length > 0) {
       setup.say(

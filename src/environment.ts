@@ -1,19 +1,18 @@
 import { z } from 'zod';
 
 /**
- * The environment variables: what differs between two machines that run the same configuration file, and the two
- * secrets that do not belong into a file (the master key, and a password inside REDIS_URL).
+ * The environment variables: what differs between two machines with the same configuration file,
+ * and two secrets (the master key, and a password inside REDIS_URL). This is the only file that
+ * reads `process.env`.
  *
- * This is the only file that reads `process.env`. Everybody else is handed the object below, so a test never has to
- * change the environment and a misspelt variable is found in one place.
- *
- * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing". The master key is the
- * exception: a production whose secret did not arrive must not start with a fresh one and find its users' keys unreadable.
+ * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing".
+ * An empty master key is an error: a service whose secret did not arrive must not start with a
+ * fresh one.
  */
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** One node, the socket of a Redis on this machine (which is what the embedded one has), or the nodes of a cluster. */
+/** One node, a socket on this machine, or the nodes of a cluster. */
 const isRedisAddress = (text: string): boolean =>
   /^unix:\/\S+$/.test(text) || text.split(',').every((node) => /^rediss?:\/\/\S+$/.test(node.trim()));
 
@@ -21,6 +20,8 @@ const isMasterKey = (text: string): boolean => {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.length === 32 && bytes.toString('base64url') === text;
 };
+
+const flag = z.enum(['0', '1', 'false', 'true']).transform((text) => text === '1' || text === 'true');
 
 export const environmentSchema = z.object({
   PORT: z
@@ -53,15 +54,11 @@ export const environmentSchema = z.object({
       'Secret under which the keys of users and of the certificate authority are stored: base64url of 32 bytes. Without it one is created in PARAPH_DATA.',
     hint: 'base64url of 32 bytes (43 characters)',
   }),
-  PARAPH_NEW_AUTHORITY: z
-    .enum(['0', '1', 'false', 'true'])
-    .transform((flag) => flag === '1' || flag === 'true')
-    .optional()
-    .meta({
-      description:
-        'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, 0 never. Without it, when nothing says that the key was used (see reliability.md, An empty Redis).',
-      hint: '1, true, 0 or false',
-    }),
+  PARAPH_NEW_AUTHORITY: flag.optional().meta({
+    description:
+      'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, 0 never. Without it, when nothing says that the key was used (see reliability.md, An empty Redis).',
+    hint: '1, true, 0 or false',
+  }),
   PARAPH_LOG_LEVEL: z
     .enum(logLevels)
     .default('info')
@@ -70,35 +67,33 @@ export const environmentSchema = z.object({
     description: 'The program that serves the private Redis. `npm start` finds or fetches it.',
     hint: 'a program',
   }),
-  PARAPH_NO_DOWNLOAD: z
-    .enum(['0', '1', 'false', 'true'])
-    .transform((flag) => flag === '1' || flag === 'true')
-    .prefault('0')
-    .meta({
-      description: 'Never fetch a missing `redis-server`; say what to install instead.',
-      hint: '1, true, 0 or false',
-    }),
+  PARAPH_NO_DOWNLOAD: flag.prefault('0').meta({
+    description: 'Never fetch a missing `redis-server`; say what to install instead.',
+    hint: '1, true, 0 or false',
+  }),
 });
 
-export interface Environment {
-  readonly port: number;
-  readonly host: string;
-  readonly configurationPath: string | undefined;
-  readonly dataDirectory: string;
-  readonly redisUrl: string | undefined;
-  /** Secret: never log this object whole. */
-  readonly masterKey: string | undefined;
-  /** Whether a Redis without a certificate authority may get one. Undefined: when the master key is new. */
-  readonly newAuthority: boolean | undefined;
-  readonly logLevel: (typeof logLevels)[number];
-  readonly redisServer: string;
-}
+const named = (values: z.output<typeof environmentSchema>) => ({
+  port: values.PORT,
+  host: values.HOST,
+  configurationPath: values.PARAPH_CONFIG,
+  dataDirectory: values.PARAPH_DATA,
+  redisUrl: values.REDIS_URL,
+  masterKey: values.PARAPH_MASTER_KEY,
+  /** Whether a new authority may be made. Undefined: when the master key is new. */
+  newAuthority: values.PARAPH_NEW_AUTHORITY,
+  logLevel: values.PARAPH_LOG_LEVEL,
+  redisServer: values.PARAPH_REDIS_SERVER,
+});
+
+/** Holds the master key: never log it whole. */
+export type Environment = Readonly<ReturnType<typeof named>>;
 
 /**
  * Reads and checks the variables above.
  *
- * @throws An Error that names every bad variable and what it must be, never its value: the process cannot start, and
- *   the message goes to a log that others read.
+ * @throws An Error that names every bad variable and what it must be, never its value, because it
+ *   goes to a log.
  */
 export const readEnvironment = (
   variables: Readonly<Record<string, string | undefined>> = process.env,
@@ -107,22 +102,9 @@ export const readEnvironment = (
     Object.entries(variables).filter(([name, value]) => value !== '' || name === 'PARAPH_MASTER_KEY'),
   );
   const parsed = environmentSchema.safeParse(given);
-  if (!parsed.success) {
-    const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
-    throw new Error([...names].map((name) => `${name} must be ${hintOf(name)}`).join('; '));
-  }
-  const values = parsed.data;
-  return {
-    port: values.PORT,
-    host: values.HOST,
-    configurationPath: values.PARAPH_CONFIG,
-    dataDirectory: values.PARAPH_DATA,
-    redisUrl: values.REDIS_URL,
-    masterKey: values.PARAPH_MASTER_KEY,
-    newAuthority: values.PARAPH_NEW_AUTHORITY,
-    logLevel: values.PARAPH_LOG_LEVEL,
-    redisServer: values.PARAPH_REDIS_SERVER,
-  };
+  if (parsed.success) return named(parsed.data);
+  const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
+  throw new Error([...names].map((name) => `${name} must be ${hintOf(name)}`).join('; '));
 };
 
 const hintOf = (name: string): string => {

@@ -1,8 +1,8 @@
 /**
- * The log: one line of JSON for each step, correlated by MSSP_TransID and AP_TransID.
+ * The log: one line of JSON for each step, with MSSP_TransID and AP_TransID.
  *
- * What is logged is chosen member by member; no request, header or job is ever logged whole. The redaction below is the
- * second line of defence, for the day when somebody does.
+ * Members are chosen one by one; no request, header or job is logged whole. The redaction below is
+ * a second defence.
  */
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
@@ -24,20 +24,21 @@ const secretNames = [
   'session_token',
 ];
 
-/** What waits for a reader who has stopped reading; what comes beyond it is dropped. */
-const mostUnwritten = 16 * 1024 * 1024;
+/** When the reader has stopped reading, lines beyond this are dropped. */
+const maxUnwrittenBytes = 16 * 1024 * 1024;
 
-/** Lines go out together when they are so many characters, or so late: a write for each costs more than the line does. */
-const writtenAtOnce = 16 * 1024;
-const writtenEveryMs = 100;
+/** Lines are written together after so many characters or so long. */
+const flushCharacters = 16 * 1024;
+const flushMs = 100;
 
 /**
- * Collects the lines itself: the library's way (`minLength`) measures all that it has at every line, and copies it for that.
+ * Collects the lines itself: pino's `minLength` measures and copies all that it holds at every
+ * line.
  *
  * An orderly end writes what is left; a kill may cost the last lines.
  */
 const standardOutput = (): DestinationStream => {
-  const output = pino.destination({ dest: 1, sync: false, maxLength: mostUnwritten });
+  const output = pino.destination({ dest: 1, sync: false, maxLength: maxUnwrittenBytes });
   let lines = '';
   const flush = (): void => {
     if (lines === '') return;
@@ -45,71 +46,69 @@ const standardOutput = (): DestinationStream => {
     lines = '';
     output.write(text);
   };
-  setInterval(flush, writtenEveryMs).unref();
+  setInterval(flush, flushMs).unref();
   process.once('exit', () => {
     try {
       output.flushSync();
       writeSync(1, lines);
     } catch {
-      // Nobody reads any more.
+      // The reader is gone.
     }
   });
   return {
     write: (line) => {
       lines += line;
-      if (lines.length >= writtenAtOnce) flush();
+      if (lines.length >= flushCharacters) flush();
     },
   };
 };
 
-export const createLogger = (level: string, destination?: DestinationStream): Logger => {
-  const options = {
-    level,
-    base: null,
-    redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[secret]' },
-  };
-  return pino(options, destination ?? standardOutput());
-};
+export const createLogger = (level: string, destination: DestinationStream = standardOutput()): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      redact: {
+        paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+        censor: '[secret]',
+      },
+    },
+    destination,
+  );
 
 /**
- * Two kinds of errors quote what they choked on: a parser its text, which may be a job's data, and Redis the arguments of
- * a command that it does not know.
+ * Name, code and message; never a command, a job or a stack. A parser's message quotes its text,
+ * which may be a job's data, and Redis quotes the arguments of a command that it does not know.
  */
-const messageOf = (error: Error): string =>
-  error instanceof SyntaxError
-    ? 'a text could not be read'
-    : error.message.replace(/, with args beginning with.*$/s, '').slice(0, 300);
-
-/** Of an error only name, code and message are logged, never what hangs on it: a command, a job, a stack. */
-const describe = (error: Error): { error: string; code?: unknown; message: string } => ({
+const describe = (error: Error): object => ({
   error: error.name,
   ...('code' in error && { code: error.code }),
-  message: messageOf(error),
+  message:
+    error instanceof SyntaxError
+      ? 'a text could not be read'
+      : error.message.replace(/, with args beginning with.*$/s, '').slice(0, 300),
 });
 
-/** Redis being away makes every connection complain at every try; once in a while is enough. */
+/** The same error is logged once in so long: while Redis is away every try reports it. */
 const quietMs = 5000;
 
-/** One connection may be the queue's, a worker's and the process's own at once, and each of them tells of its troubles. */
-const said = new WeakMap<Logger, Map<string, number>>();
+/** Shared by all logs of a process, because one connection reports to several of them. */
+const loggedAt = new WeakMap<Logger, Map<string, number>>();
 
 const createTrouble = (logger: Logger, now: () => number): ((error: Error) => void) => {
-  const lastSaid = said.get(logger) ?? new Map<string, number>();
-  said.set(logger, lastSaid);
+  const latest = loggedAt.get(logger) ?? new Map<string, number>();
+  loggedAt.set(logger, latest);
   return (error) => {
     const key = `${error.name} ${error.message}`.slice(0, 120);
     const time = now();
-    if (time - (lastSaid.get(key) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
-    if (lastSaid.size > 1000) lastSaid.clear();
-    lastSaid.set(key, time);
+    if (time - (latest.get(key) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    if (latest.size > 1000) latest.clear();
+    latest.set(key, time);
     logger.error(describe(error), 'trouble');
   };
 };
 
-/**
- * For lines whose members are all written down here, and hold nothing secret: looking for secrets in each of them costs
- * ten times what the line does.
- */
+/** Without redaction, which costs ten times the line: for fixed members without secrets. */
 const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
 export const createStepLog = (parent: Logger, now: () => number): StepLog => {
@@ -129,7 +128,6 @@ export const createStepLog = (parent: Logger, now: () => number): StepLog => {
   };
 };
 
-/** An origin is scheme, host and port of what the operator has configured. */
 export const createUpstreamLog = (parent: Logger): UpstreamLog => {
   const logger = forFixedMembers(parent);
   return {
@@ -147,7 +145,6 @@ export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
   };
 };
 
-/** Audit events carry `audit: true`, so that they can be told from everything else and kept longer. */
 export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
   const logger = forFixedMembers(parent);
   return {
@@ -160,7 +157,7 @@ export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
   };
 };
 
-/** The audit log of the people who run the service, once more in the process's own log. */
+/** Repeats the audit log of the operators in the process's log. */
 export const createAuditLog = (parent: Logger): AuditLog => {
   const logger = forFixedMembers(parent);
   return {
@@ -168,7 +165,7 @@ export const createAuditLog = (parent: Logger): AuditLog => {
   };
 };
 
-/** Callbacks are named by id; addresses stay out, which may hold more than a host. */
+/** Names callbacks by id, because an address may hold a secret. */
 export const createCallbackLog = (parent: Logger): CallbackLog => {
   const logger = forFixedMembers(parent);
   return {

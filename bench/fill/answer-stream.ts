@@ -1,7 +1,8 @@
 /**
- * People who answer: a producer in a process of its own that brings signatures to pending transactions, by the way that
- * phones and upstream services take (transactions/answers.ts), at a steady rate whether or not the last answer is
- * through. Each signature is real, made with the user's own key, because the worker verifies what comes from elsewhere.
+ * People who answer: a producer in a process of its own that brings signatures to pending
+ * transactions, by the way that phones and upstream services take (transactions/answers.ts), at a
+ * steady rate whether or not the last answer is through. Each signature is real, made with the
+ * user's own key, because the worker verifies what comes from elsewhere.
  *
  * Making keys and signatures takes longer than anything that is measured, so it is done before.
  */
@@ -20,7 +21,29 @@ import { createEndings } from '../../src/transactions/endings.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { openShards } from '../../src/transactions/shards.ts';
 import { serveParent } from '../harness/program.ts';
-import type { AnswerQuestion, AnswerStream, AnswerStreamResult } from './answer-stream-client.ts';
+
+interface AnswerStream {
+  readonly redisUrl: string;
+  /** Of the service, because the answers are signed with its users' keys. Base64url of 32 bytes. */
+  readonly masterKey: string;
+  /** So many of the pending transactions, picked at random, are answered… */
+  readonly count: number;
+  /** … at this steady rate. */
+  readonly perSecond: number;
+}
+
+export interface AnswerStreamResult {
+  readonly count: number;
+  /** From the moment the answer is given to the event of completion. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** `prepare` makes and keeps the signatures, so that the stream itself costs next to nothing. */
+export type AnswerQuestion =
+  | { readonly kind: 'prepare'; readonly stream: AnswerStream }
+  | { readonly kind: 'answer'; readonly stream: AnswerStream };
 
 const prefix = 'paraph';
 const firstAttempt = 1;

@@ -4,7 +4,7 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { type ParaphProcess, startParaph } from '../harness/paraph.ts';
 import type { BenchRedis } from '../harness/redis.ts';
-import type { BenchContext } from '../harness/scenario.ts';
+import { type BenchContext, own } from '../harness/scenario.ts';
 import { median } from '../harness/statistics.ts';
 import type { HttpLoader } from '../load/http-load-client.ts';
 import { signBody } from '../load/requests.ts';
@@ -25,20 +25,14 @@ export interface CrowdService {
   readonly worker: ParaphProcess;
   /** How many sleep until somebody answers, or their deadline. */
   pending(): Promise<number>;
-  /** The same, and those who let it ring to the end: on a slow machine the first may have, before the last are there. */
+  /** The same, and those whose deadline has passed meanwhile. */
   rung(): Promise<number>;
 }
 
-export const startService = async (
-  { redis: newRedis, atEnd }: BenchContext,
-  masterKey: string,
-): Promise<CrowdService> => {
-  const redis = await newRedis();
-  const start = async (part: 'api' | 'worker'): Promise<ParaphProcess> => {
-    const started = await startParaph({ part, redisUrl: redis.url, configuration, masterKey });
-    atEnd(started.stop);
-    return started;
-  };
+export const startService = async (context: BenchContext, masterKey: string): Promise<CrowdService> => {
+  const redis = await context.redis();
+  const start = (part: 'api' | 'worker'): Promise<ParaphProcess> =>
+    own(context, startParaph({ part, redisUrl: redis.url, configuration, masterKey }));
   const api = await start('api');
   const worker = await start('worker');
   const pending = (): Promise<number> => redis.client.zcard(signaturesKey('delayed'));
@@ -46,7 +40,7 @@ export const startService = async (
   return { redis, api, worker, pending, rung: async () => (await lapsed()) + (await pending()) };
 };
 
-/** A request to a person of the crowd. The number is in the MSISDN, so each request has a phone of its own. */
+/** A request to a phone of its own: the number of the request is in the MSISDN. */
 const templateFor = (timeoutSeconds: number): string =>
   JSON.stringify(signBody({ mode: 'asynch', msisdn: '+41{{n}}', timeoutSeconds })).replace(
     '"B{{n}}"',
@@ -55,7 +49,7 @@ const templateFor = (timeoutSeconds: number): string =>
 
 export const signUrl = ({ api }: CrowdService): string => `${api.url}/rest/service/sign`;
 
-/** Sends so many requests and waits until every phone rings. @returns Seconds from the first request to the last ring. */
+/** Rings so many phones. @returns Seconds from the first request to the last ring. */
 export const ring = async (
   loader: HttpLoader,
   service: CrowdService,

@@ -1,4 +1,4 @@
-/** The indexer in a process of its own, so that what it costs others is what it takes of the machine. */
+/** The indexer in a process of its own. */
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import { connectForBlocking, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
 import { serveParent } from '../harness/program.ts';

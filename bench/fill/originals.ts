@@ -1,10 +1,10 @@
-/** The real transactions that copies are made of: one that was signed and one that failed, through the product. */
+/** One real signed and one real failed transaction, of which copies are made. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { signTemplate } from '../load/requests.ts';
 import { type EndedKind, signaturesKey } from './retained.ts';
 
-/** Test numbers: a robot with P-256, and somebody who cancels. */
+/** Test numbers: a robot with P-256, and a person who cancels. */
 const numbers: Record<EndedKind, string> = { signed: '+41700092501', failed: '+41000092401' };
 const patienceMs = 10_000;
 

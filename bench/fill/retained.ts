@@ -1,11 +1,14 @@
 /**
- * Many finished transactions within seconds: one real one of a kind is made through the product, and Redis copies it.
+ * Many finished transactions within seconds: one real one of a kind is made through the product,
+ * and Redis copies it.
  *
- * A copy is what the product leaves behind: the job's hash, value for value but for the seal, which names the transaction, and
- * its place in BullMQ's sorted set of ended jobs. The deduplication key is gone by then and the event stream is trimmed, so there is nothing else. Ids are
- * fresh and well formed, and times are the copy's own, so status finds each of them and retention sees different ages.
+ * A copy is what the product leaves behind: the job's hash, value for value but for the seal, which
+ * names the transaction, and its place in BullMQ's sorted set of ended jobs. The deduplication key
+ * is gone by then and the event stream is trimmed, so there is nothing else. Ids are fresh and well
+ * formed, and times are the copy's own, so status finds each of them and retention sees different
+ * ages.
  *
- * The ids are numbered: whoever asks for their status names one without a list of a million.
+ * The ids are numbered, so that status requests need no list of a million.
  */
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
@@ -44,7 +47,10 @@ const resealing = async (
   };
 };
 
-/** KEYS: the original, the set of ended jobs. ARGV: key prefix, id prefix, first number, count, its time, ms between, its seal, those of the copies. */
+/**
+ * KEYS: the original, the set of ended jobs. ARGV: key prefix, id prefix, first number, count, its
+ * time, ms between, its seal, those of the copies.
+ */
 const copyScript = `
 local first, count, at, step = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local made = 0
@@ -66,9 +72,9 @@ for n = first, first + count - 1 do
 end
 return made`;
 
-/** Enough to make the round trip small, few enough that nobody else waits for long. */
+/** Enough to make the round trip small, few enough not to hold up Redis. */
 const batch = 2000;
-/** The copies ended during the last hour: young enough for every retention that a configuration can have. */
+/** Copies ended during the last hour: young enough for every retention. */
 const spanMs = 3_000_000;
 
 /**
@@ -125,7 +131,8 @@ for _, id in ipairs(ids) do redis.call('UNLINK', ARGV[1] .. id) redis.call('ZREM
 return #ids`;
 
 /**
- * Removes what has ended since a time, so that a round of measuring leaves as many retained as it found.
+ * Removes what has ended since a time, so that a round of measuring leaves as many retained as it
+ * found.
  *
  * @returns How many were removed.
  */

@@ -1,4 +1,4 @@
-/** The signature queues of a service, as a bench holds them: stopped, let go, and asked how far they are. */
+/** The signature queues of a service, for a benchmark. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectForBlocking, disconnect, whenReady } from '../../src/redis/connect.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
@@ -7,7 +7,7 @@ export interface ShardQueues {
   /** Workers take nothing more; requests are accepted all the same. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Jobs that have completed, and are still kept. @throws When a job has failed: nothing here is meant to. */
+  /** Jobs that have completed and are still kept. @throws When a job has failed. */
   completed(): Promise<number>;
   /** Resolves when so many have completed. */
   untilCompleted(count: number): Promise<void>;

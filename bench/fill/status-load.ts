@@ -1,6 +1,7 @@
 /**
- * Status requests for retained transactions picked at random, in a process of its own: so many in flight, the next one
- * as soon as one is answered. Random, because asking for one and the same a thousand times finds it in every cache.
+ * Status requests for retained transactions picked at random, in a process of its own: so many in
+ * flight, the next one as soon as one is answered. Random, because asking for one and the same a
+ * thousand times finds it in every cache.
  */
 import { Agent, request } from 'node:http';
 import { serveParent } from '../harness/program.ts';

@@ -1,8 +1,8 @@
 /**
- * What any service of this kind has at least: a route of Hono, the schema of the request, one job in a queue. And for the
- * synchronous one: BullMQ's own way to wait for a job.
+ * What any service of this kind has at least: a route of Hono, the schema of the request, one job
+ * in a queue. And for the synchronous one: BullMQ's own way to wait for a job.
  *
- * Arguments: the socket of Redis. It tells its URL to whoever asks.
+ * Arguments: the socket of Redis. It answers its URL to the parent.
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -11,8 +11,7 @@ import { serve } from '@hono/node-server';
 import { Queue, QueueEvents } from 'bullmq';
 import { Hono } from 'hono';
 import { Redis } from 'ioredis';
-import { serveParent } from '../harness/program.ts';
-import { project } from '../harness/project.ts';
+import { project, serveParent } from '../harness/program.ts';
 
 // Compiled like the product's own, so that neither side has an advantage.
 const { signatureRequestSchema }: typeof import('../../src/protocol/schemas.ts') = await import(

@@ -1,8 +1,8 @@
 /**
- * What a pushed request costs at least: a route of Hono that authenticates the client in constant time, checks the parameters
- * with zod and keeps the request with one SET.
+ * What a pushed request costs at least: a route of Hono that authenticates the client in constant
+ * time, checks the parameters with zod and keeps the request with one SET.
  *
- * Arguments: the socket of Redis. It tells its URL to whoever asks.
+ * Arguments: the socket of Redis. It answers its URL to the parent.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,6 @@
 /**
- * The crypto of a signature in a worker of BullMQ, and nothing else: no validation, no state machine, no CMS.
+ * The crypto of a signature in a worker of BullMQ, and nothing else: no validation, no state
+ * machine, no CMS.
  *
  * Arguments: the socket of Redis.
  */

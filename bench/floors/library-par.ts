@@ -1,8 +1,8 @@
 /**
- * The provider library's own endpoint for pushed requests, with a client of the same kind and a plain Redis adapter: JSON under
- * the handle, one SET.
+ * The provider library's own endpoint for pushed requests, with a client of the same kind and a
+ * plain Redis adapter: JSON under the handle, one SET.
  *
- * Arguments: the socket of Redis. It tells its URL to whoever asks.
+ * Arguments: the socket of Redis. It answers its URL to the parent.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

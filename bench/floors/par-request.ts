@@ -1,5 +1,5 @@
 /**
- * One pushed request, the same for all sides: what a web application sends to have somebody log in.
+ * One pushed request, the same for all sides: what a web application sends to log a person in.
  */
 export const parClient = {
   id: 'bench',

@@ -1,8 +1,10 @@
 /**
- * Reads a CPU profile of V8 and says what the time went to, in words that a reader of this project knows.
+ * Reads a CPU profile of V8 and says what the time went to, in words that a reader of this project
+ * knows.
  *
- * Time of the engine and of Node itself belongs to whoever called: a system call to the code that wrote, a hash to the code
- * that wanted it. What nobody of ours called is Node's own work for the connection.
+ * Time of the engine and of Node itself belongs to whoever called: a system call to the code that
+ * wrote, a hash to the code that wanted it. What nobody of ours called is Node's own work for the
+ * connection.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ const pageBytes = 4096;
 /** @throws When the process is gone, or the system has no /proc. */
 export const usageOf = (pid: number): Usage => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field is the program's name in brackets, which may hold spaces: fields are counted after it.
+  // The second field is the program's name, which may hold spaces: count after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,

@@ -1,7 +1,8 @@
 /**
  * The measured part of docs/performance.md, between `<!-- bench:accept -->` and `<!-- /bench -->`.
  *
- * The prose around the blocks is written by hand; every number that was measured comes from the results.
+ * The prose around the blocks is written by hand; every number that was measured comes from the
+ * results.
  */
 import { markdownRatios, markdownTable } from './report.ts';
 import type { Results } from './results.ts';

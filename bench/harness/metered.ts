@@ -1,28 +1,26 @@
-/** Rounds of requests together with what they cost the process that answers them. */
+/** Rounds of requests together with what they cost the processes that take part. */
 import { usageOf } from './cpu.ts';
-import { median } from './statistics.ts';
+import { medians } from './statistics.ts';
 
-export const withCpu = async <T extends { readonly count: number }>(
-  pid: number,
+/** @returns The result, and under each name the CPU microseconds of that process each. */
+export const withCpu = async <T extends { readonly count: number }, Name extends string>(
+  pids: Readonly<Record<Name, number>>,
   run: () => Promise<T>,
-): Promise<T & { readonly cpuMicros: number }> => {
-  const before = usageOf(pid).cpuSeconds;
+): Promise<T & Readonly<Record<Name, number>>> => {
+  const names = Object.keys(pids) as Name[];
+  const before = names.map((name) => usageOf(pids[name]).cpuSeconds);
   const result = await run();
-  return { ...result, cpuMicros: ((usageOf(pid).cpuSeconds - before) / result.count) * 1e6 };
+  const micros = names.map((name, index) => [
+    name,
+    ((usageOf(pids[name]).cpuSeconds - (before[index] ?? 0)) / result.count) * 1e6,
+  ]);
+  return { ...result, ...(Object.fromEntries(micros) as Record<Name, number>) };
 };
 
-interface Round {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly cpuMicros: number;
-}
+type Measured = Readonly<Record<'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuMicros', number>>;
 
 /** Medians: per second, p50, p99, and CPU for each request. */
-export const roundsRow = (label: string, rounds: readonly Round[]): (string | number)[] => [
+export const roundsRow = (label: string, rounds: readonly Measured[]): (string | number)[] => [
   label,
-  median(rounds.map(({ perSecond }) => perSecond)),
-  median(rounds.map(({ p50Ms }) => p50Ms)),
-  median(rounds.map(({ p99Ms }) => p99Ms)),
-  median(rounds.map(({ cpuMicros }) => cpuMicros)),
+  ...medians(rounds, 'perSecond', 'p50Ms', 'p99Ms', 'cpuMicros'),
 ];

@@ -1,7 +1,9 @@
 /**
- * The product as users run it: compiled, in processes of its own, with its default log (into a file).
+ * The product as users run it: compiled, in processes of its own, with its default log (into a
+ * file).
  *
- * The parts of one benchmark share a master key, so an API can complete what a worker of the same Redis has signed.
+ * The parts of one benchmark share a master key, so an API can complete what a worker of the same
+ * Redis has signed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,8 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settlesWithin } from '../../src/redis/patience.ts';
 import { createSeals } from '../../src/transactions/seal.ts';
-import { profileArguments } from './profile.ts';
-import { project } from './project.ts';
+import { profileArguments, project } from './program.ts';
 
 export interface ParaphOptions {
   /** `start` is everything in one process. */

@@ -1,8 +1,8 @@
 /**
  * Plots as SVG: bars and lines, readable on light and on dark.
  *
- * Everything has its own class; a style sheet inside follows the reader's colour scheme, which also holds where a page shows
- * the file as an image.
+ * Everything has its own class; a style sheet inside follows the reader's colour scheme, which also
+ * holds where a page shows the file as an image.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

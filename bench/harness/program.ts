@@ -1,14 +1,26 @@
 /**
  * A program of the benchmark in a process of its own: load generators and floors.
  *
- * Parent and child talk over Node's own channel, one question at a time. A child whose parent is gone ends.
+ * Parent and child talk over Node's own channel, one question at a time. A child whose parent is
+ * gone ends.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { settlesWithin } from '../../src/redis/patience.ts';
-import { profileArguments } from './profile.ts';
-import { project } from './project.ts';
+
+/** The project's folder, in which every process of a benchmark is started. */
+export const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Arguments for Node, before the program: with `BENCH_PROFILE=DIR` every process of the service and
+ * of the floors leaves a CPU profile in DIR when it ends. Rates are lower then.
+ */
+export const profileArguments = (): readonly string[] => {
+  const folder = process.env.BENCH_PROFILE;
+  return folder ? ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`] : [];
+};
 
 export interface Program<Question, Answer> {
   readonly pid: number;
@@ -72,7 +84,7 @@ export const startProgram = async <Question, Answer>(
   };
 };
 
-/** The child's side: answers questions until the parent lets go. Call it when the program is ready. */
+/** The child's side: answers until the parent lets go. Call it when the program is ready. */
 export const serveParent = <Question, Answer>(respond: (question: Question) => Promise<Answer>): void => {
   process.on('message', (question) => {
     respond(question as Question).then(

@@ -1,9 +1,9 @@
 /**
  * A private Redis for one side of a comparison.
  *
- * It is the product's own embedded Redis, guard and all, in a folder that goes when it stops. One thing is different:
- * the append-only file is never rewritten, because a rewrite takes a core for seconds and would hit one round and spare
- * the next.
+ * It is the product's own embedded Redis, guard and all, in a folder that goes when it stops. One
+ * thing is different: the append-only file is never rewritten, because a rewrite takes a core for
+ * seconds and would hit one round and spare the next.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
 /**
  * `bench/results/latest.json`: what the last runs gave, by scenario.
  *
- * A run of some scenarios replaces their rows and leaves the others, each with the day and size of its own run.
+ * A run of some scenarios replaces their rows and leaves the others, each with the day and size of
+ * its own run.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';

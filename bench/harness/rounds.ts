@@ -1,7 +1,8 @@
 /**
  * Interleaved rounds: A B A B …, after a warm-up of each side that is thrown away.
  *
- * Two sides that are measured one after the other tell apart two moments of a machine rather than two programs.
+ * Two sides that are measured one after the other tell apart two moments of a machine rather than
+ * two programs.
  */
 
 export type Sides<Name extends string, T> = { readonly [Key in Name]: () => Promise<T> };

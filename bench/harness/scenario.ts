@@ -1,5 +1,6 @@
 /**
- * What a benchmark scenario is given and what it hands back. The runner prints, writes and draws; a scenario measures.
+ * What a benchmark scenario is given and what it hands back. The runner prints, writes and draws; a
+ * scenario measures.
  */
 import type { BenchRedis, BenchRedisOptions } from './redis.ts';
 
@@ -47,7 +48,7 @@ export interface BenchContext {
   readonly small: boolean;
   /** One line of progress, to stderr. */
   readonly say: (line: string) => void;
-  /** A private Redis for this scenario; the runner stops it when the scenario ends, however it ends. */
+  /** A private Redis; the runner stops it when the scenario ends. */
   readonly redis: (options?: BenchRedisOptions) => Promise<BenchRedis>;
   /** Runs when the scenario ends, last registered first: the place for every process it starts. */
   readonly atEnd: (stop: () => Promise<void> | void) => void;
@@ -59,3 +60,13 @@ export interface Scenario {
   readonly title: string;
   readonly run: (context: BenchContext) => Promise<ScenarioResult>;
 }
+
+/** Stops what was started when the scenario ends. */
+export const own = async <T extends { stop(): Promise<void> | void }>(
+  { atEnd }: Pick<BenchContext, 'atEnd'>,
+  starting: Promise<T>,
+): Promise<T> => {
+  const started = await starting;
+  atEnd(started.stop);
+  return started;
+};

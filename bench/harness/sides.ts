@@ -1,11 +1,12 @@
 /**
- * The two sides that most scenarios compare, each on a Redis of its own: the product's processes, and the floor's.
+ * The two sides that most scenarios compare, each on a Redis of its own: the product's processes,
+ * and the floor's.
  */
 
 import { type ParaphOptions, type ParaphProcess, startParaph } from './paraph.ts';
 import { startProgram } from './program.ts';
 import type { BenchRedis, BenchRedisOptions } from './redis.ts';
-import type { BenchContext } from './scenario.ts';
+import { type BenchContext, own } from './scenario.ts';
 
 /** One process that is measured. */
 export interface Measured {
@@ -23,7 +24,7 @@ export interface Side {
 }
 
 const sideOn = (redis: BenchRedis, prefix: string): Side => {
-  // All but what the queue and its idle workers hold on to: `meta`, `marker`, and the locks of stalled checks.
+  // Not `meta`, `marker` and the locks of stalled checks, which queue and workers hold.
   const leftovers = ['[0-9a-fH]*', 'wait', 'id'].map((name) => `${prefix}:signatures:${name}`);
   return {
     redis,
@@ -34,7 +35,7 @@ const sideOn = (redis: BenchRedis, prefix: string): Side => {
   };
 };
 
-/** A flood that nobody works off is what some scenarios are made of: it shall not be refused. */
+/** Some scenarios are a flood without a worker, which must not be refused. */
 const unrefused = { queue: { maxWaiting: 10_000_000 } };
 
 export interface ProductSide extends Side {
@@ -48,15 +49,11 @@ export const productSide = async (
   const redis = await context.redis(options);
   return {
     ...sideOn(redis, '{paraph-0}'),
-    start: async (part, configuration = {}) => {
-      const started = await startParaph({
-        part,
-        redisUrl: redis.url,
-        configuration: { ...unrefused, ...configuration },
-      });
-      context.atEnd(started.stop);
-      return started;
-    },
+    start: (part, configuration = {}) =>
+      own(
+        context,
+        startParaph({ part, redisUrl: redis.url, configuration: { ...unrefused, ...configuration } }),
+      ),
   };
 };
 
@@ -68,8 +65,10 @@ export interface FloorSide extends Side {
 export const floorSide = async (context: BenchContext, options?: BenchRedisOptions): Promise<FloorSide> => {
   const redis = await context.redis(options);
   const start = async (file: string): Promise<Measured> => {
-    const program = await startProgram<string, string | undefined>(file, [redis.connection.path]);
-    context.atEnd(program.stop);
+    const program = await own(
+      context,
+      startProgram<string, string | undefined>(file, [redis.connection.path]),
+    );
     return { pid: program.pid, url: (await program.ask('url')) ?? '' };
   };
   return {

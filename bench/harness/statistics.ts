@@ -9,7 +9,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
 };
 
-/** Rounds that belong together are divided by each other, so that a machine whose speed drifts drifts out of the ratio. */
+/** Rounds are divided in pairs, so that a drift of the machine cancels out. */
 export const roundRatios = (numerators: readonly number[], denominators: readonly number[]): number[] => {
   if (numerators.length !== denominators.length) throw new RangeError('Rounds must come in pairs');
   return numerators.map((value, round) => value / (denominators[round] ?? Number.NaN));
@@ -28,6 +28,27 @@ export const ratioOf = (
   least: Math.min(...ratios),
   most: Math.max(...ratios),
 });
+
+type Rounds<Key extends string> = readonly Readonly<Record<Key, number>>[];
+
+/** One side divided by the other in what `key` names. */
+export const compare = <Key extends string>(
+  described: Pick<Ratio, 'name' | 'divides' | 'goal'>,
+  numerators: Rounds<Key>,
+  denominators: Rounds<Key>,
+  key: Key,
+): Ratio =>
+  ratioOf(
+    described,
+    roundRatios(
+      numerators.map((round) => round[key]),
+      denominators.map((round) => round[key]),
+    ),
+  );
+
+/** Medians of the rounds, for a row of a table. */
+export const medians = <Key extends string>(rounds: Rounds<Key>, ...keys: readonly Key[]): number[] =>
+  keys.map((key) => median(rounds.map((round) => round[key])));
 
 /** @returns Undefined when there is no goal. */
 export const isMet = ({ value, goal }: Pick<Ratio, 'value' | 'goal'>): boolean | undefined => {

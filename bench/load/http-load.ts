@@ -1,76 +1,15 @@
 /**
- * A closed loop over HTTP, in a process of its own: so many requests in flight, the next one as soon as one is answered.
+ * A closed loop over HTTP, in a process of its own: so many requests in flight, the next one as
+ * soon as one is answered.
  *
- * Its client is a few lines over a socket, for one request in flight on each connection. `node:http` costs more per request
- * than a bare route does; it would take the processor from both sides of a comparison and pull every ratio towards one.
- *
- * Each request is the template with `{{n}}` replaced by a number of ten digits that never repeats, which keeps its length.
+ * Each request is the template with `{{n}}` replaced by a number of ten digits that never repeats,
+ * which keeps its length.
  */
-import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { serveParent } from '../harness/program.ts';
 import type { HttpLoad, HttpLoadResult } from './http-load-client.ts';
-import { uniqueNumber } from './unique-number.ts';
-
-/** One connection with at most one request in flight. */
-interface Line {
-  /** @returns Status and body of the answer. */
-  send(request: string): Promise<{ readonly status: number; readonly body: string }>;
-  end(): void;
-}
-
-const headEnd = '\r\n\r\n';
-const lastChunk = '0\r\n\r\n';
-
-/** An answer when it is complete. A body has a length or is chunked; nothing else keeps a connection open. */
-const readAnswer = (received: string): { status: number; body: string } | undefined => {
-  const end = received.indexOf(headEnd);
-  if (end < 0) return undefined;
-  const start = end + headEnd.length;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(received.slice(0, end))?.[1];
-  const complete =
-    length === undefined ? received.endsWith(lastChunk) : received.length - start >= Number(length);
-  if (!complete) return undefined;
-  return { status: Number(received.slice(9, 12)), body: received.slice(start) };
-};
-
-const openLine = (url: URL): Promise<Line> =>
-  new Promise((resolve, reject) => {
-    const socket: Socket = connect({ host: url.hostname, port: Number(url.port) });
-    socket.setNoDelay(true);
-    // One character for each byte: lengths are counted in bytes, and the interface's answers are ASCII.
-    socket.setEncoding('latin1');
-    let received = '';
-    let settle: ((answer: { status: number; body: string }) => void) | undefined;
-    let fail: ((error: Error) => void) | undefined = reject;
-    socket.on('data', (chunk: string) => {
-      received += chunk;
-      const answer = readAnswer(received);
-      if (answer === undefined || settle === undefined) return;
-      received = '';
-      const done = settle;
-      settle = undefined;
-      done(answer);
-    });
-    const broken = (error?: Error): void => fail?.(error ?? new Error('The connection was closed'));
-    socket.on('error', broken);
-    socket.on('close', () => broken());
-    socket.on('connect', () => {
-      fail = undefined;
-      resolve({
-        send: (request) =>
-          new Promise((answered, failed) => {
-            settle = answered;
-            fail = failed;
-            socket.write(request, 'latin1');
-          }),
-        end: () => {
-          fail = undefined;
-          socket.destroy();
-        },
-      });
-    });
-  });
+import { openLine } from './line.ts';
+import { uniqueNumber } from './requests.ts';
 
 const inChunks = async <T>(count: number, size: number, make: () => Promise<T>): Promise<T[]> => {
   const made: T[] = [];

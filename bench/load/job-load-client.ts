@@ -6,8 +6,8 @@ export interface JobLoad {
   /**
    * flow   Adds jobs and waits for their ends, so many in flight.
    * drain  Adds `count` jobs to a paused queue, resumes it and waits until all have completed.
-   * bulk   Adds `count` jobs, or as many as it can in `durationMs`, `inFlight` in each call of addBulk, and waits for none.
-   * drop   Takes the jobs that wait from the queue and waits for those in hand; what they were stays behind.
+   * bulk   Adds `count` jobs, or for `durationMs`, `inFlight` in each addBulk; waits for none.
+   * drop   Removes the waiting jobs from the queue's lists and waits for those in hand.
    */
   readonly kind: 'flow' | 'drain' | 'bulk' | 'drop';
   readonly socketPath: string;

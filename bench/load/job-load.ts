@@ -1,6 +1,7 @@
 /**
- * A producer in a process of its own: adds jobs by the contract of docs/queue-contract.md, so many in flight, and learns of
- * their ends from one reader of the events. The bare worker gets the very same jobs.
+ * A producer in a process of its own: adds jobs by the contract of docs/queue-contract.md, so many
+ * in flight, and learns of their ends from one reader of the events. The bare worker gets the very
+ * same jobs.
  */
 import { randomBytes } from 'node:crypto';
 import { createHistogram } from 'node:perf_hooks';
@@ -9,7 +10,7 @@ import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { serveParent } from '../harness/program.ts';
 import type { JobLoad, JobLoadResult } from './job-load-client.ts';
-import { uniqueNumber } from './unique-number.ts';
+import { uniqueNumber } from './requests.ts';
 
 /** Who waits for which job. */
 type Waiting = Map<string, (failedReason: string | undefined) => void>;
@@ -83,7 +84,7 @@ const result = (
   };
 };
 
-/** No job takes this long on any machine: something is broken, and says so instead of standing still. */
+/** No job takes this long on any machine: something is broken. */
 const stuckMs = 20_000;
 
 /** Request to queryable outcome: the job has completed in Redis when its event is there. */

@@ -1,12 +1,26 @@
 /**
- * Browsers and their application, in a process of its own: each login is all of it, from the pushed request over the pages, the
- * robot's signature and the code to the ID token. So many logins in flight, the next one as soon as one has ended.
+ * Browsers and their application, in a process of its own: each login is all of it, from the pushed
+ * request over the pages, the robot's signature and the code to the ID token. So many logins in
+ * flight, the next one as soon as one has ended.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createHistogram } from 'node:perf_hooks';
 import { createBrowser, formIn } from '../../test/oauth/browser-client.ts';
 import { serveParent } from '../harness/program.ts';
-import type { LoginLoad, LoginLoadResult } from './login-load-client.ts';
+
+export interface LoginLoad {
+  /** `http://127.0.0.1:8080` */
+  readonly origin: string;
+  readonly inFlight: number;
+  readonly durationMs: number;
+}
+
+export interface LoginLoadResult {
+  readonly count: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
 
 const authorization = `Basic ${Buffer.from('demo:demo-secret').toString('base64')}`;
 

@@ -1,5 +1,6 @@
 /**
- * Sign requests as an application writes them, with `{{n}}` in AP_TransID where each has a number of its own.
+ * Sign requests as an application writes them, with `{{n}}` in AP_TransID where each has a number
+ * of its own.
  */
 
 export const robots = { EC: '+41700092501', RSA: '+41700092502' } as const;
@@ -33,3 +34,12 @@ export const signBody = ({
 });
 
 export const signTemplate = (options: SignTemplateOptions): string => JSON.stringify(signBody(options));
+
+/** Ten digits for AP_TransID that no other call or process of the next hours gives. */
+const first = Math.floor(Math.random() * 9_000_000_000) + 1_000_000_000;
+let given = 0;
+
+export const uniqueNumber = (): string => {
+  given += 1;
+  return String(1_000_000_000 + ((first + given) % 9_000_000_000));
+};

@@ -1,9 +1,10 @@
 /**
  * A process that ends when this one does, in whatever way this one ends.
  *
- * The guard is the one of src/embedded/redis.ts: a few lines of `sh` in a session of their own hold the read end of a pipe
- * whose only writer is this process, and signal the program when it closes. So a Ctrl-C in the terminal reaches nobody but
- * the runner, and a runner that is killed leaves nothing behind.
+ * The guard is the one of src/embedded/redis.ts: a few lines of `sh` in a session of their own hold
+ * the read end of a pipe whose only writer is this process, and signal the program when it closes.
+ * So a Ctrl-C in the terminal reaches nobody but the runner, and a runner that is killed leaves
+ * nothing behind.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +33,7 @@ export interface User {
 export interface Guarded {
   /** Of the program itself. */
   readonly pid: number;
-  /** Resolves when its output matches. @throws With the end of its output when it ends before, or does not in time. */
+  /** Resolves when its output matches. @throws When it ends before, or not in time. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   stop(): Promise<void>;
 }
@@ -41,7 +42,7 @@ const readyTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
 const lookMs = 20;
 
-/** Arguments: the signal, the file for the program's output, the program. The guard says the program's pid. */
+/** Arguments: signal, output file, program. The guard prints the program's pid. */
 const guardScript = `
 signal=$1; log=$2; shift 2
 exec 3<&0 </dev/null

@@ -1,10 +1,10 @@
-/** Installs the packages of the peers, when the peers are to run and not before. Nothing of them needs an install script. */
+/** Installs the packages of the peers. None of them needs an install script. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { project } from '../harness/project.ts';
+import { project } from '../harness/program.ts';
 
 const folder = join(project, 'bench/peers');
 /** Goes when the packages go. */

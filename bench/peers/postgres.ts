@@ -1,10 +1,11 @@
 /**
- * A private PostgreSQL on a unix socket, at its full durability: `fsync`, `synchronous_commit` and `full_page_writes` on,
- * which is the default and is said again so that nobody has to look it up. Memory and the size of the log are set as its
- * documentation advises for a server that writes much, so that no checkpoint falls into a round.
+ * A private PostgreSQL on a unix socket, at its full durability: `fsync`, `synchronous_commit` and
+ * `full_page_writes` on, which is the default and is said again so that nobody has to look it up.
+ * Memory and the size of the log are set as its documentation advises for a server that writes
+ * much, so that no checkpoint falls into a round.
  *
- * PostgreSQL refuses to run as root. Then it runs as `nobody`, who gets a folder of its own, and a copy of the program
- * where the project lies in a folder that others may not enter.
+ * PostgreSQL refuses to run as root. Then it runs as `nobody`, who gets a folder of its own, and a
+ * copy of the program where the project lies in a folder that others may not enter.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync } from 'node:fs';
@@ -25,7 +26,7 @@ const settings = {
   jit: 'off',
 } as const;
 
-/** A superuser in its own private server, reached through a socket that only its folder's owner can open. */
+/** A superuser in a private server, reached through a private socket. */
 const superuser = 'paraph';
 const port = '5432';
 

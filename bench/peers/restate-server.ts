@@ -1,14 +1,15 @@
 /**
- * A private Restate server, at its full durability: the log is written with fsync before anything is answered, which is the
- * default and is said again here. The log's provider is the one for a single node: fewer steps than the replicated one, and
- * the same fsync for each batch. Four partitions instead of 24, since each costs work of its own and there are few cores.
+ * A private Restate server, at its full durability: the log is written with fsync before anything
+ * is answered, which is the default and is said again here. The log's provider is the one for a
+ * single node: fewer steps than the replicated one, and the same fsync for each batch. Four
+ * partitions instead of 24, since each costs work of its own and there are few cores.
  */
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { project } from '../harness/project.ts';
+import { project } from '../harness/program.ts';
 import { type Guarded, startGuarded } from './guarded-process.ts';
 
 const settings = {
@@ -28,7 +29,7 @@ const settings = {
 const startTimeoutMs = 60_000;
 const lookMs = 50;
 
-/** It takes no port 0. A free port may be taken by somebody else before it is used; then the start fails, and says so. */
+/** It takes no port 0. When the free port is taken before it is used, the start fails. */
 const freePort = (): Promise<string> =>
   new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,6 +1,6 @@
 /**
- * The three systems, each as its makers run it: a process that keeps the state at its full durability, and the service on
- * Node, which for Paraph is an API and a worker process.
+ * The three systems, each as its makers run it: a process that keeps the state at its full
+ * durability, and the service on Node, which for Paraph is an API and a worker process.
  */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { verifySignature } from '../../src/pki/verify.ts';
-import { project } from '../harness/project.ts';
-import type { BenchContext } from '../harness/scenario.ts';
+import { project } from '../harness/program.ts';
+import { type BenchContext, own } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { type Guarded, startGuarded } from './guarded-process.ts';
 import { startPostgres } from './postgres.ts';
@@ -40,14 +40,16 @@ const startService = async (
   name: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Guarded & { readonly url: string; check(signature: string): void }> => {
-  const service = await startGuarded({
-    name,
-    command: process.execPath,
-    args: ['--import', import.meta.resolve('tsx'), join(project, `bench/peers/services/${name}.ts`)],
-    environment: { NODE_ENV: 'production', ...environment },
-    folder: folderFor(context, name),
-  });
-  context.atEnd(service.stop);
+  const service = await own(
+    context,
+    startGuarded({
+      name,
+      command: process.execPath,
+      args: ['--import', import.meta.resolve('tsx'), join(project, `bench/peers/services/${name}.ts`)],
+      environment: { NODE_ENV: 'production', ...environment },
+      folder: folderFor(context, name),
+    }),
+  );
   const [line] = await service.says(/^\{"ready":.*\}$/m);
   const { ready } = readySchema.parse(JSON.parse(line));
   const key = createPublicKey({ key: Buffer.from(ready.publicKey, 'base64'), format: 'der', type: 'spki' });
@@ -81,8 +83,7 @@ export const startParaphSystem = async (context: BenchContext): Promise<RunningS
 const poolSize = '20';
 
 export const startDbosSystem = async (context: BenchContext): Promise<RunningSystem> => {
-  const server = await startPostgres(folderFor(context, 'postgres'), context.say);
-  context.atEnd(server.stop);
+  const server = await own(context, startPostgres(folderFor(context, 'postgres'), context.say));
   const { url, pid, check } = await startService(context, 'dbos', {
     PEER_DATABASE_URL: server.url,
     PEER_POOL_SIZE: poolSize,
@@ -91,8 +92,7 @@ export const startDbosSystem = async (context: BenchContext): Promise<RunningSys
 };
 
 export const startRestateSystem = async (context: BenchContext): Promise<RunningSystem> => {
-  const server = await startRestateServer(folderFor(context, 'restate'));
-  context.atEnd(server.stop);
+  const server = await own(context, startRestateServer(folderFor(context, 'restate')));
   const { url, pid, check } = await startService(context, 'restate', { RESTATE_LOGGING: 'ERROR' });
   await server.register(url);
   return { url: server.url, pids: [pid, server.pid], check };

@@ -13,7 +13,7 @@ export interface TransactionLoad {
 }
 
 export interface TransactionLoadResult {
-  /** Transactions whose outcome was seen in time; those that were still open at the end are waited for and not counted. */
+  /** Transactions whose outcome was seen in time. */
   readonly count: number;
   readonly perSecond: number;
   /** From the request to the answer that it is accepted. */

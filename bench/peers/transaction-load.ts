@@ -1,22 +1,23 @@
 /**
- * Whole transactions over HTTP, in a process of its own: so many in flight, each from its request to the answer that
- * carries its outcome, and the next one begins when one has ended.
+ * Whole transactions over HTTP, in a process of its own: so many in flight, each from its request
+ * to the answer that carries its outcome, and the next one begins when one has ended.
  *
- * Where asking for an outcome does not wait for one, the first question comes when an outcome is likely, as a considerate
- * client would ask, and further ones after half of the time that has passed. What is likely is learnt: an outcome that
- * needed more than one question makes the next ones later, one that was there makes them a little earlier.
+ * Where asking for an outcome does not wait for one, the first question comes when an outcome is
+ * likely, as a considerate client would ask, and further ones after half of the time that has
+ * passed. What is likely is learnt: an outcome that needed more than one question makes the next
+ * ones later, one that was there makes them a little earlier.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serveParent } from '../harness/program.ts';
-import { type Line, openLine } from './line.ts';
+import { openLine } from '../load/line.ts';
 import type { TransactionLoad, TransactionLoadResult } from './transaction-load-client.ts';
-import { type Dialect, dialects } from './transactions.ts';
+import { type Dialect, dialects, type Request } from './transactions.ts';
 
 /** How far one outcome moves the guess: towards what it took, or below what was enough. */
 const towards = 0.1;
 const below = 0.005;
-/** Clients do not ask in step; those that do make a service work in bursts and idle between them. */
+/** Clients that ask in step would make a service work in bursts. */
 const jitter = (): number => 0.75 + Math.random() / 2;
 const leastWaitMs = 1;
 
@@ -24,7 +25,7 @@ const leastWaitMs = 1;
 const likelyMs = new Map<number, number>();
 
 /** A transaction that never ends must not stop the whole run. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 const inMicroseconds = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
@@ -33,14 +34,34 @@ interface Seen {
   readonly statusRequests: number;
 }
 
+/** @returns The body. @throws For a status other than 2xx, and when the connection ends. */
+type Ask = (request: Request) => Promise<string>;
+
+const openAsk = async (url: URL): Promise<{ ask: Ask; end: () => void }> => {
+  const line = await openLine(url);
+  return {
+    ask: async ({ method, path, body, headers = '' }) => {
+      const about =
+        body === undefined
+          ? ''
+          : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+      const head = `${method} ${path} HTTP/1.1\r\nHost: ${url.host}\r\n${about}${headers}\r\n`;
+      const answer = await line.send(`${head}${body ?? ''}`);
+      if (answer.status >= 200 && answer.status < 300) return answer.body;
+      throw new Error(`${path} answered ${answer.status} ${answer.body.slice(0, 300)}`);
+    },
+    end: line.end,
+  };
+};
+
 /** Asks until there is an outcome. */
-const awaitOutcome = async (line: Line, dialect: Dialect, id: string, inFlight: number): Promise<Seen> => {
+const awaitOutcome = async (ask: Ask, dialect: Dialect, id: string, inFlight: number): Promise<Seen> => {
   const request = dialect.outcome(id);
   const accepted = performance.now();
   const passedMs = (): number => performance.now() - accepted;
   if (!dialect.waits) await delay(Math.max(leastWaitMs, (likelyMs.get(inFlight) ?? inFlight / 4) * jitter()));
   for (let statusRequests = 1; ; statusRequests += 1) {
-    const signature = dialect.signatureOf(await line.ask(request));
+    const signature = dialect.signatureOf(await ask(request));
     if (signature === undefined) {
       await delay(Math.max(leastWaitMs, passedMs() / 2));
       continue;
@@ -61,7 +82,7 @@ const run = async ({
   durationMs,
 }: TransactionLoad): Promise<TransactionLoadResult> => {
   const dialect = dialects[system];
-  const lines = await Promise.all(Array.from({ length: inFlight }, () => openLine(new URL(url))));
+  const lines = await Promise.all(Array.from({ length: inFlight }, () => openAsk(new URL(url))));
   const accepting = createHistogram();
   const ending = createHistogram();
   const begin = performance.now();
@@ -69,12 +90,12 @@ const run = async ({
   let count = 0;
   let statusRequests = 0;
   let lastSignature = '';
-  const loop = async (line: Line): Promise<void> => {
+  const loop = async ({ ask }: { readonly ask: Ask }): Promise<void> => {
     while (performance.now() < until) {
       const sent = performance.now();
-      const id = dialect.idOf(await line.ask(dialect.accept()));
+      const id = dialect.idOf(await ask(dialect.accept()));
       const accepted = performance.now();
-      const seen = await awaitOutcome(line, dialect, id, inFlight);
+      const seen = await awaitOutcome(ask, dialect, id, inFlight);
       const ended = performance.now();
       if (ended > until) return;
       count += 1;
@@ -88,7 +109,7 @@ const run = async ({
   try {
     await Promise.race([
       Promise.all(lines.map(loop)),
-      delay(durationMs + patienceMs, undefined, { signal: late.signal }).then(() => {
+      delay(durationMs + timeoutMs, undefined, { signal: late.signal }).then(() => {
         throw new Error(`${system}: transactions did not end`);
       }),
     ]);

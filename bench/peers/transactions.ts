@@ -1,12 +1,12 @@
 /**
- * One transaction in the words of each system: the request that begins it, and the one that asks for its outcome.
+ * One transaction in the words of each system: the request that begins it, and the one that asks
+ * for its outcome.
  *
- * DBOS and Restate can answer the second as soon as there is an outcome, and are asked that way, because it spares them
- * requests. Paraph's interface knows only asking again.
+ * DBOS and Restate can answer the second as soon as there is an outcome, and are asked that way,
+ * because it spares them requests. Paraph's interface knows only asking again.
  */
 
-import { robots } from '../load/requests.ts';
-import { uniqueNumber } from '../load/unique-number.ts';
+import { robots, uniqueNumber } from '../load/requests.ts';
 import { type System, text } from './transaction-load-client.ts';
 
 export interface Request {
@@ -28,7 +28,7 @@ export interface Dialect {
   readonly waits: boolean;
 }
 
-/** All of these answers are JSON objects; Restate's outcome is the bare string that its handler returned. */
+/** All of these answers are JSON objects, but for Restate's outcome, a bare string. */
 const parse = (body: string): Record<string, unknown> => JSON.parse(body) as Record<string, unknown>;
 
 const caller = (transId: string) => ({

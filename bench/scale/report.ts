@@ -1,4 +1,4 @@
-/** What the measured configurations say: ratios, how well the model foretold them, and what it foretells for other rates. */
+/** Ratios of the measured configurations, and what the model foretells. */
 import { availableParallelism } from 'node:os';
 import { shareOfBusiestNode } from '../../test/support/redis-cluster.ts';
 import type { Ratio, Table } from '../harness/scenario.ts';
@@ -56,7 +56,7 @@ export const costRow = (label: string, { api, worker, redis, client }: Cost): (s
 
 interface PricedWork {
   readonly name: string;
-  /** One Redis will do up to what it can carry; beyond, a cluster, where each operation costs more. */
+  /** One Redis up to what it can carry, then a cluster, where each operation costs more. */
   readonly single: Cost;
   readonly cluster: Cost;
 }

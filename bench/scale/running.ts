@@ -1,14 +1,15 @@
 /**
  * One configuration of the product that is measured for scale, and what a turn of it costs whom.
  *
- * CPU is read from the kernel's account of each process before and after, and divided by the operations in between.
+ * CPU is read from the kernel's account of each process before and after, and divided by the
+ * operations in between.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openShardQueues, type ShardQueues } from '../fill/shard-queues.ts';
 import { usageOf } from '../harness/cpu.ts';
 import { type ParaphProcess, startParaph } from '../harness/paraph.ts';
-import type { BenchContext } from '../harness/scenario.ts';
+import { type BenchContext, own } from '../harness/scenario.ts';
 import { median } from '../harness/statistics.ts';
 import type { HttpLoader } from '../load/http-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
@@ -44,22 +45,19 @@ export type Round = Readonly<Record<Operation, Measured>>;
 
 /** @param at Where its Redis is; services of one cluster need different prefixes. */
 export const startRunning = async (
-  { atEnd }: BenchContext,
+  context: BenchContext,
   setup: Setup,
   at: { readonly url: string; readonly pids: readonly number[]; readonly prefix: string },
 ): Promise<Running> => {
   const { shards } = setup;
   // What is held back while accepting is measured is more than a service should let wait.
   const configuration = { queue: { shards, prefix: at.prefix, maxWaiting: 10_000_000 } };
-  const startPart = async (part: 'api' | 'worker'): Promise<ParaphProcess> => {
-    const started = await startParaph({ part, redisUrl: at.url, configuration });
-    atEnd(started.stop);
-    return started;
-  };
+  const startPart = (part: 'api' | 'worker'): Promise<ParaphProcess> =>
+    own(context, startParaph({ part, redisUrl: at.url, configuration }));
   const api = await startPart('api');
   const workers = await Promise.all(Array.from({ length: setup.workers }, () => startPart('worker')));
   const queues = await openShardQueues(at.url, { shards, prefix: at.prefix });
-  atEnd(queues.close);
+  context.atEnd(queues.close);
   return {
     ...setup,
     api,
@@ -76,13 +74,13 @@ export const startRunning = async (
 const cpuSecondsOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + usageOf(pid).cpuSeconds, 0);
 
-/** What all processes and the kernel have used since the machine was started. The kernel counts in hundredths of a second. */
+/** CPU of the whole machine since its start, in hundredths of a second. */
 const busySecondsOfMachine = (): number => {
   const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/);
   return [user, nice, system, irq, softirq, steal].reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
 };
 
-/** Runs something that does `count` operations, and divides by them what each kind of process used meanwhile. */
+/** Runs `count` operations; divides by them what each kind of process used. */
 export const measure = async (
   { api, workerPids, redisPids }: Pick<Running, 'api' | 'workerPids' | 'redisPids'>,
   client: number,

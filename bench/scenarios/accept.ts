@@ -1,16 +1,16 @@
 /**
  * Accepting: how many asynchronous sign requests a second one API process makes durable.
  *
- * The floor is what any such service has: a bare route, the same schema, one `queue.add`. No workers run, so nothing
- * else takes the processor; what has piled up is removed before each round. Once more with the search index on: a process of
- * its own keeps it, on the same cores.
+ * The floor is what any such service has: a bare route, the same schema, one `queue.add`. No
+ * workers run, so nothing else takes the processor; what has piled up is removed before each round.
+ * Once more with the search index on: a process of its own keeps it, on the same cores.
  */
 import { startIndexerProgram } from '../fill/indexer-load-client.ts';
-import { usageOf } from '../harness/cpu.ts';
+import { withCpu } from '../harness/metered.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
 import { floorSide, type Measured, productSide, type Side } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare, medians } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
 
@@ -20,34 +20,25 @@ export const accept: Scenario = {
   name: 'accept',
   title: 'Accepting asynchronous sign requests over HTTP',
   run: async (context) => {
-    const { small, atEnd } = context;
+    const { small } = context;
     const product = await productSide(context);
     const floor = await floorSide(context);
     const api = await product.start('api');
     const bare = await floor.startHttp();
-    const loader = await startHttpLoader();
-    atEnd(loader.stop);
-    const indexer = await startIndexerProgram();
-    atEnd(indexer.stop);
+    const loader = await own(context, startHttpLoader());
+    const indexer = await own(context, startIndexerProgram());
     const index = (kind: 'start' | 'stop') => indexer.ask({ kind, redisUrl: product.redis.url });
 
     const measure = async (side: Side, { pid }: Measured, url: string) => {
       await side.clear();
-      const before = usageOf(pid).cpuSeconds;
-      const redisBefore = usageOf(side.redis.pid).cpuSeconds;
-      const loaderBefore = usageOf(loader.pid).cpuSeconds;
-      const result = await loader.run({
-        url,
-        template: signTemplate({ mode: 'asynch' }),
-        inFlight,
-        durationMs: small ? 700 : 3000,
-      });
-      return {
-        ...result,
-        cpuMicros: ((usageOf(pid).cpuSeconds - before) / result.count) * 1e6,
-        loaderCpuMicros: ((usageOf(loader.pid).cpuSeconds - loaderBefore) / result.count) * 1e6,
-        redisCpuMicros: ((usageOf(side.redis.pid).cpuSeconds - redisBefore) / result.count) * 1e6,
-      };
+      return withCpu({ cpuMicros: pid, redisCpuMicros: side.redis.pid, loaderCpuMicros: loader.pid }, () =>
+        loader.run({
+          url,
+          template: signTemplate({ mode: 'asynch' }),
+          inFlight,
+          durationMs: small ? 700 : 3000,
+        }),
+      );
     };
     const sides = await interleave(small ? 5 : 11, {
       product: () => measure(product, api, `${api.url}/rest/service/sign`),
@@ -60,26 +51,9 @@ export const accept: Scenario = {
       },
       floor: () => measure(floor, bare, `${bare.url}/asynch`),
     });
-    const ratios = roundRatios(
-      sides.product.map(({ perSecond }) => perSecond),
-      sides.floor.map(({ perSecond }) => perSecond),
-    );
-    const indexedRatios = roundRatios(
-      sides.indexed.map(({ perSecond }) => perSecond),
-      sides.floor.map(({ perSecond }) => perSecond),
-    );
-    const cpuRatios = roundRatios(
-      sides.product.map(({ cpuMicros }) => cpuMicros),
-      sides.floor.map(({ cpuMicros }) => cpuMicros),
-    );
     const row = (label: string, rounds: typeof sides.product): (string | number)[] => [
       label,
-      median(rounds.map(({ perSecond }) => perSecond)),
-      median(rounds.map(({ p50Ms }) => p50Ms)),
-      median(rounds.map(({ p99Ms }) => p99Ms)),
-      median(rounds.map(({ cpuMicros }) => cpuMicros)),
-      median(rounds.map(({ redisCpuMicros }) => redisCpuMicros)),
-      median(rounds.map(({ loaderCpuMicros }) => loaderCpuMicros)),
+      ...medians(rounds, 'perSecond', 'p50Ms', 'p99Ms', 'cpuMicros', 'redisCpuMicros', 'loaderCpuMicros'),
     ];
     const rows = [
       row('paraph api', sides.product),
@@ -88,29 +62,35 @@ export const accept: Scenario = {
     ];
     return {
       ratios: [
-        ratioOf(
+        compare(
           {
             name: 'accept',
             divides:
               'asynch signs accepted per second by `paraph api` / by a bare Hono route with the same schema and one queue.add',
             goal: { atLeast: 0.85 },
           },
-          ratios,
+          sides.product,
+          sides.floor,
+          'perSecond',
         ),
-        ratioOf(
+        compare(
           {
             name: 'acceptIndexed',
             divides: 'the same with the search index on, kept by a process of its own / the same route',
             goal: { atLeast: 0.85 },
           },
-          indexedRatios,
+          sides.indexed,
+          sides.floor,
+          'perSecond',
         ),
-        ratioOf(
+        compare(
           {
             name: 'acceptCpu',
             divides: 'CPU of the process per accepted request, `paraph api` / the bare route',
           },
-          cpuRatios,
+          sides.product,
+          sides.floor,
+          'cpuMicros',
         ),
       ],
       tables: [

@@ -1,11 +1,13 @@
 /**
- * What durability costs: accepting and signing with no append-only file, with one that reaches the disk every second (the
- * default) and with one that reaches it before each answer, side by side; and the floor where it reaches the disk each time.
+ * What durability costs: accepting and signing with no append-only file, with one that reaches the
+ * disk every second (the default) and with one that reaches it before each answer, side by side;
+ * and the floor where it reaches the disk each time.
  *
- * With `everysec` a power failure may take the last second; with `always` nothing that was answered.
+ * With `everysec` a power failure may take the last second; with `always` nothing that was
+ * answered.
  */
 import { interleave, type Sides } from '../harness/rounds.ts';
-import type { BenchContext, Scenario } from '../harness/scenario.ts';
+import { type BenchContext, own, type Scenario } from '../harness/scenario.ts';
 import { floorSide, type ProductSide, productSide, type Side } from '../harness/sides.ts';
 import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
@@ -38,8 +40,7 @@ const openAll = async (context: BenchContext): Promise<All> => {
 
 /** Requests accepted per second over HTTP; no worker runs. */
 const measureAccept = async (context: BenchContext, { products, floor }: All, rounds: number) => {
-  const loader = await startHttpLoader();
-  context.atEnd(loader.stop);
+  const loader = await own(context, startHttpLoader());
   const template = signTemplate({ mode: 'asynch' });
   const rate = (side: Side, url: string) => async (): Promise<number> => {
     await side.clear();
@@ -63,8 +64,7 @@ const measureAccept = async (context: BenchContext, { products, floor }: All, ro
 
 /** Signatures per second, from request to outcome. */
 const measureSign = async (context: BenchContext, { products, floor }: All, rounds: number) => {
-  const loader = await startJobLoader();
-  context.atEnd(loader.stop);
+  const loader = await own(context, startJobLoader());
   const body = signBody({ mode: 'asynch', timeoutSeconds: 300 });
   const rate = (side: Side) => async (): Promise<number> => {
     await side.clear();
@@ -88,6 +88,9 @@ const measureSign = async (context: BenchContext, { products, floor }: All, roun
   });
 };
 
+const ratio = (name: string, divides: string, some: readonly number[], others: readonly number[]) =>
+  ratioOf({ name, divides }, roundRatios(some, others));
+
 export const durability: Scenario = {
   name: 'durability',
   title: 'The price of durability',
@@ -101,33 +104,29 @@ export const durability: Scenario = {
     const shown = [...modes, 'floor'] as const;
     return {
       ratios: [
-        ratioOf(
-          {
-            name: 'durabilityAlways',
-            divides: 'asynch signs accepted per second, append-only file always / everysec',
-          },
-          roundRatios(accept.always, accept.everysec),
+        ratio(
+          'durabilityAlways',
+          'asynch signs accepted per second, append-only file always / everysec',
+          accept.always,
+          accept.everysec,
         ),
-        ratioOf(
-          {
-            name: 'durabilityAlwaysSign',
-            divides: 'P-256 signatures per second, append-only file always / everysec',
-          },
-          roundRatios(sign.always, sign.everysec),
+        ratio(
+          'durabilityAlwaysSign',
+          'P-256 signatures per second, append-only file always / everysec',
+          sign.always,
+          sign.everysec,
         ),
-        ratioOf(
-          {
-            name: 'acceptAlways',
-            divides: 'asynch signs accepted per second, Paraph / bare route, both with always',
-          },
-          roundRatios(accept.always, accept.floor),
+        ratio(
+          'acceptAlways',
+          'asynch signs accepted per second, Paraph / bare route, both with always',
+          accept.always,
+          accept.floor,
         ),
-        ratioOf(
-          {
-            name: 'signAlways',
-            divides: 'P-256 signatures per second, Paraph / bare worker, both with always',
-          },
-          roundRatios(sign.always, sign.floor),
+        ratio(
+          'signAlways',
+          'P-256 signatures per second, Paraph / bare worker, both with always',
+          sign.always,
+          sign.floor,
         ),
       ],
       tables: [

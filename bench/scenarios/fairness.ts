@@ -1,17 +1,19 @@
 /**
  * One application floods the service; what does another notice?
  *
- * In each round the other's synchronous requests are measured alone, while the flood is being added and while it waits. The
- * limits are those of the default configuration: the flood may be refused, the other may not.
+ * In each round the other's synchronous requests are measured alone, while the flood is being added
+ * and while it waits. The limits are those of the default configuration: the flood may be refused,
+ * the other may not.
  *
- * All processes share the machine, so part of what the other notices is that its cores are busy. How much that is, a
- * control says: the same flood goes to another installation beside it, which has a Redis, an API and a worker of its own.
+ * All processes share the machine, so part of what the other notices is that its cores are busy.
+ * How much that is, a control says: the same flood goes to another installation beside it, which
+ * has a Redis, an API and a worker of its own.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Ratio, Scenario } from '../harness/scenario.ts';
+import { type BenchContext, own, type Ratio, type Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { median, ratioOf } from '../harness/statistics.ts';
+import { medians, ratioOf } from '../harness/statistics.ts';
 import { type HttpLoadResult, startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
 import { signBody, signTemplate } from '../load/requests.ts';
@@ -87,15 +89,17 @@ const startFlooded = async (
   };
 };
 
+const sumOf = (results: readonly HttpLoadResult[], key: 'count' | 'failures'): number =>
+  results.reduce((sum, result) => sum + result[key], 0);
+
 export const fairness: Scenario = {
   name: 'fairness',
   title: 'Synchronous requests while another application floods the service',
   run: async (context) => {
-    const { small, atEnd, say } = context;
+    const { small, say } = context;
     const { url, flood } = await startFlooded(context);
     const elsewhere = await startFlooded(context);
-    const other = await startHttpLoader();
-    atEnd(other.stop);
+    const other = await own(context, startHttpLoader());
     const durationMs = small ? 1500 : 5000;
     const measure = (): Promise<HttpLoadResult> =>
       other.run(
@@ -131,9 +135,8 @@ export const fairness: Scenario = {
       { warmUps: 0 },
     );
 
-    const failed = ({ failures }: HttpLoadResult): number => failures;
     const results = [...rounds.http, ...rounds.bulk].flatMap((each) => [each.adding, each.waiting]);
-    const shares = results.map((result) => failed(result) / result.count);
+    const shares = results.map(({ failures, count: all }) => failures / all);
     const firstFailure = results.find(({ failures }) => failures > 0)?.firstFailure;
     if (firstFailure !== undefined) say(`the other was answered ${firstFailure}`);
     const ratios = floods.flatMap(({ name, words }) =>
@@ -150,14 +153,16 @@ export const fairness: Scenario = {
           ),
       ),
     );
-    const row = (words: string, of: readonly HttpLoadResult[]): (string | number)[] => [
-      words,
-      median(of.map(({ p50Ms }) => p50Ms)),
-      median(of.map(({ p99Ms }) => p99Ms)),
-      Math.max(...of.map(({ maxMs }) => maxMs)),
-      of.reduce((sum, { count }) => sum + count, 0),
-      of.reduce((sum, each) => sum + failed(each), 0),
-    ];
+    const row = (words: string, name: 'http' | 'bulk', phase: Phase): (string | number)[] => {
+      const of = rounds[name].map((each) => each[phase]);
+      return [
+        words,
+        ...medians(of, 'p50Ms', 'p99Ms'),
+        Math.max(...of.map(({ maxMs }) => maxMs)),
+        sumOf(of, 'count'),
+        sumOf(of, 'failures'),
+      ];
+    };
     return {
       ratios: [
         ...ratios,
@@ -165,9 +170,7 @@ export const fairness: Scenario = {
           name: 'fairnessRefused',
           divides: 'requests of the other application that were not signed / all of them, in all floods',
           goal: { atMost: 0 },
-          value:
-            results.reduce((sum, each) => sum + failed(each), 0) /
-            results.reduce((sum, { count }) => sum + count, 0),
+          value: sumOf(results, 'failures') / sumOf(results, 'count'),
           least: Math.min(...shares),
           most: Math.max(...shares),
         },
@@ -177,22 +180,10 @@ export const fairness: Scenario = {
           title: 'Another application, synchronously, 4 in flight (medians of the rounds)',
           columns: ['the flood', 'p50 ms', 'p99 ms', 'longest ms', 'requests', 'failed'],
           rows: floods.flatMap(({ name, words }) => [
-            row(
-              `none yet (${words})`,
-              rounds[name].map(({ alone }) => alone),
-            ),
-            row(
-              `goes to another installation (${words})`,
-              rounds[name].map(({ control }) => control),
-            ),
-            row(
-              `is added ${words}`,
-              rounds[name].map(({ adding }) => adding),
-            ),
-            row(
-              `waits`,
-              rounds[name].map(({ waiting }) => waiting),
-            ),
+            row(`none yet (${words})`, name, 'alone'),
+            row(`goes to another installation (${words})`, name, 'control'),
+            row(`is added ${words}`, name, 'adding'),
+            row('waits', name, 'waiting'),
           ]),
         },
       ],

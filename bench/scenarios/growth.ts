@@ -1,10 +1,12 @@
 /**
- * Growth: whether a service that keeps a million finished transactions is as fast as one that keeps a thousand.
+ * Growth: whether a service that keeps a million finished transactions is as fast as one that keeps
+ * a thousand.
  *
- * Three services run side by side, each on a Redis of its own that was filled to its size (fill/retained.ts), and take
- * turns: each is measured in each round, and what it ended in the round is removed again, so that sizes stay.
- * Accepting is measured while the workers are held; signing is a synchronous request from sending to answer; status
- * asks for retained signatures at random.
+ * Three services run side by side, each on a Redis of its own that was filled to its size
+ * (fill/retained.ts), and take turns: each is measured in each round, and what it ended in the
+ * round is removed again, so that sizes stay. Accepting is measured while the workers are held;
+ * signing is a synchronous request from sending to answer; status asks for retained signatures at
+ * random.
  */
 import { makeOriginal } from '../fill/originals.ts';
 import { dropEndedSince, type EndedKind, fillRetained, retainedId, signaturesKey } from '../fill/retained.ts';
@@ -12,9 +14,9 @@ import { openShardQueues } from '../fill/shard-queues.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
 import type { BenchRedis } from '../harness/redis.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Ratio, Scenario, Table } from '../harness/scenario.ts';
+import { type BenchContext, own, type Ratio, type Scenario, type Table } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare, median } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
 import { measure } from '../scale/running.ts';
@@ -29,7 +31,7 @@ const operations = ['accept', 'sign', 'status'] as const;
 type Operation = (typeof operations)[number];
 interface Pace {
   readonly perSecond: number;
-  /** CPU of API, worker and Redis together for one: what stays comparable on a machine that others use too. */
+  /** CPU of API, worker and Redis together for one. */
   readonly micros: number;
 }
 type Round = Readonly<Record<Operation, Pace>>;
@@ -111,7 +113,7 @@ const prepare = async (context: BenchContext, loaders: Loaders, retained: number
   return { retained, round, bytes, redis };
 };
 
-/** What one retained transaction consists of, by its own hash and its share of what all have in common. */
+/** The parts of one retained transaction: its own hash, and its share of the sets. */
 const memoryTable = async ({ redis, bytes, retained }: Filled): Promise<Table> => {
   const { client } = redis;
   const column = async (kind: EndedKind, count: number): Promise<readonly number[]> => {
@@ -160,10 +162,11 @@ export const growth: Scenario = {
   name: 'growth',
   title: 'The same work with few and with very many finished transactions retained',
   run: async (context) => {
-    const { small, atEnd } = context;
-    const loaders = { http: await startHttpLoader(), status: await startStatusLoader() };
-    atEnd(loaders.http.stop);
-    atEnd(loaders.status.stop);
+    const { small } = context;
+    const loaders = {
+      http: await own(context, startHttpLoader()),
+      status: await own(context, startStatusLoader()),
+    };
     const sizes = small ? [1000, 10_000, 50_000] : [1000, 100_000, 1_000_000];
     const filled: Filled[] = [];
     for (const size of sizes) filled.push(await prepare(context, loaders, size));
@@ -178,12 +181,11 @@ export const growth: Scenario = {
     const most = of(sizes.at(-1));
     const between = `with ${sizes.at(-1)} retained / with ${sizes[0]}`;
     const ratioFor = (operation: Operation): Ratio =>
-      ratioOf(
+      compare(
         { name: `growth${capital(operation)}`, divides: `${words[operation]}, ${between}` },
-        roundRatios(
-          most.map((round) => round[operation].perSecond),
-          least.map((round) => round[operation].perSecond),
-        ),
+        most.map((round) => round[operation]),
+        least.map((round) => round[operation]),
+        'perSecond',
       );
     const ratios = operations.map(ratioFor);
     const worst = ratios.reduce((found, ratio) => (ratio.value < found.value ? ratio : found));

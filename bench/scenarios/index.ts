@@ -1,9 +1,12 @@
 /**
- * The search index: what it costs those who accept and sign, what it takes of Redis's memory, and how long a page takes.
+ * The search index: what it costs those who accept and sign, what it takes of Redis's memory, and
+ * how long a page takes.
  *
- * Pages are asked of the console's API over HTTP, by somebody who has logged in, with an index over 100 000 finished transactions,
- * copies of real ones (fill/retained.ts). A filter that nothing matches is the hardest, because all rows are gone through before that
- * is known. What it costs is measured with the index kept by a process of its own on the same two cores, and without it, in turn.
+ * Pages are asked of the console's API over HTTP, by somebody who has logged in, with an index over
+ * 100 000 finished transactions, copies of real ones (fill/retained.ts). A filter that nothing
+ * matches is the hardest, because all rows are gone through before that is known. What it costs is
+ * measured with the index kept by a process of its own on the same two cores, and without it, in
+ * turn.
  */
 
 import { createHistory } from '../../src/history/history.ts';
@@ -11,11 +14,11 @@ import { connectForCommands, disconnect, whenReady } from '../../src/redis/conne
 import { indexedService, startIndexerProgram } from '../fill/indexer-load-client.ts';
 import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained, retainedId } from '../fill/retained.ts';
-import { usageOf } from '../harness/cpu.ts';
+import { withCpu } from '../harness/metered.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Ratio, Scenario, Table } from '../harness/scenario.ts';
+import { type BenchContext, own, type Ratio, type Scenario, type Table } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare, medians } from '../harness/statistics.ts';
 import { logInAt, withOnlooker } from '../load/console-client.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
@@ -145,19 +148,13 @@ const pages = async (
   };
 };
 
-interface Pace {
-  readonly perSecond: number;
-  /** Of the indexer's process, for each transaction; zero without it. */
-  readonly indexerMicros: number;
-  readonly redisMicros: number;
-  /** Of the process of the service. */
-  readonly serviceMicros: number;
-}
+/** CPU of the processes for each transaction. */
+type Pace = Readonly<Record<'perSecond' | 'indexerMicros' | 'redisMicros' | 'serviceMicros', number>>;
 
 const costs = async (
   context: BenchContext,
 ): Promise<{ ratios: readonly Ratio[]; tables: readonly Table[] }> => {
-  const { small, atEnd } = context;
+  const { small } = context;
   const accepting = await productSide(context);
   const signing = await productSide(context);
   const api = await accepting.start('api');
@@ -165,12 +162,9 @@ const costs = async (
     workers: { concurrency: 50 },
     operations: { index: false },
   });
-  const http = await startHttpLoader();
-  atEnd(http.stop);
-  const jobs = await startJobLoader();
-  atEnd(jobs.stop);
-  const indexer = await startIndexerProgram();
-  atEnd(indexer.stop);
+  const http = await own(context, startHttpLoader());
+  const jobs = await own(context, startJobLoader());
+  const indexer = await own(context, startIndexerProgram());
 
   const measured = async (
     side: typeof accepting,
@@ -181,14 +175,12 @@ const costs = async (
     await side.clear();
     const { url: redisUrl, pid } = side.redis;
     await indexer.ask({ kind: indexed ? 'start' : 'stop', redisUrl });
-    const pids = [indexer.pid, pid, service.pid];
-    const before = pids.map((each) => usageOf(each).cpuSeconds);
-    const { count, perSecond } = await run();
-    if (indexed) await indexer.ask({ kind: 'idle', redisUrl });
-    const [indexerMicros = 0, redisMicros = 0, serviceMicros = 0] = pids.map(
-      (each, index) => ((usageOf(each).cpuSeconds - (before[index] ?? 0)) / count) * 1e6,
-    );
-    return { perSecond, indexerMicros, redisMicros, serviceMicros };
+    const processes = { indexerMicros: indexer.pid, redisMicros: pid, serviceMicros: service.pid };
+    return withCpu(processes, async () => {
+      const result = await run();
+      if (indexed) await indexer.ask({ kind: 'idle', redisUrl });
+      return result;
+    });
   };
   const durationMs = small ? 700 : 3000;
   const accept = (indexed: boolean) => (): Promise<Pace> =>
@@ -214,20 +206,13 @@ const costs = async (
   const rounds = small ? 3 : 11;
   const accepts = await interleave(rounds, { on: accept(true), off: accept(false) });
   const signs = await interleave(rounds, { on: sign(true), off: sign(false) });
-  const ratio = (name: string, words: string, { on, off }: typeof accepts): Ratio =>
-    ratioOf(
-      { name, divides: `${words} per second with the indexer running / without`, goal: { atLeast: 0.9 } },
-      roundRatios(
-        on.map(({ perSecond }) => perSecond),
-        off.map(({ perSecond }) => perSecond),
-      ),
-    );
+  const ratio = (name: string, words: string, { on, off }: typeof accepts): Ratio => {
+    const divides = `${words} per second with the indexer running / without`;
+    return compare({ name, divides, goal: { atLeast: 0.9 } }, on, off, 'perSecond');
+  };
   const row = (label: string, some: readonly Pace[]): (string | number)[] => [
     label,
-    median(some.map(({ perSecond }) => perSecond)),
-    median(some.map(({ serviceMicros }) => serviceMicros)),
-    median(some.map(({ redisMicros }) => redisMicros)),
-    median(some.map(({ indexerMicros }) => indexerMicros)),
+    ...medians(some, 'perSecond', 'serviceMicros', 'redisMicros', 'indexerMicros'),
   ];
   return {
     ratios: [

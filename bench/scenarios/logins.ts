@@ -1,16 +1,18 @@
 /**
- * Complete logins: from the pushed request to the ID token, with the pages and the robot's signature between.
+ * Complete logins: from the pushed request to the ID token, with the pages and the robot's
+ * signature between.
  *
- * What they are held against is a synchronous signature over HTTP, which each of them contains: the ratio says how many
- * signatures a login costs.
+ * What they are held against is a synchronous signature over HTTP, which each of them contains: the
+ * ratio says how many signatures a login costs.
  */
 import { roundsRow, withCpu } from '../harness/metered.ts';
+import { startProgram } from '../harness/program.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
-import { startLoginLoader } from '../load/login-load-client.ts';
+import type { LoginLoad, LoginLoadResult } from '../load/login-load.ts';
 import { signTemplate } from '../load/requests.ts';
 
 const inFlight = 16;
@@ -20,7 +22,7 @@ export const logins: Scenario = {
   name: 'logins',
   title: 'Complete logins through OpenID Connect',
   run: async (context) => {
-    const { small, atEnd } = context;
+    const { small } = context;
     const product = await productSide(context);
     const api = await product.start('api', {
       oidc: {
@@ -37,16 +39,15 @@ export const logins: Scenario = {
       },
     });
     await product.start('worker');
-    const browsers = await startLoginLoader();
-    atEnd(browsers.stop);
-    const loader = await startHttpLoader();
-    atEnd(loader.stop);
+    const browsers = await own(context, startProgram<LoginLoad, LoginLoadResult>('bench/load/login-load.ts'));
+    const loader = await own(context, startHttpLoader());
 
     const durationMs = small ? 1500 : 5000;
     const sides = await interleave(small ? 3 : 7, {
-      logins: () => withCpu(api.pid, () => browsers.ask({ origin: api.url, inFlight, durationMs })),
+      logins: () =>
+        withCpu({ cpuMicros: api.pid }, () => browsers.ask({ origin: api.url, inFlight, durationMs })),
       signatures: () =>
-        withCpu(api.pid, () =>
+        withCpu({ cpuMicros: api.pid }, () =>
           loader.run({
             url: `${api.url}/rest/service/sign`,
             template: signTemplate({ mode: 'synch' }),
@@ -57,15 +58,14 @@ export const logins: Scenario = {
     });
     return {
       ratios: [
-        ratioOf(
+        compare(
           {
             name: 'loginCpu',
             divides: 'CPU of the API process per complete login / per synchronous signature',
           },
-          roundRatios(
-            sides.logins.map(({ cpuMicros }) => cpuMicros),
-            sides.signatures.map(({ cpuMicros }) => cpuMicros),
-          ),
+          sides.logins,
+          sides.signatures,
+          'cpuMicros',
         ),
       ],
       tables: [

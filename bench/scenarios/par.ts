@@ -1,8 +1,8 @@
 /**
  * Pushed authorisation requests: how many a second one API process checks and keeps.
  *
- * Two floors. The provider library's own endpoint is what we would have if we had not written ours; a bare route with the same
- * checks and one SET is what it can cost at least.
+ * Two floors. The provider library's own endpoint is what we would have if we had not written ours;
+ * a bare route with the same checks and one SET is what it can cost at least.
  */
 
 import { hashPassword } from '../../src/registry/passwords.ts';
@@ -10,9 +10,9 @@ import { parClient, parHeaders, parTemplate } from '../floors/par-request.ts';
 import { roundsRow, withCpu } from '../harness/metered.ts';
 import { startProgram } from '../harness/program.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 
 const inFlight = 64;
@@ -22,7 +22,7 @@ export const par: Scenario = {
   name: 'par',
   title: 'Pushed authorisation requests',
   run: async (context) => {
-    const { small, atEnd } = context;
+    const { small } = context;
     const product = await productSide(context);
     const api = await product.start('api', {
       oidc: {
@@ -47,17 +47,15 @@ export const par: Scenario = {
     });
     const floor = async (file: string) => {
       const redis = await context.redis();
-      const program = await startProgram<string, string>(file, [redis.connection.path]);
-      atEnd(program.stop);
+      const program = await own(context, startProgram<string, string>(file, [redis.connection.path]));
       return { pid: program.pid, url: await program.ask('url') };
     };
     const library = await floor('bench/floors/library-par.ts');
     const bare = await floor('bench/floors/bare-par.ts');
-    const loader = await startHttpLoader();
-    atEnd(loader.stop);
+    const loader = await own(context, startHttpLoader());
 
     const measure = ({ pid }: { pid: number }, url: string, success: number) =>
-      withCpu(pid, () =>
+      withCpu({ cpuMicros: pid }, () =>
         loader.run({
           url,
           template: parTemplate,
@@ -72,25 +70,28 @@ export const par: Scenario = {
       library: () => measure(library, `${library.url}/request`, 201),
       bare: () => measure(bare, `${bare.url}/par`, 200),
     });
-    const rates = (rounds: typeof sides.product): number[] => rounds.map(({ perSecond }) => perSecond);
     return {
       ratios: [
-        ratioOf(
+        compare(
           {
             name: 'parLibrary',
             divides: "pushed requests per second at `paraph api` / at the provider library's own endpoint",
             goal: { atLeast: 1.7 },
           },
-          roundRatios(rates(sides.product), rates(sides.library)),
+          sides.product,
+          sides.library,
+          'perSecond',
         ),
-        ratioOf(
+        compare(
           {
             name: 'parBare',
             divides:
               'pushed requests per second at `paraph api` / at a bare Hono route with the same checks and one SET',
             goal: { atLeast: 0.6 },
           },
-          roundRatios(rates(sides.product), rates(sides.bare)),
+          sides.product,
+          sides.bare,
+          'perSecond',
         ),
       ],
       tables: [

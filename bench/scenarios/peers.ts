@@ -1,11 +1,12 @@
 /**
- * The same work on DBOS with PostgreSQL, on Restate and on Paraph: accept a request over HTTP durably, sign it with P-256 in
- * a step of a workflow, keep the outcome, answer for it. Each at its own full durability: nothing is answered before it is
- * on the disk. How each is set up, and what the others do that Paraph does not: bench/peers/README.md.
+ * The same work on DBOS with PostgreSQL, on Restate and on Paraph: accept a request over HTTP
+ * durably, sign it with P-256 in a step of a workflow, keep the outcome, answer for it. Each at its
+ * own full durability: nothing is answered before it is on the disk. How each is set up, and what
+ * the others do that Paraph does not: bench/peers/README.md.
  */
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Scenario, Table } from '../harness/scenario.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { type BenchContext, own, type Scenario, type Table } from '../harness/scenario.ts';
+import { compare, median, medians } from '../harness/statistics.ts';
 import { familyCpuSeconds } from '../peers/family-usage.ts';
 import { installPeers } from '../peers/install.ts';
 import {
@@ -38,11 +39,11 @@ const labels: Readonly<Record<System, string>> = {
 const inFlights = [64, 256] as const;
 
 const measureAll = async (
-  { small, say, atEnd }: BenchContext,
+  context: BenchContext,
   running: Readonly<Record<System, RunningSystem>>,
 ): Promise<ReadonlyMap<number, Rounds>> => {
-  const loader = await startTransactionLoader();
-  atEnd(loader.stop);
+  const { small, say } = context;
+  const loader = await own(context, startTransactionLoader());
   const measure = async (system: System, inFlight: number): Promise<Round> => {
     const { url, pids, check } = running[system];
     const before = familyCpuSeconds(pids);
@@ -74,19 +75,20 @@ const rates = (rounds: readonly Round[]): number[] => rounds.map(({ perSecond })
 
 const tableOf = (inFlight: number, rounds: Rounds): Table => {
   const row = (system: System): (string | number)[] => {
-    const of = (key: keyof Omit<Round, 'lastSignature'>): number =>
-      median(rounds[system].map((round) => round[key]));
     const each = rates(rounds[system]);
     return [
       labels[system],
-      Math.round(of('perSecond')),
+      Math.round(median(each)),
       `${Math.round(Math.min(...each))} to ${Math.round(Math.max(...each))}`,
-      of('acceptP50Ms'),
-      of('acceptP99Ms'),
-      of('outcomeP50Ms'),
-      of('outcomeP99Ms'),
-      of('statusRequests'),
-      of('cpuMs'),
+      ...medians(
+        rounds[system],
+        'acceptP50Ms',
+        'acceptP99Ms',
+        'outcomeP50Ms',
+        'outcomeP99Ms',
+        'statusRequests',
+        'cpuMs',
+      ),
     ];
   };
   return {
@@ -119,32 +121,21 @@ export const peers: Scenario = {
     const measured = await measureAll(context, running);
     const decisive = measured.get(inFlights[0]);
     if (decisive === undefined) throw new Error('nothing was measured');
-    const [paraph, dbos, restate] = systems.map((system) => rates(decisive[system])) as [
-      number[],
-      number[],
-      number[],
-    ];
-    const faster = median(dbos) > median(restate) ? ('dbos' as const) : ('restate' as const);
+    const faster = median(rates(decisive.dbos)) > median(rates(decisive.restate)) ? 'dbos' : 'restate';
+    const against = (name: string, peer: 'dbos' | 'restate', what: string, goal?: { atLeast: number }) =>
+      compare(
+        { name, divides: `${words} / ${what}`, ...(goal !== undefined && { goal }) },
+        decisive.paraph,
+        decisive[peer],
+        'perSecond',
+      );
     const words =
       'transactions per second from request to outcome over HTTP, Paraph (an API and a worker process) with append-only file always';
     return {
       ratios: [
-        ratioOf(
-          { name: 'dbos', divides: `${words} / DBOS with PostgreSQL (one process)` },
-          roundRatios(paraph, dbos),
-        ),
-        ratioOf(
-          { name: 'restate', divides: `${words} / Restate (server and one process)` },
-          roundRatios(paraph, restate),
-        ),
-        ratioOf(
-          {
-            name: 'peers',
-            divides: `${words} / the faster of the two, ${labels[faster]}`,
-            goal: { atLeast: 2 },
-          },
-          roundRatios(paraph, faster === 'dbos' ? dbos : restate),
-        ),
+        against('dbos', 'dbos', 'DBOS with PostgreSQL (one process)'),
+        against('restate', 'restate', 'Restate (server and one process)'),
+        against('peers', faster, `the faster of the two, ${labels[faster]}`, { atLeast: 2 }),
       ],
       tables: [...measured].map(([inFlight, rounds]) => tableOf(inFlight, rounds)),
       plots: [

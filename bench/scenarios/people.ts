@@ -1,16 +1,19 @@
 /**
- * People: what it costs to wait for very many of them, and whether those who answer notice the others.
+ * People: what it costs to wait for very many of them, and whether those who answer notice the
+ * others.
  *
- * Two services run side by side. The crowd's has very many transactions pending, each on a simulated phone of its own
- * that lets it ring; all of them came over HTTP and went through a worker. The quiet one has only those that are about
- * to be answered. In turns, a producer answers people of each at a steady rate (fill/answer-stream.ts) while a robot
- * load runs, and between the turns nothing happens and the processes are watched while they wait.
+ * Two services run side by side. The crowd's has very many transactions pending, each on a
+ * simulated phone of its own that lets it ring; all of them came over HTTP and went through a
+ * worker. The quiet one has only those that are about to be answered. In turns, a producer answers
+ * people of each at a steady rate (fill/answer-stream.ts) while a robot load runs, and between the
+ * turns nothing happens and the processes are watched while they wait.
  *
- * In the end the crowd's deadlines pass, as densely as the requests came in. The two-minute run does not wait for that.
+ * In the end the crowd's deadlines pass, as densely as the requests came in. The two-minute run
+ * does not wait for that.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startAnswerer } from '../fill/answer-stream-client.ts';
+import type { AnswerQuestion, AnswerStreamResult } from '../fill/answer-stream.ts';
 import {
   type CrowdService,
   maxTimeoutSeconds,
@@ -20,9 +23,10 @@ import {
   untilLapsed,
 } from '../fill/crowd.ts';
 import { usageOf } from '../harness/cpu.ts';
+import { startProgram } from '../harness/program.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
+import { compare, median, medians } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { signBody } from '../load/requests.ts';
 
@@ -54,7 +58,7 @@ export const people: Scenario = {
   name: 'people',
   title: 'Very many people who let it ring, and some who answer',
   run: async (context) => {
-    const { small, say, atEnd } = context;
+    const { small, say } = context;
     const size = small ? 5000 : 100_000;
     const rounds = small ? 2 : 4;
     const watchMs = small ? 1000 : 4000;
@@ -64,10 +68,11 @@ export const people: Scenario = {
     const masterKey = randomBytes(32).toString('base64url');
     const quiet = await startService(context, masterKey);
     const crowded = await startService(context, masterKey);
-    const loader = await startHttpLoader();
-    atEnd(loader.stop);
-    const answerer = await startAnswerer();
-    atEnd(answerer.stop);
+    const loader = await own(context, startHttpLoader());
+    const answerer = await own(
+      context,
+      startProgram<AnswerQuestion, AnswerStreamResult>('bench/fill/answer-stream.ts'),
+    );
 
     const robots = (service: CrowdService, durationMs: number) =>
       loader.run({
@@ -77,8 +82,9 @@ export const people: Scenario = {
         durationMs,
       });
 
-    // Both have worked before anything is compared: a fresh process is smaller and slower. And the pace of this machine
-    // says for how long the crowd has to wait until all of it is there and measured.
+    // Both have worked before anything is compared: a fresh process is smaller and slower. And the
+    // pace of this machine says for how long the crowd has to wait until all of it is there and
+    // measured.
     const warmUp = small ? 500 : 3000;
     let pace = 0;
     for (const service of [quiet, crowded]) {
@@ -86,7 +92,7 @@ export const people: Scenario = {
       pace = warmUp / (await ring(loader, service, warmUp, 5));
       while ((await service.pending()) > 0) await delay(100);
     }
-    // Preparing an answer (two keys, two signatures) takes this machine as long as a dozen rings do.
+    // Preparing an answer (two keys, two signatures) takes as long as a dozen rings.
     const turnSeconds = watchMs / 1000 + answers / perSecond + (12 * answers) / pace;
     const waitSeconds = Math.ceil((size / pace) * 1.3 + (2 * (rounds + warmUps) + 1) * turnSeconds + 5);
     if (waitSeconds > maxTimeoutSeconds) throw new Error(`This machine is too slow for a crowd of ${size}`);
@@ -125,8 +131,7 @@ export const people: Scenario = {
     const workerCpu = turns.crowded.map(({ idle }) => idle.worker);
     const row = (label: string, of: typeof turns.quiet): (string | number)[] => [
       label,
-      median(of.map(({ p50Ms }) => p50Ms)),
-      median(of.map(({ p99Ms }) => p99Ms)),
+      ...medians(of, 'p50Ms', 'p99Ms'),
       Math.max(...of.map(({ maxMs }) => maxMs)),
     ];
     const idleRow = (
@@ -137,22 +142,21 @@ export const people: Scenario = {
       ratios: [
         {
           name: 'peopleCpu',
-          // All windows together, because the kernel counts in hundredths of a second and one window has few of them.
+          // All windows together: the kernel counts in hundredths of a second.
           value: mean(workerCpu),
           least: Math.min(...workerCpu),
           most: Math.max(...workerCpu),
           divides: `CPU seconds of a worker / seconds, while ${size} transactions are pending and nothing else happens (a fraction of one core)`,
           goal: { atMost: 0.02 },
         },
-        ratioOf(
+        compare(
           {
             name: 'peopleAnswerP99',
             divides: `p99 of the time from a person's answer to the outcome, with ${size} pending / with only those who answer, both under robot load`,
           },
-          roundRatios(
-            turns.crowded.map(({ p99Ms }) => p99Ms),
-            turns.quiet.map(({ p99Ms }) => p99Ms),
-          ),
+          turns.crowded,
+          turns.quiet,
+          'p99Ms',
         ),
       ],
       tables: [

@@ -1,14 +1,16 @@
 /**
- * What a request and a signature cost, and what for: CPU profiles of the two sides of `accept` and `sign`, summed up.
+ * What a request and a signature cost, and what for: CPU profiles of the two sides of `accept` and
+ * `sign`, summed up.
  *
- * This is for reading the other ratios. Profiling slows both sides down, so nothing is compared here but parts.
+ * This is for reading the other ratios. Profiling slows both sides down, so nothing is compared
+ * here but parts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { profileOf, timeByGroup } from '../harness/cpu-profile.ts';
 import { startProgram } from '../harness/program.ts';
-import type { BenchContext, Scenario, Table } from '../harness/scenario.ts';
+import { type BenchContext, own, type Scenario, type Table } from '../harness/scenario.ts';
 import { floorSide, productSide } from '../harness/sides.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
@@ -19,7 +21,7 @@ interface Profiled {
   stop(): Promise<void>;
 }
 
-/** Starts a process that leaves a profile, loads it, ends it, and gives microseconds by group for each operation. */
+/** Loads a process that leaves a profile. @returns Microseconds by group for one operation. */
 const profiled = async <P extends Profiled>(
   context: BenchContext,
   start: () => Promise<P>,
@@ -64,10 +66,8 @@ export const profile: Scenario = {
   run: async (context) => {
     const product = await productSide(context);
     const floor = await floorSide(context);
-    const http = await startHttpLoader();
-    context.atEnd(http.stop);
-    const jobs = await startJobLoader();
-    context.atEnd(jobs.stop);
+    const http = await own(context, startHttpLoader());
+    const jobs = await own(context, startJobLoader());
     const socketPath = (side: typeof product | typeof floor): string => side.redis.connection.path;
     const durationMs = context.small ? 2000 : 8000;
 

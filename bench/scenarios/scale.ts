@@ -1,14 +1,17 @@
 /**
- * Scale: more workers on one Redis, more shards on a cluster, and whether the capacity model foretells it.
+ * Scale: more workers on one Redis, more shards on a cluster, and whether the capacity model
+ * foretells it.
  *
- * Configurations run side by side and take turns: 1, 2 and 4 workers, each on a Redis of its own; then 1, 3 and 6 shards
- * on one cluster of three nodes with two workers each. A turn accepts while the workers are held, lets them drain what
- * was accepted, and then sends synchronous requests, so that everything works at once.
+ * Configurations run side by side and take turns: 1, 2 and 4 workers, each on a Redis of its own;
+ * then 1, 3 and 6 shards on one cluster of three nodes with two workers each. A turn accepts while
+ * the workers are held, lets them drain what was accepted, and then sends synchronous requests, so
+ * that everything works at once.
  *
- * All of it shares the cores of one machine, the load generator too, so a curve flattens as soon as these are used up.
- * What carries over to other machines is the CPU that one transaction costs each process. The model (bench/model.ts)
- * takes it from the smallest configuration and is held against the rates of all. What the rest of the machine used in
- * the meantime (the bench itself, the kernel's network, and anybody else) was not there to be had, and is deducted.
+ * All of it shares the cores of one machine, the load generator too, so a curve flattens as soon as
+ * these are used up. What carries over to other machines is the CPU that one transaction costs each
+ * process. The model (bench/model.ts) takes it from the smallest configuration and is held against
+ * the rates of all. What the rest of the machine used in the meantime (the bench itself, the
+ * kernel's network, and anybody else) was not there to be had, and is deducted.
  */
 import { availableParallelism } from 'node:os';
 import { provideRedis } from '../../scripts/redis-binary.mjs';
@@ -17,7 +20,7 @@ import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained } from '../fill/retained.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { BenchContext, Scenario } from '../harness/scenario.ts';
+import { type BenchContext, own, type Scenario } from '../harness/scenario.ts';
 import { type HttpLoader, startHttpLoader } from '../load/http-load-client.ts';
 import { type Cost, sumOf } from '../model.ts';
 import {
@@ -39,6 +42,7 @@ import {
 } from '../scale/running.ts';
 
 const nodes = 3;
+const operations = ['accept', 'drain', 'synch'] as const;
 
 const compare = async (
   { small, say }: BenchContext,
@@ -55,7 +59,7 @@ const compare = async (
   return group.map((setup) => ({ setup, rounds: rounds[setup.label] ?? [] }));
 };
 
-/** The first prefix whose shards fall evenly on the nodes: services of one cluster need different ones. */
+/** The first prefix whose shards fall evenly on the nodes. */
 const evenPrefix = (shards: number): string => {
   for (let number = 0; ; number += 1) {
     const prefix = `bench-${shards}-${number}`;
@@ -81,12 +85,14 @@ const onOneRedis = async (context: BenchContext, loader: HttpLoader) => {
 const onCluster = async (context: BenchContext, loader: HttpLoader) => {
   const provided = await provideRedis(process.env, context.say);
   if ('problem' in provided) throw new Error(provided.problem);
-  const cluster = await startRedisCluster({
-    command: provided.command,
-    nodes,
-    settings: { 'auto-aof-rewrite-percentage': '0' },
-  });
-  context.atEnd(cluster.stop);
+  const cluster = await own(
+    context,
+    startRedisCluster({
+      command: provided.command,
+      nodes,
+      settings: { 'auto-aof-rewrite-percentage': '0' },
+    }),
+  );
   const group: Running[] = [];
   for (const shards of shardCounts(context.small)) {
     const prefix = evenPrefix(shards);
@@ -106,8 +112,7 @@ const measureStatus = async (context: BenchContext): Promise<{ cost: Cost; retai
   const redis = await context.redis();
   const at = { url: redis.url, pids: [redis.pid], prefix: 'paraph' };
   const running = await startRunning(context, { label: '', workers: 1, shards: 1, busiestRedisShare: 1 }, at);
-  const loader = await startStatusLoader();
-  context.atEnd(loader.stop);
+  const loader = await own(context, startStatusLoader());
   const retained = context.small ? 2000 : 20_000;
   const original = await makeOriginal(running.api.url, redis.client, 'signed');
   const before = (await redis.info()).usedMemoryBytes;
@@ -128,8 +133,7 @@ export const scale: Scenario = {
   name: 'scale',
   title: 'More workers, more shards, and a model of both',
   run: async (context) => {
-    const loader = await startHttpLoader();
-    context.atEnd(loader.stop);
+    const loader = await own(context, startHttpLoader());
     const single = await onOneRedis(context, loader);
     const cluster = await onCluster(context, loader);
     const status = await measureStatus(context);
@@ -169,13 +173,9 @@ export const scale: Scenario = {
           title: 'CPU µs per operation, from which the model is made',
           columns: ['', 'API', 'workers', 'Redis', 'load'],
           rows: [
-            costRow('accept, one Redis', costOf(one, 'accept')),
-            costRow('drain, one Redis', costOf(one, 'drain')),
-            costRow('synch, one Redis', costOf(one, 'synch')),
+            ...operations.map((name) => costRow(`${name}, one Redis`, costOf(one, name))),
             costRow('status, one Redis', status.cost),
-            costRow('accept, cluster', costOf(many, 'accept')),
-            costRow('drain, cluster', costOf(many, 'drain')),
-            costRow('synch, cluster', costOf(many, 'synch')),
+            ...operations.map((name) => costRow(`${name}, cluster`, costOf(many, name))),
           ],
         },
         {

@@ -1,16 +1,18 @@
 /**
  * Signing: robot signatures per second, from request to queryable outcome, of one worker process.
  *
- * The floor is a worker of BullMQ with the same concurrency that makes the same raw signature and does nothing else: no
- * validation, no state machine, no CMS. Both get the same jobs from the same producer process. The key is P-256 or RSA-2048.
+ * The floor is a worker of BullMQ with the same concurrency that makes the same raw signature and
+ * does nothing else: no validation, no state machine, no CMS. Both get the same jobs from the same
+ * producer process. The key is P-256 or RSA-2048.
  *
- * Flow keeps 64 jobs in flight. Drain has all jobs there before the worker begins, which leaves the worker alone with Redis.
+ * Flow keeps 64 jobs in flight. Drain has all jobs there before the worker begins, which leaves the
+ * worker alone with Redis.
  */
-import { usageOf } from '../harness/cpu.ts';
+import { withCpu } from '../harness/metered.ts';
 import { interleave } from '../harness/rounds.ts';
-import type { Ratio, Scenario } from '../harness/scenario.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
 import { floorSide, type Measured, productSide, type Side } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare, median, medians } from '../harness/statistics.ts';
 import { type JobLoad, type JobLoadResult, startJobLoader } from '../load/job-load-client.ts';
 import { robots, signBody } from '../load/requests.ts';
 
@@ -26,24 +28,16 @@ const kinds = [
   { title: 'P-256, draining', algorithm: 'EC', kind: 'drain' },
 ] as const;
 
-/** What is counted in each round, as a ratio of the two sides. */
-const compare = (
-  described: Pick<Ratio, 'name' | 'divides' | 'goal'>,
-  sides: { readonly product: readonly Round[]; readonly floor: readonly Round[] },
-  pick: (round: Round) => number,
-): Ratio => ratioOf(described, roundRatios(sides.product.map(pick), sides.floor.map(pick)));
-
 export const sign: Scenario = {
   name: 'sign',
   title: 'Robot signatures, request to queryable outcome',
   run: async (context) => {
-    const { small, atEnd, say } = context;
+    const { small, say } = context;
     const product = await productSide(context);
     const floor = await floorSide(context);
     const worker = await product.start('worker', { workers: { concurrency } });
     const bare = await floor.startWorker();
-    const loader = await startJobLoader();
-    atEnd(loader.stop);
+    const loader = await own(context, startJobLoader());
 
     const measure = async (
       side: Side,
@@ -51,18 +45,14 @@ export const sign: Scenario = {
       load: Pick<JobLoad, 'kind' | 'body' | 'durationMs' | 'count'>,
     ): Promise<Round> => {
       await side.clear();
-      const pids = [pid, side.redis.pid, loader.pid] as const;
-      const before = pids.map((each) => usageOf(each).cpuSeconds);
-      const result = await loader.ask({
-        ...load,
-        socketPath: side.redis.connection.path,
-        prefix: side.prefix,
-        inFlight,
-      });
-      const [cpuMicros = 0, redisCpuMicros = 0, loaderCpuMicros = 0] = pids.map(
-        (each, index) => ((usageOf(each).cpuSeconds - (before[index] ?? 0)) / result.count) * 1e6,
+      return withCpu({ cpuMicros: pid, redisCpuMicros: side.redis.pid, loaderCpuMicros: loader.pid }, () =>
+        loader.ask({
+          ...load,
+          socketPath: side.redis.connection.path,
+          prefix: side.prefix,
+          inFlight,
+        }),
       );
-      return { ...result, cpuMicros, redisCpuMicros, loaderCpuMicros };
     };
     const compared = async ({ title, algorithm, kind }: (typeof kinds)[number]) => {
       say(title);
@@ -76,7 +66,7 @@ export const sign: Scenario = {
         floor: () => measure(floor, bare, load),
       });
     };
-    // Both compile their hot code after some thousand jobs; the larger program would otherwise be measured half asleep.
+    // Both compile their hot code after some thousand jobs.
     const body = signBody({ mode: 'asynch', msisdn: robots.EC, timeoutSeconds: 300 });
     say('warming up');
     await measure(product, worker, { kind: 'drain', body, count: warmUpJobs });
@@ -86,17 +76,11 @@ export const sign: Scenario = {
     const rsa = await compared(rsaKind);
     const drain = await compared(drainKind);
 
-    const rate = ({ perSecond }: Round): number => perSecond;
-    const cpu = ({ cpuMicros }: Round): number => cpuMicros;
     const row = (label: string, rounds: readonly Round[]): (string | number)[] => [
       label,
-      median(rounds.map(rate)),
-      ...(rounds.some(({ p50Ms }) => p50Ms > 0)
-        ? [median(rounds.map(({ p50Ms }) => p50Ms)), median(rounds.map(({ p99Ms }) => p99Ms))]
-        : ['-', '-']),
-      median(rounds.map(cpu)),
-      median(rounds.map(({ redisCpuMicros }) => redisCpuMicros)),
-      median(rounds.map(({ loaderCpuMicros }) => loaderCpuMicros)),
+      ...medians(rounds, 'perSecond'),
+      ...(rounds.some(({ p50Ms }) => p50Ms > 0) ? medians(rounds, 'p50Ms', 'p99Ms') : ['-', '-']),
+      ...medians(rounds, 'cpuMicros', 'redisCpuMicros', 'loaderCpuMicros'),
     ];
     const bareWorker = 'a bare BullMQ worker making the same raw signature';
     const measured = [
@@ -112,8 +96,9 @@ export const sign: Scenario = {
             divides: `P-256 signatures per second with ${inFlight} in flight, \`paraph worker\` / ${bareWorker}`,
             goal: { atLeast: 0.9 },
           },
-          ec,
-          rate,
+          ec.product,
+          ec.floor,
+          'perSecond',
         ),
         compare(
           {
@@ -121,8 +106,9 @@ export const sign: Scenario = {
             divides: `RSA-2048 signatures per second with ${inFlight} in flight, \`paraph worker\` / ${bareWorker}`,
             goal: { atLeast: 0.9 },
           },
-          rsa,
-          rate,
+          rsa.product,
+          rsa.floor,
+          'perSecond',
         ),
         compare(
           {
@@ -130,8 +116,9 @@ export const sign: Scenario = {
             divides: `P-256 signatures per second of jobs that wait already, \`paraph worker\` / ${bareWorker}`,
             goal: { atLeast: 0.75 },
           },
-          drain,
-          rate,
+          drain.product,
+          drain.floor,
+          'perSecond',
         ),
         compare(
           {
@@ -139,8 +126,9 @@ export const sign: Scenario = {
             divides: `CPU of the worker per P-256 signature, \`paraph worker\` / ${bareWorker}`,
             goal: { atMost: 1.4 },
           },
-          ec,
-          cpu,
+          ec.product,
+          ec.floor,
+          'cpuMicros',
         ),
       ],
       tables: [
@@ -173,12 +161,15 @@ export const sign: Scenario = {
               label: 'paraph worker',
               points: measured.map(([{ title }, sides]) => ({
                 x: title,
-                y: median(sides.product.map(rate)),
+                y: median(sides.product.map(({ perSecond }) => perSecond)),
               })),
             },
             {
               label: 'bare BullMQ worker, raw signature',
-              points: measured.map(([{ title }, sides]) => ({ x: title, y: median(sides.floor.map(rate)) })),
+              points: measured.map(([{ title }, sides]) => ({
+                x: title,
+                y: median(sides.floor.map(({ perSecond }) => perSecond)),
+              })),
             },
           ],
         },

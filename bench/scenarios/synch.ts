@@ -1,13 +1,15 @@
 /**
- * Synchronous callers: how long each waits from its request to its signature, with 1, 64 and 1 000 of them at a time.
+ * Synchronous callers: how long each waits from its request to its signature, with 1, 64 and 1 000
+ * of them at a time.
  *
- * The floor is what BullMQ offers for this, `add` and `waitUntilFinished`, behind a bare route, with the bare worker that
- * makes the raw signature. Both sides are one API process and one worker process, asked by the same load generator.
+ * The floor is what BullMQ offers for this, `add` and `waitUntilFinished`, behind a bare route,
+ * with the bare worker that makes the raw signature. Both sides are one API process and one worker
+ * process, asked by the same load generator.
  */
 import { interleave } from '../harness/rounds.ts';
-import type { Ratio, Scenario } from '../harness/scenario.ts';
+import { own, type Ratio, type Scenario } from '../harness/scenario.ts';
 import { floorSide, productSide } from '../harness/sides.ts';
-import { median, ratioOf, roundRatios } from '../harness/statistics.ts';
+import { compare, medians } from '../harness/statistics.ts';
 import { type HttpLoadResult, startHttpLoader } from '../load/http-load-client.ts';
 import { signTemplate } from '../load/requests.ts';
 
@@ -20,13 +22,11 @@ const crowds = [
 
 type Rounds = readonly HttpLoadResult[];
 
-const p99 = ({ p99Ms }: HttpLoadResult): number => p99Ms;
-
 export const synch: Scenario = {
   name: 'synch',
   title: 'Latency of synchronous sign requests',
   run: async (context) => {
-    const { small, atEnd, say } = context;
+    const { small, say } = context;
     const product = await productSide(context);
     const floor = await floorSide(context);
     const [api, , bare] = await Promise.all([
@@ -35,8 +35,7 @@ export const synch: Scenario = {
       floor.startHttp(),
       floor.startWorker(),
     ]);
-    const loader = await startHttpLoader();
-    atEnd(loader.stop);
+    const loader = await own(context, startHttpLoader());
     const template = signTemplate({ mode: 'synch' });
 
     const measured: { readonly inFlight: number; readonly product: Rounds; readonly floor: Rounds }[] = [];
@@ -56,23 +55,24 @@ export const synch: Scenario = {
       });
       measured.push({ inFlight, ...sides });
       ratios.push(
-        ratioOf(
+        compare(
           {
             name: ratio,
             divides: `99th percentile of a synchronous sign with ${inFlight} in flight, Paraph / bare add and waitUntilFinished`,
             ...limits,
           },
-          roundRatios(sides.product.map(p99), sides.floor.map(p99)),
+          sides.product,
+          sides.floor,
+          'p99Ms',
         ),
       );
     }
     const row = (label: string, inFlight: number, rounds: Rounds): (string | number)[] => [
       label,
       inFlight,
-      median(rounds.map(({ p50Ms }) => p50Ms)),
-      median(rounds.map(p99)),
+      ...medians(rounds, 'p50Ms', 'p99Ms'),
       Math.max(...rounds.map(({ maxMs }) => maxMs)),
-      median(rounds.map(({ perSecond }) => perSecond)),
+      ...medians(rounds, 'perSecond'),
       rounds.reduce((sum, { failures }) => sum + failures, 0),
     ];
     return {
@@ -94,22 +94,13 @@ export const synch: Scenario = {
           kind: 'bars',
           xLabel: 'callers in flight',
           yLabel: 'milliseconds',
-          series: [
-            {
-              label: 'Paraph',
-              points: measured.map(({ inFlight, product }) => ({
-                x: String(inFlight),
-                y: median(product.map(p99)),
-              })),
-            },
-            {
-              label: 'add and waitUntilFinished',
-              points: measured.map(({ inFlight, floor }) => ({
-                x: String(inFlight),
-                y: median(floor.map(p99)),
-              })),
-            },
-          ],
+          series: (['product', 'floor'] as const).map((side) => ({
+            label: side === 'product' ? 'Paraph' : 'add and waitUntilFinished',
+            points: measured.map((each) => ({
+              x: String(each.inFlight),
+              y: medians(each[side], 'p99Ms')[0] ?? Number.NaN,
+            })),
+          })),
         },
       ],
     };

@@ -51,17 +51,18 @@ const assertOwnKey = async (
   { redis, configuration }: OperationsSession,
   masterKey: Uint8Array,
 ): Promise<void> => {
-  const [{ createSealer }, { createCustodyStore }, { objectionToNewAuthority, readKeyUse }] =
-    await Promise.all([
+  const [{ createSealer }, { createCustodyStore }, { findNewAuthorityError, readKeyUse }] = await Promise.all(
+    [
       import('../pki/sealed-record.ts'),
       import('../product/custody-store.ts'),
       import('../product/key-use.ts'),
-    ]);
+    ],
+  );
   const stored = await createCustodyStore(redis, configuration.queue.prefix).get(rootName);
   if (stored === undefined) {
     const environment = environmentOf(context);
     const keyUse = await readKeyUse(masterKey, environment);
-    const objection = objectionToNewAuthority(keyUse, environment.newAuthority);
+    const objection = findNewAuthorityError(keyUse, environment.newAuthority);
     if (objection !== undefined) throw new UsageProblem(objection);
     return;
   }

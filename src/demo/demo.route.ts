@@ -1,11 +1,10 @@
 /**
  * The relying party of the sandbox: a complete login, step by step, at `/demo`.
  *
- * It knows no more about the provider than any application does, and asks it over HTTP. Between its two pages it remembers
- * the login in a sealed cookie. Whatever comes from the outside is escaped where it is shown; where people are sent is made of this
- * server's public address only.
+ * It knows no more about the provider than any application, and asks it over HTTP. Between its two
+ * pages a sealed cookie holds the login. People are sent to addresses below this server's public
+ * address only.
  */
-
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -14,7 +13,6 @@ import { icon } from '../looks.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
 import { readReturned } from '../relying-party/returned.ts';
-import { isFromOwnPage, pageHeaders } from './layout.ts';
 import {
   authorisationRequest,
   createLoginStates,
@@ -24,7 +22,7 @@ import {
   newSecrets,
   readChoices,
 } from './login.ts';
-import type { Html } from './markup.ts';
+import { type Html, isFromOwnPage, pageHeaders } from './markup.ts';
 import { type Answered, createProviderCalls, presentable, shortened, textOf } from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
@@ -54,7 +52,7 @@ const cookieName = 'paraph_demo_login';
 const maxFormBytes = 8192;
 const assetSeconds = 86_400;
 
-/** Nothing is believed of it here: it is shown beside what the checks say. */
+/** For display only, beside the result of the checks. */
 const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
   try {
     return { header: presentable(decodeProtectedHeader(token)), claims: presentable(decodeJwt(token)) };
@@ -69,7 +67,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
   const states = createLoginStates(stateKey, now);
   const provider = createProviderCalls({ issuer, selfUrl, fetch });
   const jwks = createJwksCache({
-    // Only https and loopback addresses are taken; where the keys really come from is the next line's to say.
+    // Only https and loopback addresses are accepted here; `fetch` below uses the real one.
     jwksUri: 'http://127.0.0.1/oidc/jwks.json',
     fetch: (_uri, init) => fetch(`${selfUrl()}/oidc/jwks.json`, init),
     now,
@@ -81,12 +79,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
   };
 
   const cookieOptions = () =>
-    ({
-      path: '/demo',
-      httpOnly: true,
-      sameSite: 'Lax',
-      secure: publicUrl().startsWith('https:'),
-    }) as const;
+    ({ path: '/demo', httpOnly: true, sameSite: 'Lax', secure: publicUrl().startsWith('https:') }) as const;
 
   const authorisationUrl = (clientId: string, requestUri: string): string =>
     `${issuer()}/auth?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
@@ -121,11 +114,6 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     return { ...readUnchecked(token), result };
   };
 
-  const askUserInfo = async (accessToken: string, subject: string) => {
-    const { body, exchange } = await provider.userInfo(accessToken);
-    return { exchange, sameSubject: body.sub === subject };
-  };
-
   const finish = async (c: Context, login: LoginState, code: string, shown: Fields) => {
     const { clientId } = login.choices;
     const redeemed = await provider.redeem(clientId, {
@@ -136,17 +124,12 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     });
     const idToken = await checkIdToken(login, redeemed);
     const accessToken = textOf(redeemed.body.access_token);
-    const userInfo =
-      idToken?.result.ok === true && accessToken !== ''
-        ? await askUserInfo(accessToken, idToken.result.claims.sub)
-        : undefined;
-    const page = loggedInPage(
-      begunBy(login),
-      shown,
-      { token: redeemed.exchange, idToken, userInfo },
-      logOutUrl(clientId),
-    );
-    return answer(c, page);
+    const subject = idToken?.result.ok === true ? idToken.result.claims.sub : undefined;
+    const asked =
+      subject === undefined || accessToken === '' ? undefined : await provider.userInfo(accessToken);
+    const userInfo = asked && { exchange: asked.exchange, sameSubject: asked.body.sub === subject };
+    const loggedIn = { token: redeemed.exchange, idToken, userInfo };
+    return answer(c, loggedInPage(begunBy(login), shown, loggedIn, logOutUrl(clientId)));
   };
 
   const app = new Hono();
@@ -183,7 +166,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     if (login === undefined) return answer(c, disbelievedPage('no-login'), 400);
     const query = new URL(c.req.url).searchParams;
     const returned = readReturned(query, { state: login.state, issuer: issuer() });
-    // What belongs to another login does not end this one.
+    // An answer to another login does not end this one.
     if (returned.kind === 'refused') return answer(c, disbelievedPage(returned.why), 400);
     deleteCookie(c, cookieName, cookieOptions());
     const shown = Object.fromEntries(
@@ -194,20 +177,16 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
       : finish(c, login, returned.code, shown);
   });
 
-  app.get('/demo/demo.css', (c) =>
-    c.body(stylesheet, 200, {
-      'content-type': 'text/css;charset=UTF-8',
-      'cache-control': `public, max-age=${assetSeconds}`,
-      'x-content-type-options': 'nosniff',
-    }),
-  );
-  app.get('/demo/icon.svg', (c) =>
-    c.body(icon, 200, {
-      'content-type': 'image/svg+xml',
-      'cache-control': `public, max-age=${assetSeconds}`,
-      'x-content-type-options': 'nosniff',
-    }),
-  );
+  const assets = { 'demo.css': [stylesheet, 'text/css;charset=UTF-8'], 'icon.svg': [icon, 'image/svg+xml'] };
+  for (const [name, [content = '', type = '']] of Object.entries(assets)) {
+    app.get(`/demo/${name}`, (c) =>
+      c.body(content, 200, {
+        'content-type': type,
+        'cache-control': `public, max-age=${assetSeconds}`,
+        'x-content-type-options': 'nosniff',
+      }),
+    );
+  }
 
   app.onError((error, c) => {
     log.trouble(error);

@@ -1,7 +1,4 @@
-/**
- * A login as the visitor has begun it: what was chosen on the first page, the pushed request that
- * is made of it, and what the relying party remembers until the browser comes back.
- */
+/** A login: its choices, its pushed request, and what is kept until the browser is back. */
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import {
@@ -36,22 +33,19 @@ export const firstChoices: Choices = {
   straight: false,
 };
 
-/** Longer ones are no numbers, and would not fit into the cookie. */
-const longestNumber = 40;
+/** Longer texts are not numbers, and would not fit into the cookie. */
+const maxNumberLength = 40;
 
 const among = <T extends string>(known: readonly T[], text: string | null): T | undefined =>
   known.find((value) => value === text);
 
-/**
- * Reads the form. Whatever is not among the choices is as if it had not been chosen: the form
- * cannot send it, and the provider would refuse it in its own words.
- */
+/** Reads the form. Unknown values count as not chosen. */
 export const readChoices = (form: URLSearchParams): Choices => {
   const asked = form.getAll('scope');
   const written = (form.get('other') ?? '').trim();
   return {
     clientId: among(demoClientIds, form.get('client')) ?? firstChoices.clientId,
-    number: (written || (form.get('number') ?? '').trim()).slice(0, longestNumber),
+    number: (written || (form.get('number') ?? '').trim()).slice(0, maxNumberLength),
     scopes: oauthScopes.filter((scope) => scope === 'openid' || asked.includes(scope)),
     acrValue: among(acrValues, form.get('acr')),
     language: among(loginLanguages, form.get('language')),
@@ -59,11 +53,7 @@ export const readChoices = (form: URLSearchParams): Choices => {
   };
 };
 
-/**
- * The values that prove that an answer belongs to this browser, and what was chosen, to show it
- * again. They are in a cookie that only the relying party can read. A real application keeps them in
- * its session; a cookie needs no store, and dies with its time.
- */
+/** Proves that an answer belongs to this browser. A real application keeps it in its session. */
 export interface LoginState {
   readonly choices: Choices;
   readonly state: string;
@@ -111,26 +101,21 @@ export const authorisationRequest = (
   code_challenge_method: 'S256',
 });
 
-export interface LoginStates {
-  seal(login: LoginState): Promise<string>;
-  /** Undefined for one that is too old, or is none of ours. */
-  open(sealed: string): Promise<LoginState | undefined>;
-}
-
-/** As long as the provider gives a browser, and a little more. */
+/** A little longer than the provider gives a browser. */
 export const loginStateSeconds = 1800;
 
 const audience = 'demo login';
 
 /** @param key 32 bytes. */
-export const createLoginStates = (key: Uint8Array, now: () => number): LoginStates => ({
-  seal: (login) =>
+export const createLoginStates = (key: Uint8Array, now: () => number) => ({
+  seal: (login: LoginState): Promise<string> =>
     new EncryptJWT({ login })
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
       .setAudience(audience)
       .setExpirationTime(Math.floor(now() / 1000) + loginStateSeconds)
       .encrypt(key),
-  open: async (sealed) => {
+  /** @returns Undefined for one that is too old, or was not sealed here. */
+  open: async (sealed: string): Promise<LoginState | undefined> => {
     try {
       const { payload } = await jwtDecrypt<{ readonly login: LoginState }>(sealed, key, {
         audience,

@@ -1,6 +1,8 @@
-/** Pieces that the pages are made of. Everything that is put into a template is escaped by it. */
-import { html } from 'hono/html';
+/** The frame of the pages and their parts. The templates escape what is put into them. */
+import { html, raw } from 'hono/html';
+import { flourish } from '../looks.ts';
 import type { Exchange } from './provider-calls.ts';
+import { stylesheetVersion } from './stylesheet.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -8,7 +10,6 @@ export type Html = ReturnType<typeof html>;
 export const words = (text: string): readonly (string | Html)[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
-/** A name with its colon, a string, or any other literal of JSON. */
 const tokens = /("(?:[^"\\]|\\.)*")(?=(:)?)|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
 /** JSON with names and values in different colours; nothing depends on seeing them. */
@@ -27,7 +28,6 @@ export const jsonBlock = (json: unknown): Html => {
 const fieldLines = (fields: Exchange['fields']): readonly Html[] =>
   Object.entries(fields).map(([name, text]) => html`<span class="name">${name}</span>=${text}\n`);
 
-/** Name and value on a line of their own, as they are before they are encoded for the way. */
 export const fieldsBlock = (fields: Exchange['fields']): Html =>
   html`<pre><code>${fieldLines(fields)}</code></pre>`;
 
@@ -53,3 +53,53 @@ ${content}
 
 export const banner = (kind: 'good' | 'bad' | 'plain', title: string, sentences: readonly unknown[]): Html =>
   html`<div class="banner ${kind}"><p><strong>${title}</strong></p>${sentences.map((sentence) => html`<p>${sentence}</p>`)}</div>`;
+
+/** The frame of every page. */
+export const layout = (title: string, content: Html): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} · Paraph</title>
+<link rel="icon" href="/demo/icon.svg">
+<link rel="stylesheet" href="/demo/demo.css?v=${stylesheetVersion}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header><div class="top"><a class="brand" href="/demo">${raw(flourish)}<span>Paraph</span></a>
+<p>Demo of a login <span class="quiet">sandbox</span></p></div></header>
+<main id="content" tabindex="-1">
+${content}
+</main>
+<footer><p>For developers: <a href="/docs">signature interface</a>, <a href="/oidc/.well-known/openid-configuration">discovery document</a>.</p></footer>
+</body>
+</html>
+`;
+
+/**
+ * Headers of every page: no script, no frame, nothing from outside, nothing kept. The form goes to
+ * the public address. The referrer stays within this origin: with none at all, browsers would not
+ * say where a form came from.
+ */
+export const pageHeaders = (publicUrl: string): Readonly<Record<string, string>> => ({
+  'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${publicUrl}; frame-ancestors 'none'; base-uri 'none'`,
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+});
+
+/**
+ * Whether a form was sent by a page of this server, so that no other site can begin a login. Every
+ * browser says where a POST comes from; one that does not is asked to send the form once more.
+ */
+export const isFromOwnPage = (headers: Headers, publicUrl: string): boolean => {
+  const site = headers.get('sec-fetch-site');
+  if (site !== null) return site === 'same-origin';
+  return headers.get('origin') === publicUrl;
+};

@@ -1,7 +1,4 @@
-/**
- * What the relying party asks the provider directly. The provider is this same server, but it is asked over HTTP like any
- * other: what the pages show is what was really sent.
- */
+/** The calls to the provider over HTTP: the pages show what was really sent. */
 import { Buffer } from 'node:buffer';
 import { demoSecret } from '../registry/demo-clients.ts';
 import type { DemoClientId, Fields } from './login.ts';
@@ -14,7 +11,6 @@ export const shortened = (secret: string): string =>
     ? `${secret.slice(0, 4)}…`
     : `${secret.slice(0, shown)}…${secret.slice(-shown / 2)} (${secret.length} characters)`;
 
-/** Stands for what is not shown at all. */
 const hidden = '••••••••';
 
 const secretMembers: ReadonlySet<string> = new Set(['access_token', 'id_token', 'refresh_token', 'code']);
@@ -58,37 +54,17 @@ export interface Answered {
 /** A member of an answer; empty when it is no text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export interface ProviderCalls {
-  push(clientId: DemoClientId, fields: Fields): Promise<Answered>;
-  redeem(clientId: DemoClientId, fields: Fields): Promise<Answered>;
-  userInfo(accessToken: string): Promise<Answered>;
-}
-
-export interface ProviderCallsOptions {
-  /** The provider's issuer: what is shown. */
-  readonly issuer: () => string;
-  /** Where this server listens, `http://127.0.0.1:8080`: what is called, because the issuer's host may not be reachable from here. */
-  readonly selfUrl: () => string;
-  readonly fetch: typeof globalThis.fetch;
-}
-
 const timeoutMs = 10_000;
 
-const secretFields: ReadonlySet<string> = new Set(['code_verifier']);
-const shortFields: ReadonlySet<string> = new Set(['code']);
-
-const presentableFields = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
-      if (secretFields.has(name)) return [name, hidden];
-      return [name, shortFields.has(name) ? shortened(value) : value];
-    }),
-  );
+const presentableField = (name: string, value: string): string => {
+  if (name === 'code_verifier') return hidden;
+  return name === 'code' ? shortened(value) : value;
+};
 
 const objectIn = (text: string): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
@@ -98,7 +74,20 @@ const objectIn = (text: string): Readonly<Record<string, unknown>> => {
 const basic = (clientId: string): string =>
   `Basic ${Buffer.from(`${clientId}:${demoSecret}`).toString('base64')}`;
 
-export const createProviderCalls = ({ issuer, selfUrl, fetch }: ProviderCallsOptions): ProviderCalls => {
+/**
+ * @param options.issuer What is shown.
+ * @param options.selfUrl Where this server listens: what is called, because the issuer's host may
+ *   not be reachable.
+ */
+export const createProviderCalls = ({
+  issuer,
+  selfUrl,
+  fetch,
+}: {
+  readonly issuer: () => string;
+  readonly selfUrl: () => string;
+  readonly fetch: typeof globalThis.fetch;
+}) => {
   const call = async (
     method: Exchange['method'],
     path: string,
@@ -121,14 +110,16 @@ export const createProviderCalls = ({ issuer, selfUrl, fetch }: ProviderCallsOpt
         method,
         url: `${issuer()}${path}`,
         headers: Object.entries({ ...headers, ...shownHeaders }),
-        fields: presentableFields(fields),
+        fields: Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [name, presentableField(name, value)]),
+        ),
         status: response.status,
         answer: presentable(body),
       },
     };
   };
 
-  /** The public client has no secret: its id is in the form, and PKCE is what protects its code. */
+  /** The public client has no secret: its id is in the form, and PKCE protects its code. */
   const post = (path: string, clientId: DemoClientId, fields: Fields): Promise<Answered> => {
     const isPublic = clientId === 'demo-public';
     return call(
@@ -144,9 +135,9 @@ export const createProviderCalls = ({ issuer, selfUrl, fetch }: ProviderCallsOpt
   };
 
   return {
-    push: (clientId, fields) => post('/par', clientId, fields),
-    redeem: (clientId, fields) => post('/token', clientId, fields),
-    userInfo: (accessToken) =>
+    push: (clientId: DemoClientId, fields: Fields) => post('/par', clientId, fields),
+    redeem: (clientId: DemoClientId, fields: Fields) => post('/token', clientId, fields),
+    userInfo: (accessToken: string) =>
       call(
         'GET',
         '/userinfo',

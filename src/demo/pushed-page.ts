@@ -1,21 +1,16 @@
 /** Steps 1 and 2: the pushed request, and the way to the login page. */
 import { html } from 'hono/html';
-import { layout } from './layout.ts';
-import { banner, exchangeBlocks, type Html, step } from './markup.ts';
+import { banner, exchangeBlocks, type Html, layout, step } from './markup.ts';
 import { type Answered, type Exchange, textOf } from './provider-calls.ts';
 
-/**
- * What the stable codes in `error_description` mean, in words for somebody who tries things out.
- *
- * `mid_<group>_<code>_<trace> - <text>`
- */
+/** What the stable codes in `error_description` (`mid_<group>_<code>_<trace> - <text>`) mean. */
 const meanings: ReadonlyMap<string, string> = new Map([
   ['req_1010', 'acr_values names a level that does not exist.'],
   ['req_1020', 'acr_values is no list of names with single spaces between them.'],
   ['req_1030', 'ui_locales names a language that does not exist.'],
   ['req_1040', 'ui_locales is no list of language tags.'],
   ['req_1050', 'login_hint has no number in it.'],
-  ['req_1070', 'The number in login_hint is none: 8 to 15 digits with the country code are expected.'],
+  ['req_1070', 'The number in login_hint is not valid: 8 to 15 digits with the country code are expected.'],
   ['req_1080', 'login_hint has the same number twice.'],
   ['req_1100', 'login_hint is neither a number nor JSON of the expected form.'],
   ['req_1110', 'The scope is not usable: openid is missing, or one does not exist.'],
@@ -33,13 +28,8 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['sys_9900', 'The service itself failed.'],
 ]);
 
-export interface ExplainedError {
-  /** `auth_3010`; undefined for a description without a code. */
-  readonly code: string | undefined;
-  readonly meaning: string;
-}
-
-export const explainError = (description: string): ExplainedError => {
+/** @returns The code, such as `auth_3010`, where the description has one. */
+export const explainError = (description: string): { code: string | undefined; meaning: string } => {
   const code = /^mid_((?:req|sec|auth|sys)_\d{4})_/.exec(description)?.[1];
   const meaning = code === undefined ? undefined : meanings.get(code);
   return { code, meaning: meaning ?? 'The provider refused the request; its text says why.' };
@@ -54,7 +44,6 @@ const pushStep = (exchange: Exchange): Html =>
 ${exchangeBlocks(exchange)}`,
   );
 
-/** `<code>` where a name begins a sentence is rare enough; the provider's words are shown as they are. */
 export const errorSentences = (error: string, description: string): readonly unknown[] => {
   const { code, meaning } = explainError(description);
   return [

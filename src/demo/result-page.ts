@@ -1,89 +1,66 @@
-/** Steps 3 to 6, after the browser has come back, with the first two again for whoever went straight through. */
+/** Steps 3 to 6, after the browser has come back, with the first two again. */
 import { html } from 'hono/html';
 import type { IdTokenFailure, IdTokenResult } from '../relying-party/index.ts';
-import { layout } from './layout.ts';
 import type { Fields } from './login.ts';
-import { banner, exchangeBlocks, fieldsBlock, type Html, jsonBlock, step, words } from './markup.ts';
+import { banner, exchangeBlocks, fieldsBlock, type Html, jsonBlock, layout, step, words } from './markup.ts';
 import type { Exchange } from './provider-calls.ts';
 import { errorSentences, failedPage } from './pushed-page.ts';
 
 /**
- * The checks of an ID token one by one. The library stops at the first that fails, and makes them in this order, so its
- * one reason says how all of them went.
+ * The checks of an ID token, in the order in which the library makes them, each with the reasons
+ * for which it fails. The library stops at the first that fails, so its one reason says how all of
+ * them went.
  */
-const checks = {
-  form: 'It has three parts of strict base64url, and its header is JSON.',
-  type: 'It is an ID token, and no other kind of token from the same key.',
-  algorithm: 'It is signed with RS256, as this client expects.',
-  keyId: 'Its header names the key (`kid`).',
-  claims: 'It has all the claims that it must have, each of the right type.',
-  issuer: '`iss` is this provider.',
-  audience: '`aud` is this client.',
-  time: 'It is valid now: `iat` has passed, `exp` has not.',
-  signature: 'The signature is that of the named key in the provider’s key set.',
-  nonce: '`nonce` is the one that this browser’s request carried.',
-  subject: '`sub` is that of no other person than expected.',
-  accessToken: '`at_hash` is that of the access token that came along.',
-  level: '`acr` and `auth_time` are as asked for.',
-} as const;
+const checks: readonly (readonly [words: string, reasons: readonly IdTokenFailure[]])[] = [
+  [
+    'It has three parts of strict base64url, and its header is JSON.',
+    ['malformed', 'too-long', 'encrypted', 'malformed-header'],
+  ],
+  ['It is an ID token, and no other kind of token from the same key.', ['wrong-type', 'critical-extension']],
+  ['It is signed with RS256, as this client expects.', ['algorithm-not-allowed']],
+  ['Its header names the key (`kid`).', ['key-id-missing']],
+  [
+    'It has all the claims that it must have, each of the right type.',
+    ['malformed-claims', 'claim-missing', 'claim-malformed'],
+  ],
+  ['`iss` is this provider.', ['issuer-mismatch']],
+  [
+    '`aud` is this client.',
+    ['audience-mismatch', 'audience-untrusted', 'authorized-party-missing', 'authorized-party-mismatch'],
+  ],
+  ['It is valid now: `iat` has passed, `exp` has not.', ['issued-in-future', 'not-yet-valid', 'expired']],
+  [
+    'The signature is that of the named key in the provider’s key set.',
+    ['key-unknown', 'key-unsuitable', 'keys-unavailable', 'bad-signature'],
+  ],
+  [
+    '`nonce` is the one that this browser’s request carried.',
+    ['nonce-missing', 'nonce-mismatch', 'nonce-unexpected'],
+  ],
+  [
+    '`at_hash` is that of the access token that came along.',
+    ['access-token-hash-missing', 'access-token-hash-mismatch'],
+  ],
+  [
+    '`acr` and `auth_time` are as asked for.',
+    ['authentication-time-missing', 'authentication-too-old', 'acr-missing', 'acr-not-accepted'],
+  ],
+];
 
-type CheckName = keyof typeof checks;
-
-const checkOf: Readonly<Record<IdTokenFailure, CheckName>> = {
-  malformed: 'form',
-  'too-long': 'form',
-  encrypted: 'form',
-  'malformed-header': 'form',
-  'wrong-type': 'type',
-  'critical-extension': 'type',
-  'algorithm-not-allowed': 'algorithm',
-  'key-id-missing': 'keyId',
-  'malformed-claims': 'claims',
-  'claim-missing': 'claims',
-  'claim-malformed': 'claims',
-  'issuer-mismatch': 'issuer',
-  'audience-mismatch': 'audience',
-  'audience-untrusted': 'audience',
-  'authorized-party-missing': 'audience',
-  'authorized-party-mismatch': 'audience',
-  'issued-in-future': 'time',
-  'not-yet-valid': 'time',
-  expired: 'time',
-  'key-unknown': 'signature',
-  'key-unsuitable': 'signature',
-  'keys-unavailable': 'signature',
-  'bad-signature': 'signature',
-  'nonce-missing': 'nonce',
-  'nonce-mismatch': 'nonce',
-  'nonce-unexpected': 'nonce',
-  'subject-mismatch': 'subject',
-  'access-token-hash-missing': 'accessToken',
-  'access-token-hash-mismatch': 'accessToken',
-  'authentication-time-missing': 'level',
-  'authentication-too-old': 'level',
-  'acr-missing': 'level',
-  'acr-not-accepted': 'level',
-};
-
-export interface CheckRow {
-  /** Backticks mean code. */
+/** In `words` backticks mean code. */
+interface CheckRow {
   readonly words: string;
   readonly verdict: 'passed' | 'failed' | 'not reached';
 }
 
 export const checkRows = (result: IdTokenResult): readonly CheckRow[] => {
-  const failed = result.ok ? undefined : checkOf[result.reason];
-  const names = Object.keys(checks) as CheckName[];
-  const failedAt = failed === undefined ? names.length : names.indexOf(failed);
-  return (
-    names
-      .map((name, index): CheckRow & { readonly name: CheckName } => {
-        if (index < failedAt) return { name, words: checks[name], verdict: 'passed' };
-        return { name, words: checks[name], verdict: index === failedAt ? 'failed' : 'not reached' };
-      })
-      // Whom to expect is known after a first login only; then this is the check of a refreshed token.
-      .filter(({ name }) => name !== 'subject')
-  );
+  const failedAt = result.ok
+    ? checks.length
+    : checks.findIndex(([, reasons]) => reasons.includes(result.reason));
+  return checks.map(([sentence], index) => ({
+    words: sentence,
+    verdict: index < failedAt ? 'passed' : index === failedAt ? 'failed' : 'not reached',
+  }));
 };
 
 /** The request as it was sent, out of what the cookie remembers. */
@@ -176,7 +153,7 @@ const tokenStep = (exchange: Exchange): Html =>
     4,
     'tokens',
     'Exchange the code for tokens',
-    html`<p>Directly again. Who has only seen the code cannot do this: it needs the <code>code_verifier</code> of the first step, and the client’s secret where there is one. Tokens are shown by their ends.</p>
+    html`<p>Directly again. The code alone is not enough: this needs the <code>code_verifier</code> of the first step, and the client’s secret where there is one. Tokens are shown by their ends.</p>
 ${exchangeBlocks(exchange)}`,
   );
 

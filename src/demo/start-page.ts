@@ -1,10 +1,74 @@
 /** The first page: who logs in, and for which client. */
 import { html } from 'hono/html';
+import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import { acrValues, loginLanguages, oauthScopes } from '../registry/oauth-client.ts';
-import { layout } from './layout.ts';
+import type { Subscriber } from '../registry/subscriber.ts';
+import { testUsers } from '../registry/test-users.ts';
 import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './login.ts';
-import { banner, type Html } from './markup.ts';
-import { numberGroups } from './numbers.ts';
+import { banner, type Html, layout } from './markup.ts';
+
+/** The number has its plus. */
+interface NumberChoice {
+  readonly number: string;
+  readonly does: string;
+}
+
+/** `SIM, EC key`, or `SIM and App`. */
+const deviceOf = ({ sim, apps: [app] }: Subscriber): string => {
+  if (sim !== undefined && app !== undefined) return 'SIM and App';
+  const device = sim ?? app;
+  if (device === undefined) return 'nothing';
+  return `${sim === undefined ? 'App' : 'SIM'}, ${device.algorithm} key`;
+};
+
+const kindOf = ({ sim, apps }: Subscriber): 'robot' | 'person' | 'nobody' => {
+  const device = (sim ?? apps[0])?.device;
+  if (device === undefined || device.kind === 'robot') return 'robot';
+  return device.sign === 'signs' ? 'person' : 'nobody';
+};
+
+const unlocated = ({ location: { sim } }: Subscriber): string =>
+  sim !== undefined && 'errorCode' in sim ? ', cannot be located' : '';
+
+const errorOf = ({ alwaysFaults }: Subscriber): string => {
+  const code = alwaysFaults?.code ?? 900;
+  return isFaultCode(code) ? `${code} ${faultTable[code].detail}` : String(code);
+};
+
+const describe = (user: Subscriber): string => {
+  if (user.alwaysFaults !== undefined) return errorOf(user);
+  switch (kindOf(user)) {
+    case 'robot':
+      return `robot with ${deviceOf(user)}${unlocated(user)}`;
+    case 'person':
+      return `person with ${deviceOf(user)}, who signs`;
+    case 'nobody':
+      return `person with ${deviceOf(user)}, who never answers`;
+  }
+};
+
+/** Users who differ in nothing that a login shows (in receipts, for instance) are one choice. */
+const choicesOf = (users: readonly Subscriber[]): readonly NumberChoice[] => {
+  const byWords = new Map<string, NumberChoice>();
+  for (const user of users) {
+    const does = describe(user);
+    if (!byWords.has(does)) byWords.set(does, { number: `+${user.msisdn}`, does });
+  }
+  return [...byWords.values()];
+};
+
+/** The test users of the sandbox as a list to choose from. */
+export const numberGroups = (): readonly { title: string; choices: readonly NumberChoice[] }[] => {
+  const healthy = testUsers.filter(({ alwaysFaults }) => alwaysFaults === undefined);
+  return [
+    { title: 'Sign', choices: choicesOf(healthy.filter((user) => kindOf(user) !== 'nobody')) },
+    { title: 'Never answer', choices: choicesOf(healthy.filter((user) => kindOf(user) === 'nobody')) },
+    {
+      title: 'End with an error',
+      choices: choicesOf(testUsers.filter(({ alwaysFaults }) => alwaysFaults !== undefined)),
+    },
+  ];
+};
 
 const clientWords: Readonly<Record<DemoClientId, string>> = {
   demo: 'web application with a secret (client_secret_basic)',
@@ -57,7 +121,8 @@ ${oauthScopes
 </div></details>`;
 
 /**
- * @param publicUrl The form goes to this server's public address, however the page was reached: cookies belong to one host.
+ * @param publicUrl The form goes to this server's public address, however the page was reached:
+ *   cookies belong to one host.
  * @param asksAgain The form was sent from another address, and so maybe by another page.
  */
 export const startPage = (publicUrl: string, choices: Choices = firstChoices, asksAgain = false): Html =>

@@ -1,16 +1,14 @@
 /**
- * One Paraph per data directory.
+ * One Paraph per data directory: two processes would destroy its append-only file.
  *
- * Two processes over one append-only file would destroy it, so the first thing an embedded start does is to take
- * this lock, and a start that cannot have it ends. The lock must vanish with its holder, also after `kill -9`, and Node
- * has no `flock`; so a holder is named by process id *and* start time, which no later process can share.
+ * The lock must vanish with its holder, also after `kill -9`, and Node has no `flock`. So a holder
+ * is named by process id *and* start time, which no later process can share.
  *
- * The trap is the takeover. "Read, see that the holder is dead, delete, create" lets two starts delete and create in
- * turn and both believe. Here nothing is taken over: locks are numbered, `instance-1.lock`, `instance-2.lock` …, the
- * highest number is the one that counts, and a start may only create the number after a dead one. Creating a
- * symbolic link is atomic, carries the holder in its target and fails if the name exists. A number is deleted only
- * once a higher one exists, so a start that was asleep in between finds the higher one when it looks again and
- * withdraws.
+ * The trap is the takeover: "see that the holder is dead, delete, create" lets two starts both
+ * succeed. So locks are numbered, `instance-1.lock`, `instance-2.lock` …; the highest number
+ * counts, and a start may only create the number after a dead one. Creating a symbolic link is
+ * atomic and carries the holder in its target. A number is deleted only once a higher one exists,
+ * so a start that was asleep in between finds the higher one and withdraws.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -20,19 +18,18 @@ import { join } from 'node:path';
 export type InstanceLock =
   | {
       readonly held: true;
-      /** Lets the next start in. Need not be called before the process ends; calling it twice does nothing more. */
+      /** Safe to call again, and not needed before the process ends. */
       readonly release: () => void;
     }
   | {
       readonly held: false;
       /** One sentence for the operator, naming the data directory and the process that has it. */
-      readonly problem: string;
+      readonly error: string;
     };
 
 /**
- * Takes the lock of a data directory, creating the directory (mode 0700) when it is missing.
- *
- * The answer is `held: false` when a living process has it, this one included.
+ * Takes the lock of a data directory, and creates the directory (mode 0700) when it is missing.
+ * `held: false` when a living process has it, this one included.
  *
  * @throws When the directory cannot be created or written.
  */
@@ -41,13 +38,13 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
   for (;;) {
     const newest = generations(dataDir).at(-1) ?? 0;
     const holder = newest === 0 ? released : holderOf(lockPath(dataDir, newest));
-    // Gone since it was listed: a higher number exists by now.
+    // It is gone: a higher number exists by now.
     if (holder === undefined) continue;
     if (isAlive(holder)) {
       const [processId] = holder.split('@');
       return {
         held: false,
-        problem: `Another Paraph (process ${processId}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
+        error: `Another Paraph (process ${processId}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
       };
     }
     const mine = newest + 1;
@@ -63,7 +60,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
   }
 }
 
-/** A holder's name, `<process id>@<start of that process>`, or this word once the holder has given the lock back. */
+/** In place of `<process id>@<start of that process>` once the lock is given back. */
 const released = 'released';
 
 function lockPath(dataDir: string, generation: number): string {
@@ -97,7 +94,7 @@ function holderOf(path: string): string | undefined {
   }
 }
 
-/** The number stays and only its holder changes: deleting it would let a sleeping start create it a second time. */
+/** Only the holder changes: a deleted number could be created again by a start that was asleep. */
 function markReleased(dataDir: string, path: string): void {
   if (holderOf(path) !== nameOf(process.pid)) return;
   const replacement = join(dataDir, `instance-${randomUUID()}.tmp`);
@@ -109,7 +106,7 @@ function isAlive(holder: string): boolean {
   const processId = Number(holder.split('@')[0]);
   if (!Number.isInteger(processId) || !answersSignals(processId)) return false;
   const current = startOf(processId);
-  // A living process whose start cannot be read is taken for the holder: refusing to start is the safe mistake.
+  // When the start time cannot be read, refusing to start is the safe error.
   return current === undefined || holder === `${processId}@${current}`;
 }
 
@@ -118,7 +115,7 @@ function answersSignals(processId: number): boolean {
     process.kill(processId, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
+    // EPERM: it lives and belongs to another user.
     return isCode(error, 'EPERM');
   }
 }
@@ -128,8 +125,9 @@ function nameOf(processId: number): string {
 }
 
 /**
- * When a process started, as text that is equal only for the same process; `dead` for one that nobody has reaped yet.
- * Linux: boot id and clock ticks since boot (proc(5), field 22 of stat). Elsewhere: what ps prints, to the second.
+ * When a process started, as text that is equal only for the same process; `dead` for a zombie.
+ * Linux: boot id and clock ticks since boot (proc(5), field 22 of stat). Elsewhere: what ps prints,
+ * to the second.
  */
 function startOf(processId: number): string | undefined {
   try {
@@ -138,7 +136,7 @@ function startOf(processId: number): string | undefined {
       const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(processId)], { env: environment });
       return started.toString().trim().replaceAll(/\s+/g, '-');
     }
-    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    // The second field is the program's name, which may hold spaces and parentheses.
     const stat = readFileSync(`/proc/${processId}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state] = fields;

@@ -1,16 +1,10 @@
-/**
- * What the owner of a private Redis asks its socket before any client exists: do you answer, is your file written, and are you
- * gone.
- *
- * A Redis client would do as much with reconnecting, queues and errors to silence; each question fits one plain connection.
- */
+/** Questions to the socket of a private Redis, each on a plain connection. */
 import { connect } from 'node:net';
 
 /**
- * Sends one inline command and resolves with the first line of the answer, without its line end, or with undefined when
- * there was none, for whatever reason. While Redis loads its file it answers `-LOADING …`.
- *
- * Source: Redis serialization protocol, inline commands.
+ * Sends one inline command (Redis serialization protocol) and resolves with the first line of the
+ * answer, without its line end, or with undefined when there was none. While Redis loads its file
+ * it answers `-LOADING …`.
  */
 export async function ask(socketPath: string, command: string): Promise<string | undefined> {
   const answer = await askAll(socketPath, command);
@@ -18,12 +12,12 @@ export async function ask(socketPath: string, command: string): Promise<string |
   return end < 0 ? undefined : answer.slice(0, end);
 }
 
-/** The same for an answer of several lines. @returns All of it, as it came; cut off when the server was. */
+/** The same for an answer of several lines. @returns All of it, as it came. */
 export function askAll(socketPath: string, command: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     let answer = '';
-    // A server that accepts and says nothing is as good as none; the caller asks again.
+    // The caller asks again.
     socket.setTimeout(1000, () => socket.destroy());
     socket.on('connect', () => socket.write(`${command}\r\nQUIT\r\n`));
     socket.on('data', (chunk) => {
@@ -34,11 +28,7 @@ export function askAll(socketPath: string, command: string): Promise<string> {
   });
 }
 
-/**
- * Waits until whoever serves this socket has ended, by holding a connection to it that says nothing: no polling.
- *
- * @returns True at once when nobody serves it, true when its server ended within `timeoutMs`, else false.
- */
+/** @returns True when nothing serves this socket, or its server ended within `timeoutMs`. */
 export function waitUntilClosed(socketPath: string, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
@@ -46,7 +36,7 @@ export function waitUntilClosed(socketPath: string, timeoutMs: number): Promise<
       resolve(false);
       socket.destroy();
     }, timeoutMs);
-    // Nobody listens (no such file, or a file left by a server that was killed): 'close' follows.
+    // Nothing listens: 'close' follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearTimeout(timeout);

@@ -15,7 +15,7 @@ import { createHttpLog, createOauthLog } from '../logger.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
-import { createRateLimiter, originOf } from '../registry/rate-limiter.ts';
+import { originOf } from '../registry/rate-limiter.ts';
 import type { Fetch } from '../telemetry/http-metrics.ts';
 import {
   backlogCheck,
@@ -31,7 +31,7 @@ import { createBacklog } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
-import { closeShards, openShards, type QueueAt, type Shard } from '../transactions/shards.ts';
+import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
@@ -40,26 +40,27 @@ import type { Core } from './core.ts';
 
 export interface ApiSide {
   readonly fetch: Fetch;
-  /** For the server: whom it refuses for lack of room. */
+  /** What the server refuses for lack of room. */
   readonly refusal: Refusal;
   readonly transactions: Transactions;
   readonly oauth: Oauth;
   /** The address of a page of the console that logs its first visitor in. */
   consoleLink(): Promise<string>;
-  /** Says at `/readyz` that this process is about to go. Everything is served as before. */
+  /** Makes `/readyz` say 503. Everything is served as before. */
   leave(): void;
-  /** Answers everybody who waits for a transaction: it goes on, but they will not hear of it here. */
+  /** Answers all callers who wait for a transaction, which goes on. */
   endWaiting(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** So many applications may fill what each of them may have waiting. Beyond that it is Redis's memory that is at stake. */
-const backlogsInAll = 100;
+/** Full backlogs of so many applications are accepted: more would fill Redis. */
+const maxBacklogs = 100;
 
 /**
- * Opens everything that HTTP needs; nothing listens yet.
+ * Makes the operations and pages of HTTP; nothing listens yet.
  *
- * @param listensAt Where the server listens, asked when it does: the public address of a server without a configured one.
+ * @param listensAt Where the server listens, once it does: the public address when none is
+ *   configured.
  */
 export const openApiSide = async (core: Core, listensAt: () => string): Promise<ApiSide> => {
   const {
@@ -76,13 +77,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   } = core;
   const { telemetry } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
-  const shards = openShards({
-    redis: commands,
-    prefix: queue.prefix,
-    shards: queue.shards,
-    onError,
-    telemetry: telemetry.queue,
-  });
+  const shards = core.shardsOver(commands, telemetry.queue);
   telemetry.watchQueues({ redis: commands, shards, now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
     shards.map((shard) => createEndings({ redis: commands, blocking, at: pick(shard), now, onError }));
@@ -107,7 +102,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
   });
   const maxBacklog = queue.maxWaiting * queue.shards;
-  const maxBacklogInAll = maxBacklog * backlogsInAll;
+  const maxBacklogInAll = maxBacklog * maxBacklogs;
   const backlog = await createBacklog({ shards, redis: commands, limit: maxBacklog, onError });
   const standstill = watchStandstill({
     redis: commands,
@@ -173,7 +168,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     }),
     subscribers,
     passwords: core.passwords,
-    limiter: createRateLimiter({ redis: commands, prefix: queue.prefix }),
+    limiter: core.limiterOver(commands),
     isTestNumber: subscribers.isTestNumber,
     addressOf,
     body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },

@@ -1,8 +1,9 @@
 /**
- * Says when the clock of this process begins to differ from that of Redis, and when it agrees again.
+ * Logs when the clock of this process begins to differ from that of Redis, and when it agrees
+ * again.
  *
- * Redis is asked once a minute. In between a clock that was set is noticed by the monotonic one, which goes on; so is a
- * machine that was asleep, whose monotonic clock stood.
+ * Redis is asked once a minute. In between, a jump against the monotonic clock shows that the clock
+ * was set, or that the machine was asleep.
  */
 import type { Logger } from 'pino';
 import type { RedisClock } from '../redis/clock.ts';

@@ -9,7 +9,7 @@ import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
-import { closeShards, openShards } from '../transactions/shards.ts';
+import { closeShards } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';
 
@@ -37,10 +37,10 @@ interface ConsoleSurroundings extends Pick<ConsoleDeps, 'transactions' | 'public
   readonly ownFetch: OwnFetch;
 }
 
-/** Of a robot, so that whoever tries the sandbox is in at once. */
+/** Of a robot, which signs at once. */
 const sandboxNumber = '+41700092501';
 
-/** The login of the console's people with their phones; undefined where it is configured off. */
+/** The login of operators with their phones; undefined where it is configured off. */
 const openLogin = (
   { configuration, masterKey, hostNow: now, logger }: Core,
   { publicUrl, tenants, ownFetch }: ConsoleSurroundings,
@@ -73,21 +73,17 @@ export const tenantsWithConsole = (
   return withConsoleClient(tenants, operations.openid.tenant, client);
 };
 
-/**
- * The console and what it is made of. It has a connection to Redis of its own: whatever somebody looks at there, a command of a
- * signature does not stand in line behind it. Resolves when that connection can be used.
- */
+/** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings): Promise<ConsoleSide> => {
   const { transactions, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
-  const { prefix, shards: count } = configuration.queue;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
   await whenReady(redis);
-  const shards = openShards({ redis, prefix, shards: count, onError });
+  const shards = core.shardsOver(redis);
   const log = createAuditLog(logger);
-  const rooms = openOperatorsRooms({
+  const { close, operatorsWith, ...rooms } = openOperatorsRooms({
     configuration,
     redis,
     shards,
@@ -97,15 +93,11 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     onError,
   });
-  const { history, audit, replays, callbacks } = rooms;
-  const operators = rooms.operatorsWith(masterKey);
+  const operators = operatorsWith(masterKey);
   const console = createConsole({
+    ...rooms,
     operators,
     phoneLogin: openLogin(core, surroundings),
-    audit,
-    replays,
-    callbacks,
-    history,
     transactions,
     shards,
     redis,
@@ -121,7 +113,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     issueLink: async () => (await operators.issueLink()).secret,
     close: async () => {
       console.endWaiting();
-      await rooms.close();
+      await close();
       await closeShards(shards);
       await disconnect(redis);
     },

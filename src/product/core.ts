@@ -1,9 +1,9 @@
 /**
- * What the API and the workers have in common: the connections, the registries and the keys.
+ * What the API and the workers of a process have in common: the connections, the registries and the
+ * keys.
  *
- * The two run in one process or in many; either way each opens a core of its own and takes from it what it needs. The
- * API asks Redis on a connection that gives up within a second, since somebody waits; the workers on one that never
- * does.
+ * The API uses the connection `commands`, which gives up within a second because a caller waits;
+ * the workers use `blocking`, which never does.
  */
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
@@ -24,11 +24,12 @@ import {
 import { settlesWithin } from '../redis/patience.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
-import { createRateLimiter } from '../registry/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
+import { openShards, type Shard } from '../transactions/shards.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { retentionOf } from './retention.ts';
@@ -43,14 +44,14 @@ export interface CoreOptions {
   readonly onError: (error: Error) => void;
   /** CPU, memory and event-loop lag among the metrics: once for a process. */
   readonly processMetrics?: boolean;
-  /** The program runs as it was compiled, so that Node can start threads of it. */
+  /** Node can start threads of a compiled program only. */
   readonly compiled?: boolean;
 }
 
 /**
- * Two clocks. `now` is the time of Redis, on which all processes agree: deadlines, ends, what is stored and compared by
- * another process. `hostNow` is for the OpenID provider, whose library dates its tokens by the clock of the machine, and for
- * durations.
+ * Two clocks. `now` is the time of Redis: deadlines, ends, everything that another process
+ * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
+ * library dates tokens by it.
  */
 export interface Core extends CoreOptions {
   readonly hostNow: () => number;
@@ -61,11 +62,13 @@ export interface Core extends CoreOptions {
   readonly blocking: RedisClient;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   readonly telemetry: Telemetry;
-  /** The one of this process: several would compute more at once than there are threads, and none would see the others' lanes. */
+  /** One for the process: several would compute more at once than there are threads. */
   readonly passwords: PasswordVerifier;
-  /** The registry and the keys, over one of the two connections. */
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
+  limiterOver(redis: RedisClient): RateLimiter;
+  /** @param telemetry Those of the console are not counted. */
+  shardsOver(redis: RedisClient, telemetry?: Telemetry['queue']): readonly Shard[];
   /** Of the workers' outcomes. */
   readonly seals: Seals;
   /** Resolves when Redis can be used, however long that takes, and its time is known. */
@@ -73,8 +76,8 @@ export interface Core extends CoreOptions {
   close(): Promise<void>;
 }
 
-/** Longer than Redis takes to say its time; without it the clock of the machine will do. */
-const askedWithinMs = 5000;
+/** After so long without the time of Redis, the clock of the machine will do. */
+const clockTimeoutMs = 5000;
 
 export const openCore = (options: CoreOptions): Core => {
   const { configuration, redisUrl, masterKey, now: hostNow } = options;
@@ -99,6 +102,8 @@ export const openCore = (options: CoreOptions): Core => {
   telemetry.watchClock(clock);
   const now = (): number => Math.floor(clock.now());
   const passwords = createPasswordVerifier();
+  const { prefix } = queue;
+  const limiterOver = (redis: RedisClient): RateLimiter => createRateLimiter({ redis, prefix });
   return {
     ...options,
     now,
@@ -117,14 +122,16 @@ export const openCore = (options: CoreOptions): Core => {
       createApplicationProviders({
         providers: [...configuration.applicationProviders, ...internal],
         sandbox,
-        rateLimiter: createRateLimiter({ redis, prefix: queue.prefix }),
+        rateLimiter: limiterOver(redis),
         passwords,
       }),
-    custodyOver: (redis) =>
-      createKeyCustody({ store: createCustodyStore(redis, queue.prefix), masterKey, now }),
+    custodyOver: (redis) => createKeyCustody({ store: createCustodyStore(redis, prefix), masterKey, now }),
+    limiterOver,
+    shardsOver: (redis, forQueues) =>
+      openShards({ redis, prefix, shards: queue.shards, onError, telemetry: forQueues }),
     ready: async () => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
-      await settlesWithin(clock.asked, askedWithinMs);
+      await settlesWithin(clock.asked, clockTimeoutMs);
     },
     close: async () => {
       endWatch();

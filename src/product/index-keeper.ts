@@ -1,9 +1,6 @@
 /**
- * Who keeps the search index in a process that signs.
- *
- * Signing is one thread's work, and what the index takes of that thread it takes from the signatures: its answers are large,
- * and reading them holds up all others. In a thread of its own it costs them nothing but the processor. It has a connection of
- * its own for the same reason.
+ * Keeps the search index in a process that signs: in a thread and with a connection of its own,
+ * because its large answers would hold up the signatures.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -12,7 +9,6 @@ import { createIndexer } from '../history/indexer.ts';
 import { connectForBlocking, disconnect } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';
 
-/** What a thread can be told. */
 export interface IndexSettings {
   readonly redisUrl: string;
   readonly prefix: string;
@@ -20,14 +16,10 @@ export interface IndexSettings {
   readonly retention: Retention;
 }
 
-/** What a thread tells of an error. */
-export interface ToldError {
-  readonly name: string;
-  readonly message: string;
-  readonly code: string | undefined;
-}
+/** An error as a thread can post it. */
+export type PostedError = Pick<Error, 'name' | 'message'> & { readonly code: string | undefined };
 
-export interface IndexKeeper {
+interface IndexKeeper {
   /** Finishes the step in hand and lets others take over at once. */
   close(): Promise<void>;
 }
@@ -48,12 +40,12 @@ export const keepIndexHere = (
   };
 };
 
-/** What the thread runs, as compiled: Node cannot read its source. */
+/** Compiled, because Node cannot run its source. */
 const threadFile = new URL('./index-thread.js', import.meta.url);
-const againMs = 1000;
-const closePatienceMs = 5000;
+const restartMs = 1000;
+const closeTimeoutMs = 5000;
 
-/** For compiled programs. Should the thread die, there is another a second later; what it knew is in Redis. */
+/** For compiled programs. A thread that dies is replaced a second later. */
 export const keepIndexInThread = (
   settings: IndexSettings,
   { onError }: { readonly onError: (error: Error) => void },
@@ -62,7 +54,7 @@ export const keepIndexInThread = (
   let closing = false;
   const begin = (): Worker => {
     const begun = new Worker(file, { workerData: settings, name: 'index' });
-    begun.on('message', ({ name, message, code }: ToldError) =>
+    begun.on('message', ({ name, message, code }: PostedError) =>
       onError(Object.assign(new Error(message), { name, ...(code !== undefined && { code }) })),
     );
     begun.on('error', onError);
@@ -71,7 +63,7 @@ export const keepIndexInThread = (
       onError(new Error('The thread that keeps the search index has ended'));
       setTimeout(() => {
         if (!closing) thread = begin();
-      }, againMs).unref();
+      }, restartMs).unref();
     });
     return begun;
   };
@@ -81,8 +73,8 @@ export const keepIndexInThread = (
       closing = true;
       const ended = once(thread, 'exit');
       thread.postMessage('close');
-      // One that has ended says so never again.
-      if (thread.threadId === -1 || (await settlesWithin(ended, closePatienceMs))) return;
+      // A thread that has ended does not emit `exit` again.
+      if (thread.threadId === -1 || (await settlesWithin(ended, closeTimeoutMs))) return;
       await thread.terminate();
     },
   };

@@ -1,14 +1,14 @@
 /**
- * Whether a master key has been used before: for a start that finds no certificate authority in Redis.
+ * Whether a master key has been used before: for a start that finds no certificate authority in
+ * Redis.
  *
- * A new key gets a new authority, and nobody has to say so. Under a key that was used there has been an authority; when it is not
- * there, Redis has lost its data, or a backup is not where Redis looks for it. A new one in its place would look like
- * success, and every certificate of before would be worthless.
+ * A new key gets a new authority. When a used key has none, Redis has lost its data, and a new
+ * authority would make every earlier certificate worthless.
  *
- * - A key that was made here: beside its file lies `master.key.unused` until there is an authority (`master-key.ts`). So a file
- *   of an earlier release, or out of a backup, counts as used.
- * - A key that was handed in: `master.key.used` in the data directory names the last one that had an authority, by an HMAC that
- *   tells nothing about it. Without that directory nothing is known, and the key counts as new.
+ * - A key that was made here: `master.key.unused` lies beside its file until there is an authority
+ *   (`master-key.ts`). So a file of an earlier release, or out of a backup, counts as used.
+ * - A key that was handed in: `master.key.used` in the data directory names, by an HMAC, the last
+ *   one that had an authority. Without that directory the key counts as new.
  */
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ import type { Environment } from '../environment.ts';
 import { masterKeyFileIn, unusedMarkOf } from '../pki/master-key.ts';
 
 export interface KeyUse {
-  /** As far as can be told. Read it before Redis is asked: another process may make the first authority in between. */
+  /** Read it before Redis is asked: another process may make the authority in between. */
   readonly isUsed: boolean;
   /** Notes that there is an authority under the key. Safe to call again. */
   note(): Promise<void>;
@@ -35,7 +35,7 @@ export const readKeyUse = async (
   const path = join(dataDirectory, 'master.key.used');
   const name = createHmac('sha256', masterKey).update('paraph key in use').digest('base64url');
   const noted = await readFile(path, 'utf8').catch((error: unknown) => {
-    // A note that is there and cannot be read must not count as none.
+    // A note that cannot be read must not count as none.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;
   });
@@ -55,7 +55,7 @@ const wayOut =
  * @param allowed What PARAPH_NEW_AUTHORITY says; undefined when it is not set.
  * @returns Why a Redis without an authority may not get one, in sentences for the operator.
  */
-export const objectionToNewAuthority = (
+export const findNewAuthorityError = (
   { isUsed }: Pick<KeyUse, 'isUsed'>,
   allowed: boolean | undefined,
 ): string | undefined => {

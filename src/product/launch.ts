@@ -1,11 +1,13 @@
 /**
- * The running product, in one process or in parts: from environment and configuration file to its start, and to its end by a signal.
+ * The running product, in one process or in parts: its start from environment and configuration
+ * file, its stop by a signal. The HTTP side is in api-side.ts, the workers in worker-side.ts.
  *
- * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything in one process.
+ * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything
+ * in one process.
  *
- * Stopping goes from the outside in: say so where balancers look, and serve until they have seen it; take no new requests, let
- * those in hand be answered, tell whoever still waits for a person that we are leaving, let the workers finish their steps,
- * close the connections. Whatever is open then lies in Redis and goes on with the next start.
+ * Stopping: `/readyz` says 503 while requests are still served; no new requests, those in hand are
+ * answered; callers who wait for a person are told; workers finish their turns; connections close.
+ * Open transactions lie in Redis.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -24,63 +26,56 @@ import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type CoreOptions, openCore } from './core.ts';
-import { objectionToNewAuthority, readKeyUse } from './key-use.ts';
+import { findNewAuthorityError, readKeyUse } from './key-use.ts';
 import { startWorkerSide } from './worker-side.ts';
 
-export interface Product {
-  /** Where the API listens; undefined without one. */
+interface Product {
+  /** Where the API listens; undefined without one, like `consoleLink`. */
   readonly url: string | undefined;
-  /** @returns Undefined without an API. */
   consoleLink(): Promise<string | undefined>;
   /** @param hurry Once aborted, new requests are no longer waited for. */
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** How long Redis may be silent at the start before we say so. */
+/** After so long a silence of Redis at the start the log says so. */
 const noticeMs = 2000;
-const lastWordsMs = 1000;
+/** For the answers to callers whose waiting was ended. */
+const lastAnswersMs = 1000;
 
-/** Serves whoever still comes, until the balancers have looked at `/readyz`. */
-const beLameDuck = async (
+/** Serves until balancers have seen `/readyz`, then answers the requests in hand. */
+const stopServer = async (
   server: RunningServer,
-  api: Pick<ApiSide, 'leave'>,
-  lameDuckMs: number,
+  api: Pick<ApiSide, 'leave' | 'endWaiting'>,
+  { lameDuckSeconds, drainSeconds }: Configuration['http'],
   hurry: AbortSignal | undefined,
 ): Promise<void> => {
   api.leave();
-  if (lameDuckMs === 0) return;
-  server.sayGoodbye();
-  await delay(lameDuckMs, undefined, { signal: hurry }).catch(() => undefined);
-};
-
-/** Answers who can be answered in time; ends the waiting of the others, which answers them too. */
-const drain = async (
-  server: RunningServer,
-  drainMs: number,
-  endWaiting: () => Promise<void>,
-): Promise<void> => {
+  if (lameDuckSeconds > 0) {
+    server.sayGoodbye();
+    await delay(lameDuckSeconds * 1000, undefined, { signal: hurry }).catch(() => undefined);
+  }
   const drained = server.drain();
-  await settlesWithin(drained, drainMs);
-  await endWaiting();
-  await settlesWithin(drained, lastWordsMs);
+  await settlesWithin(drained, drainSeconds * 1000);
+  await api.endWaiting();
+  await settlesWithin(drained, lastAnswersMs);
   server.cut();
 };
 
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or the master key does not fit the
- *   stored keys or was used before and Redis is empty.
+ * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or
+ *   the master key does not fit the stored keys or was used before and Redis is empty.
  */
 export const startProduct = async (
   options: CoreOptions,
   parts: {
     readonly api?: Pick<Environment, 'host' | 'port'>;
     readonly workers: boolean;
-    /** What is known of the master key; without it, it may be new. */
+    /** What is known of the master key. Without it, the key counts as new. */
     readonly authority?: {
       /** Why a Redis without a certificate authority may not get one. */
-      readonly objection: string | undefined;
+      readonly error: string | undefined;
       /** Called when there is one. */
       noted(): Promise<void>;
     };
@@ -102,12 +97,12 @@ export const startProduct = async (
     const { prefix, shards } = options.configuration.queue;
     const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
     const trouble = await probe.look();
-    // Whatever else is wrong may pass.
+    // Any other trouble may pass.
     if (trouble?.kind === 'right') throw new Error(trouble.says);
-    // Creates the authority at the very first start, and finds out about a wrong master key before anybody is served.
+    // Creates the authority at the first start, and detects a wrong master key.
     const custody = core.custodyOver(core.blocking);
-    const objection = parts.authority?.objection;
-    if (objection !== undefined && !(await custody.hasAuthority())) throw new Error(objection);
+    const error = parts.authority?.error;
+    if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
     await custody.trust();
     await parts.authority?.noted();
     const workers = parts.workers ? await startWorkerSide(core) : undefined;
@@ -145,10 +140,7 @@ export const startProduct = async (
       tls,
     });
     address = server.url;
-    ends.push(async (hurry) => {
-      await beLameDuck(server, api, http.lameDuckSeconds * 1000, hurry);
-      await drain(server, http.drainSeconds * 1000, api.endWaiting);
-    });
+    ends.push((hurry) => stopServer(server, api, http, hurry));
     await api.oauth.prepare();
     return { url: server.url, consoleLink: api.consoleLink, stop };
   } catch (error) {
@@ -157,84 +149,68 @@ export const startProduct = async (
   }
 };
 
-export interface Launched {
-  readonly url: string | undefined;
-  readonly configuration: Configuration;
-  readonly dataDirectory: string;
-  /** True when Redis is our own. */
-  readonly embeddedRedis: boolean;
-  /** Logs in to the console, once: for whoever started the embedded default, who has no account there yet. */
-  readonly consoleLink: string | undefined;
-  /** Resolves when the product has stopped, with the exit code. */
-  readonly stopped: Promise<number>;
-}
-
-/**
- * One Ctrl-C can arrive twice, from the terminal and from the npm that the terminal told as well. Only a signal that
- * comes later than this is a second wish.
- */
-const impatienceMs = 1000;
-
-const configurationOf = async (path: string | undefined): Promise<Configuration> => {
-  const loaded = await loadConfiguration(path);
-  if (!loaded.ok) throw new Error(`The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
-  return loaded.value;
-};
+/** Signals within this time count as one: npm passes the terminal's Ctrl-C on again. */
+const sameSignalMs = 1000;
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
 
-interface RedisToUse {
-  readonly url: string;
-  readonly embedded: boolean;
-  /** Its data came from a snapshot. */
-  readonly restored: boolean;
-  stop(): Promise<void>;
-}
-
-const redisToUse = async (
-  environment: Environment,
-  onExit: (problem: string) => void,
-): Promise<RedisToUse> => {
-  if (environment.redisUrl !== undefined) {
-    return { url: environment.redisUrl, embedded: false, restored: false, stop: async () => undefined };
+const openRedis = async (environment: Environment, onExit: (error: string) => void) => {
+  const { redisUrl, dataDirectory: dataDir, redisServer: command } = environment;
+  if (redisUrl !== undefined) {
+    return { url: redisUrl, embedded: false, restored: false, stop: async () => undefined };
   }
-  const lock = acquireInstanceLock(environment.dataDirectory);
-  if (!lock.held) throw new Error(lock.problem);
-  const redis = await startEmbeddedRedis({
-    command: environment.redisServer,
-    dataDir: environment.dataDirectory,
-    onExit,
-  });
+  const lock = acquireInstanceLock(dataDir);
+  if (!lock.held) throw new Error(lock.error);
+  const { url, restored, stop } = await startEmbeddedRedis({ command, dataDir, onExit });
   return {
-    url: redis.url,
+    url,
     embedded: true,
-    restored: redis.restored,
+    restored,
     stop: async () => {
-      await redis.stop();
+      await stop();
       lock.release();
     },
   };
 };
 
 /**
- * Nearly all that a request leaves behind is dead when it is collected, so that takes a millisecond. Helpers on other cores
- * would cost more than they take over, and those cores have other processes.
+ * Makes SIGINT and SIGTERM stop the product. A second signal aborts `hurry`; after that, or after
+ * the lame-duck time, a further one ends the process at once.
  */
-const collectAlone = (): void => setFlagsFromString('--no-parallel-scavenge');
+const stopOnSignals = (lameDuckMs: number, hurry: AbortController, stop: () => void): void => {
+  let first: number | undefined;
+  let latest = 0;
+  const onSignal = (): void => {
+    const at = Date.now();
+    if (first === undefined) {
+      first = at;
+      latest = at;
+      stop();
+    } else if (at - latest > sameSignalMs) {
+      latest = at;
+      if (hurry.signal.aborted || at - first >= lameDuckMs) process.exit(1);
+      hurry.abort();
+    }
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+};
 
 /**
- * Starts, and arranges that SIGINT and SIGTERM stop it in order. A second signal cuts the lame-duck time short; where that is over, or
- * at a third, the process ends at once.
+ * Starts, and stops in order at SIGINT and SIGTERM.
  *
  * @throws An Error with a sentence for the operator.
  */
 export const launch = async (
   environment: Environment,
   parts: { readonly api: boolean; readonly workers: boolean },
-): Promise<Launched> => {
-  collectAlone();
-  const configuration = await configurationOf(environment.configurationPath);
+) => {
+  // Garbage here dies young: helpers on other cores would cost more than they save.
+  setFlagsFromString('--no-parallel-scavenge');
+  const loaded = await loadConfiguration(environment.configurationPath);
+  if (!loaded.ok) throw new Error(`The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
+  const configuration = loaded.value;
   const now = Date.now;
   const logger = createLogger(environment.logLevel);
   const { trouble } = createStepLog(logger, now);
@@ -252,9 +228,9 @@ export const launch = async (
   const ending = new Promise<number>((resolve) => {
     end = resolve;
   });
-  const redis = await redisToUse(environment, (problem) => {
-    trouble(new Error(problem));
-    // Without its Redis it can serve nobody, also when it is about to stop.
+  const redis = await openRedis(environment, (error) => {
+    trouble(new Error(error));
+    // Without its Redis it can serve nothing, also when it is about to stop.
     hurry.abort();
     end(1);
   });
@@ -281,7 +257,7 @@ export const launch = async (
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),
         workers: parts.workers,
         authority: {
-          objection: objectionToNewAuthority(keyUse, environment.newAuthority),
+          error: findNewAuthorityError(keyUse, environment.newAuthority),
           // The service works without the note.
           noted: () => keyUse.note().catch(trouble),
         },
@@ -298,22 +274,7 @@ export const launch = async (
     throw error;
   }
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
-  let first: number | undefined;
-  let latest = 0;
-  const onSignal = (): void => {
-    const at = now();
-    if (first === undefined) {
-      first = at;
-      latest = at;
-      end(0);
-    } else if (at - latest > impatienceMs) {
-      latest = at;
-      if (hurry.signal.aborted || at - first >= lameDuckMs) process.exit(1);
-      hurry.abort();
-    }
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  stopOnSignals(lameDuckMs, hurry, () => end(0));
   const stopped = ending.then(async (code) => {
     await product.stop(hurry.signal);
     await redis.stop();
@@ -323,8 +284,13 @@ export const launch = async (
     url: product.url,
     configuration,
     dataDirectory: environment.dataDirectory,
+    /** True when Redis is our own. */
     embeddedRedis: redis.embedded,
+    /** Logs in to the console, once. Of the embedded default only. */
     consoleLink: redis.embedded ? await product.consoleLink() : undefined,
+    /** Resolves when the product has stopped, with the exit code. */
     stopped,
   };
 };
+
+export type Launched = Awaited<ReturnType<typeof launch>>;

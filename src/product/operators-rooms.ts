@@ -1,4 +1,4 @@
-/** What the people who run the service work with: the same in the console and on the command line. */
+/** What operators work with, in the console and on the command line. */
 
 import { createCallbacks } from '../callbacks/callbacks.ts';
 import type { Configuration } from '../configuration/schema.ts';

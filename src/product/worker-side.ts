@@ -4,11 +4,10 @@ import { createAuditLog, createCallbackLog, createStepLog, createUpstreamLog } f
 import { createAudit } from '../operators/audit.ts';
 import { createAutomaticReplays } from '../operators/automatic-replays.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
-import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
-import { closeQueues, closeShards, openBulkQueue, openShards, type Shard } from '../transactions/shards.ts';
+import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
@@ -20,10 +19,7 @@ export interface WorkerSide {
   close(): Promise<void>;
 }
 
-/**
- * What is done beside signing: the index that people search, the replays that they have ordered, and the callbacks of
- * applications. Of all worker processes one at a time sees to the index and to automatic replays, and finds what there is to tell.
- */
+/** What workers do beside signing: the search index, ordered and automatic replays, callbacks. */
 const startOperations = async (core: Core, shards: readonly Shard[]) => {
   const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
@@ -39,7 +35,7 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     prefix,
     shards,
     audit,
-    limiter: createRateLimiter({ redis, prefix }),
+    limiter: core.limiterOver(redis),
     now,
     onError,
   };
@@ -75,16 +71,10 @@ export const startWorkerSide = async (
   core: Core,
   parts: { readonly operations: boolean } = { operations: true },
 ): Promise<WorkerSide> => {
-  const { configuration, blocking, protocol, subscribers, retention, now, hostNow, logger, onError } = core;
+  const { configuration, blocking, protocol, subscribers, retention, now, hostNow, logger } = core;
   const { telemetry } = core;
   const { queue, workers, otp } = configuration;
-  const shards = openShards({
-    redis: blocking,
-    prefix: queue.prefix,
-    shards: queue.shards,
-    onError,
-    telemetry: telemetry.queue,
-  });
+  const shards = core.shardsOver(blocking, telemetry.queue);
   const custody = core.custodyOver(blocking);
   const gateway =
     otp.gateway.kind === 'outbox'

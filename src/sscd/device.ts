@@ -1,11 +1,9 @@
 /**
- * The port to whatever makes signatures for a person: a robot, a simulated person, a text message, later a phone in a
- * browser or another signature service.
+ * The port to devices that sign for a person: a robot, a simulated person, a text message.
  *
- * A device is asked and either answers at once or says that the answer will come later. The caller is a job that may
- * run again after a crash, so the same attempt can be asked more than once: a device shows it once, and asking again
- * is how its progress is learned. An answer that comes later is brought by another process, through
- * `transactions.answer`.
+ * A device answers at once or says that the answer will come later, by another process through
+ * `transactions.answer`. The caller is a job that may run again after a crash, so a device may be
+ * asked for the same attempt again: it shows it once.
  */
 import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { DataToBeSigned } from '../protocol/requests.ts';
@@ -21,10 +19,10 @@ export interface Prompt {
   readonly subscriber: Subscriber | undefined;
   readonly sscd: Sscd | undefined;
   readonly data: DataToBeSigned;
-  /** For the signed attributes: without it a signature does not count for this transaction and attempt. */
+  /** For the signed attributes: it binds the signature to this transaction and attempt. */
   readonly nonce: Uint8Array;
   readonly language: string | undefined;
-  /** When this attempt was first put to the device; milliseconds since the epoch, like `now` and `deadline`. */
+  /** When this attempt was first put to the device; milliseconds since the epoch. */
   readonly promptedAt: number;
   readonly now: number;
   readonly deadline: number;
@@ -32,8 +30,8 @@ export interface Prompt {
 
 /**
  * answered     The attempt is over.
- * awaiting     Somebody has been asked. `askAgainAt` is for devices that must be asked again to learn more.
- * unreachable  The transport failed and nobody has been asked; the caller tries again. `cause` is for the log.
+ * awaiting     The person has been asked. A device with `askAgainAt` must be asked again.
+ * unreachable  Nobody has been asked; the caller tries again. `cause` is for the log.
  */
 export type PromptResult =
   | { readonly kind: 'answered'; readonly answer: DeviceAnswer }
@@ -45,11 +43,10 @@ export type PromptResult =
       readonly refused?: boolean;
     };
 
-/** A service that a device needs for each prompt, over the network. */
+/** A service over the network that a device needs for each prompt. */
 export interface Upstream {
-  /** Scheme, host and port. What has the same origin fails together. */
+  /** Scheme, host and port. */
   readonly origin: string;
-  /** No prompt lasts longer. */
   readonly timeoutMs: number;
 }
 
@@ -57,7 +54,7 @@ export type ReceiptPrompt = Omit<Prompt, 'attempt' | 'data' | 'nonce' | 'prompte
   readonly message: string;
 };
 
-/** `lapsesAs` says what silence until the deadline will mean: the user saw it (`timeout`) or never did. */
+/** `lapsesAs`: what silence means. `timeout`: the user saw it; `unanswered`: never. */
 export type ReceiptResult =
   | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
   | { readonly kind: 'awaiting'; readonly lapsesAs: 'timeout' | 'unanswered' }
@@ -65,14 +62,12 @@ export type ReceiptResult =
 
 export interface SigningDevice {
   readonly kind: string;
-  /**
-   * A person looks at this device: it shows one prompt at a time. Devices without a screen serve any number of
-   * requests at once.
-   */
+  /** It shows one prompt at a time. Without a screen it serves any number at once. */
   readonly screen: boolean;
   /**
-   * Undefined for a device that answers from this process and Redis alone. A device that has one is prompted while its job
-   * sleeps (workers/upstreams.ts), because it may hang; a receipt is shown by devices without one only.
+   * Undefined for a device that answers from this process and Redis alone. Because an upstream may
+   * hang, its device is prompted while the job sleeps (workers/upstreams.ts), and shows no
+   * receipts.
    */
   readonly upstream: Upstream | undefined;
   /** @throws When something it depends on is broken; the job is then run again later. */

@@ -14,9 +14,8 @@ export interface Devices {
 }
 
 /**
- * One-time passwords by text message. The application chooses the password and puts it into the text; this device only
- * sees to it that the text reaches the phone. What comes back is a delivery, never a signature: nobody has acted on the
- * bytes.
+ * One-time passwords by text message. The application puts the password into the text; this device
+ * delivers it, and never answers with a signature.
  *
  * @param flash A flash message shows itself and is not kept by the phone.
  */
@@ -40,10 +39,7 @@ export const createDevices = ({
   readonly custody: KeyCustody;
   readonly gateway: TextGateway;
 }): Devices => {
-  const otp = {
-    'otp-text': createOtp(gateway, false),
-    'otp-flash': createOtp(gateway, true),
-  };
+  const otp = { 'otp-text': createOtp(gateway, false), 'otp-flash': createOtp(gateway, true) };
   return {
     deviceFor: (target) =>
       target.sscd === undefined ? otp[target.method] : createSimulated(custody, target.sscd.device),

@@ -1,11 +1,9 @@
 /**
- * What signs in place of hardware, with the keys of the service's own custody.
+ * Devices that sign in place of hardware, with the keys of the service's own custody.
  *
- * robot      Agrees to everything, at once or after a while to think. Load tests and demonstrations sign with it. While it
- *            thinks, nothing runs: it asks to be asked again, and the job sleeps until then.
- * simulated  A person whose behaviour is written down: signs, refuses with a fault, or lets the phone ring; accepts a
- *            receipt, cancels it, looks at it and does nothing, or never sees it. The person has a screen like anybody's,
- *            so a second request while one is shown meets a busy phone.
+ * robot      Signs everything, at once or after some seconds, during which its job sleeps.
+ * simulated  A person whose behaviour is configured: signs, refuses with a fault, or never answers;
+ *            likewise for a receipt. Has a screen, so a second request meets a busy phone.
  */
 import { Buffer } from 'node:buffer';
 import type { DeviceAnswer } from '../../machines/outcome.ts';
@@ -16,7 +14,7 @@ import { bytesToSign } from '../protocol/requests.ts';
 import type { DeviceSpec, SimulatedPerson } from '../registry/subscriber.ts';
 import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';
 
-/** @throws When the prompt names no subscriber or SSCD: such a prompt has no key and must not get here. */
+/** @throws When the prompt names no subscriber or SSCD: such a prompt has no key. */
 const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
   const { subscriber, sscd, msisdn, data, nonce } = prompt;
   if (subscriber === undefined || sscd === undefined) throw new Error('A prompt without an SSCD has no key');

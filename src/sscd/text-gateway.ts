@@ -1,6 +1,5 @@
 /**
- * The way out for text messages. Two ways are built in: an outbox that developers read (`paraph messages`), and a
- * webhook to whatever really sends them.
+ * Sends text messages: to an outbox that developers read (`paraph messages`), or to a webhook.
  *
  * A text contains a password. It is never logged, and the outbox forgets it after ten minutes.
  */
@@ -8,14 +7,14 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Upstream } from './device.ts';
 
 export interface TextMessage {
-  /** The same for every try to send the same text: a gateway sends it once. */
+  /** The same for every try, so that a gateway sends the text once. */
   readonly id: string;
   readonly msisdn: string;
   readonly text: string;
   readonly flash: boolean;
 }
 
-/** `refused`: the gateway works, and does not want this message. */
+/** `refused`: the gateway works, and rejects this message. */
 export type SendResult =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly cause: string; readonly refused: boolean };
@@ -58,14 +57,10 @@ export const readOutbox = async (
 
 const webhookTimeoutMs = 5000;
 
-/** By the status: the message is wrong, and not the gateway, nor is it too busy. */
 const isRefusal = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/**
- * POSTs `{ id, msisdn, text, flash }` as JSON. Any 2xx is taken for sent; `id` is repeated as `Idempotency-Key`, since
- * a message may be sent again when the answer got lost.
- */
+/** POSTs `{ id, msisdn, text, flash }` as JSON, with `id` as `Idempotency-Key`. */
 export const createWebhookGateway = (url: string): TextGateway => ({
   upstream: { origin: new URL(url).origin, timeoutMs: webhookTimeoutMs },
   send: async (message) => {
@@ -78,13 +73,9 @@ export const createWebhookGateway = (url: string): TextGateway => ({
         redirect: 'error',
       });
       await response.body?.cancel();
-      return response.ok
-        ? { kind: 'sent' }
-        : {
-            kind: 'failed',
-            cause: `gateway answered ${response.status}`,
-            refused: isRefusal(response.status),
-          };
+      const { ok, status } = response;
+      if (ok) return { kind: 'sent' };
+      return { kind: 'failed', cause: `gateway answered ${status}`, refused: isRefusal(status) };
     } catch (error) {
       const cause = error instanceof Error ? error.name : 'gateway is unreachable';
       return { kind: 'failed', cause, refused: false };

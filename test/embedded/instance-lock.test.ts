@@ -35,7 +35,7 @@ it('gives a data directory to one holder and tells the next one which directory 
   expect(acquireInstanceLock(dataDir)).toMatchObject({ held: true });
   expect(acquireInstanceLock(dataDir)).toEqual({
     held: false,
-    problem: `Another Paraph (process ${process.pid}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
+    error: `Another Paraph (process ${process.pid}) already uses the data directory ${dataDir}: stop it, or set PARAPH_DATA to another directory.`,
   });
 });
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { startParaph } from '../../bench/harness/paraph.ts';
 import { type BenchRedis, startBenchRedis } from '../../bench/harness/redis.ts';
 import type { Table } from '../../bench/harness/scenario.ts';
-import { uniqueNumber } from '../../bench/load/unique-number.ts';
+import { uniqueNumber } from '../../bench/load/requests.ts';
 import { allEnd, endsOf } from './ends.ts';
 import type { Latency, Load, LoadResult, startLoader } from './load.ts';
 import { signKind, textKind } from './requests.ts';

@@ -8,7 +8,7 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { serveParent } from '../../bench/harness/program.ts';
-import { uniqueNumber } from '../../bench/load/unique-number.ts';
+import { uniqueNumber } from '../../bench/load/requests.ts';
 import { busyFault } from '../../src/http/admission.ts';
 import type { Kind, Latency, Load, LoadResult, Seen } from './load.ts';
 

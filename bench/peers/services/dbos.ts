@@ -1,12 +1,14 @@
 /**
- * The workflow on DBOS: a Hono server in front, the workflow in the same process, its state in PostgreSQL.
+ * The workflow on DBOS: a Hono server in front, the workflow in the same process, its state in
+ * PostgreSQL.
  *
  *     POST /requests      {"text"}  ->  {"id"}                    once the workflow is in the database
  *     GET /requests/:id             ->  {"status", "signature"}   as soon as it has ended
  *
- * `startWorkflow` resolves when the row of the workflow is committed. No queue: it would add two writes to each workflow,
- * and nothing has to be throttled. Waiting for the result in the server is cheaper for DBOS than being asked again and again
- * over HTTP for a status, and its query for a result is cheaper than the one for a status, so the result is what is asked for.
+ * `startWorkflow` resolves when the row of the workflow is committed. No queue: it would add two
+ * writes to each workflow, and nothing has to be throttled. Waiting for the result in the server is
+ * cheaper for DBOS than being asked again and again over HTTP for a status, and its query for a
+ * result is cheaper than the one for a status, so the result is what is asked for.
  */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { serve } from '@hono/node-server';

@@ -1,5 +1,6 @@
 /**
- * Node 22 brings `Promise.withResolvers`, and Restate's SDK needs it. Import this file before the SDK.
+ * Node 22 brings `Promise.withResolvers`, and Restate's SDK needs it. Import this file before the
+ * SDK.
  */
 interface Resolvers {
   readonly promise: Promise<unknown>;

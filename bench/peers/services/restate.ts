@@ -1,6 +1,7 @@
 /**
- * The workflow on Restate: a service whose handler runs one durable step. The Restate server takes the requests over HTTP,
- * keeps them, calls this process over one HTTP/2 connection in both directions, and answers for the outcome.
+ * The workflow on Restate: a service whose handler runs one durable step. The Restate server takes
+ * the requests over HTTP, keeps them, calls this process over one HTTP/2 connection in both
+ * directions, and answers for the outcome.
  */
 import './promise-with-resolvers.ts';
 import { once } from 'node:events';

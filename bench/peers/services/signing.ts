@@ -1,4 +1,4 @@
-/** The work that all peers do in their step, and the line by which a service says that it is ready. */
+/** The step that all peers do, and the line that says that a service is ready. */
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
