@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { settlesWithin } from '../../src/redis/patience.ts';
+import { settlesWithin } from '../../src/redis/timeout.ts';
 import { profileArguments } from './profile.ts';
 import { project } from './project.ts';
 

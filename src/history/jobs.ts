@@ -1,13 +1,13 @@
 /**
- * Reads what rows are made of. Many jobs are one command: asking for each would cost this process more than all else that
- * it does for them.
+ * Reads what rows are made of. Many jobs are read by one script: a command for each would cost this
+ * process more than all else that it does with them.
  *
- * The jobs' keys are not announced to Redis, since they follow from what is found; they share the slot of the key that is.
+ * The jobs' keys are not declared, because they depend on what is found; they share the slot of the
+ * key that is.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import type { Entry } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
-import { isKeptId } from './packed-row.ts';
+import { type Entry, isKeptId } from './packed-row.ts';
 import {
   endedJobFields,
   jobFields,
@@ -20,8 +20,9 @@ import {
 const quoted = (fields: readonly string[]): string => fields.map((field) => `'${field}'`).join(', ');
 
 /**
- * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. How it ended is asked only of
- * one that has, and the record of one that was not signed. A signature is not needed here, and is half of a job.
+ * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. How
+ * it ended is only read of a job that has, its record only of one that was not signed. The signature,
+ * half of a job, is left out.
  */
 export const jobScript = `
 local function job(prefix, id)

@@ -1,14 +1,15 @@
 /**
- * What happened in the last hours, from the counters of their minutes, and what is in the queues now.
+ * What happened in the last hours, by the counters of their minutes, and what is in the queues now.
  *
- * Every attempt that ended is counted, so a transaction that failed and was replayed counts as failed and as signed: if
- * the indexer came by in between, which it does a few times a second. A rebuild only knows the last end of each.
+ * Each attempt that ended is counted: a transaction that failed and was replayed counts as failed and
+ * as signed, if the indexer looked in between (a few times a second). A rebuild only knows the last
+ * end of each.
  */
 import { type FaultReason, faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { bucketMs, countedMs, minuteMs, minuteOf } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
 import { readPosition } from './position.ts';
+import { bucketMs, countedMs, minuteMs } from './rows-script.ts';
 
 export interface Overview {
   /** Milliseconds since the epoch, the beginning of a minute; never more than 25 hours ago. */
@@ -27,9 +28,9 @@ export interface Overview {
   readonly queue: {
     /** For a worker. */
     readonly waiting: number;
-    /** In a worker's hands. */
+    /** With a worker. */
     readonly active: number;
-    /** Asleep until somebody answers, or their time comes. */
+    /** Asleep until an answer or a deadline. */
     readonly delayed: number;
   };
   /** The same in at most sixty parts of equal length, oldest first. */
@@ -44,13 +45,13 @@ export interface OverviewPart {
   readonly failed: number;
 }
 
-const mostParts = 60;
+const maxParts = 60;
 
 type Counts = Record<string, number>;
 
 /**
- * KEYS: the state. ARGV: what the minutes' keys begin with, first minute, last minute, minutes in a part. A day has 1440, so
- * they are added up where they are.
+ * KEYS: the state. ARGV: prefix of the minutes' keys, first minute, last minute, minutes in a part.
+ * A day has 1440 minutes, so they are added up in Redis.
  */
 const partsScript = `
 local parts = {}
@@ -70,8 +71,8 @@ for minute = tonumber(ARGV[2]), last do
 end
 return parts`;
 
-/** @returns The counters of each part. */
-const partsOf = async (
+/** The counters of each part. */
+const readParts = async (
   redis: RedisClient,
   keys: ShardKeys,
   minutes: { readonly first: number; readonly last: number; readonly inPart: number },
@@ -90,7 +91,7 @@ const partsOf = async (
   });
 };
 
-const queueOf = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['queue']> => {
+const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['queue']> => {
   const pipeline = redis
     .pipeline()
     .llen(keys.signatures('wait'))
@@ -105,6 +106,8 @@ const queueOf = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['q
   const [wait = 0, paused = 0, prioritized = 0, active = 0, delayed = 0] = counts;
   return { waiting: wait + paused + prioritized, active, delayed };
 };
+
+const minuteOf = (time: number): number => Math.floor(time / minuteMs);
 
 const merge = (into: Counts, from: Counts): Counts => {
   for (const [name, count] of Object.entries(from)) into[name] = (into[name] ?? 0) + count;
@@ -142,10 +145,10 @@ export const overview = async (
 ): Promise<Overview> => {
   const last = minuteOf(now);
   const first = Math.min(minuteOf(Math.max(sinceMs, now - countedMs)), last);
-  const inPart = Math.ceil((last - first + 1) / mostParts);
+  const inPart = Math.ceil((last - first + 1) / maxParts);
   const [ofShards, queues] = await Promise.all([
-    Promise.all(shards.map((keys) => partsOf(redis, keys, { first, last, inPart }))),
-    Promise.all(shards.map((keys) => queueOf(redis, keys))),
+    Promise.all(shards.map((keys) => readParts(redis, keys, { first, last, inPart }))),
+    Promise.all(shards.map((keys) => readQueue(redis, keys))),
   ]);
   const parts = Array.from({ length: Math.ceil((last - first + 1) / inPart) }, (_, part) =>
     ofShards.reduce<Counts>((sum, shard) => merge(sum, shard[part] ?? {}), {}),

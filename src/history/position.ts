@@ -1,8 +1,10 @@
 /**
- * Where the index of a shard stands: which generation is in use, and up to which event of the two queues it is true.
+ * Where the index of a shard stands: which generation is in use, and up to which event of the two
+ * queues it is true.
  *
- * One text, so that it is compared and replaced in one step: whoever writes rows says from where he went on, and writes
- * nothing when somebody else has written since. The count of writes tells two apart that leave the rest as it is.
+ * It is one text, compared and replaced in one step: a writer names the position that it began at,
+ * and writes nothing when another has written since. The count of writes tells apart two positions
+ * that are otherwise the same.
  */
 export interface Position extends EventPosition {
   readonly generation: number;

@@ -19,7 +19,7 @@ import {
 } from 'ioredis';
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { limitScripts, translateNotAfter } from './not-after.ts';
-import { settlesWithin } from './patience.ts';
+import { settlesWithin } from './timeout.ts';
 
 export type RedisClient = Redis | Cluster;
 

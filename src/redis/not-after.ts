@@ -12,7 +12,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
 import type { RedisClock } from './clock.ts';
-import { settlesWithin } from './patience.ts';
+import { settlesWithin } from './timeout.ts';
 
 /** As BullMQ names them, before the colon and its version. Ours that build on one of them are named after it, too. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { readEntries } from '../../src/history/jobs.ts';
 import { shardKeys } from '../../src/history/keys.ts';
-import { takeIn } from '../../src/history/take-in.ts';
 import { type Change, createWatch } from '../../src/history/watch.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
@@ -374,24 +373,6 @@ describe('the indexer', () => {
       { id: 'unknown', at },
     ];
     expect(await store.notEndedThen(1, ended)).toEqual([id, open, 'unknown']);
-  });
-
-  it('takes in what was just submitted, and leaves what is written otherwise or has gone on', async () => {
-    const { submit, take, ask, redis, prefix } = await begin();
-    const indexer = stage.indexer();
-    await indexer.idle();
-    await indexer.close();
-    const keys = shardKeys(prefix, 0);
-    const position = await createIndexStore(redis, keys, Date.now).position();
-    if (position === undefined) throw new Error('there is a position');
-    const asked = await submit();
-    await ask(await take());
-    const plain = await submit({ apTransId: 'Z\u00fcrich' });
-    const escaped = await submit({ apTransId: 'a"b' });
-    const taken = await takeIn(redis, keys, position, position, Date.now());
-    expect([...(taken?.changed ?? [])].sort()).toEqual([asked, escaped].sort());
-    expect(await stage.all({})).toMatchObject([{ msspTransId: plain, apTransId: 'Z\u00fcrich' }]);
-    expect(await takeIn(redis, keys, { ...position, writes: 99 }, position, Date.now())).toBeUndefined();
   });
 
   it('does not write when another process has gone on', async () => {

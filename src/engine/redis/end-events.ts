@@ -12,8 +12,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Queue, QueueEvents } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
-import { settlesWithin } from '../../redis/patience.ts';
 import { lastEntryId } from '../../redis/streams.ts';
+import { settlesWithin } from '../../redis/timeout.ts';
 import { toError } from '../../redis/to-error.ts';
 
 export interface EndListener {

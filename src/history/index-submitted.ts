@@ -1,18 +1,17 @@
 /**
- * Follows the events, and takes what has just been submitted into the index at once, where it lies: in Redis.
+ * Follows the events and indexes jobs that have just been submitted, inside Redis.
  *
- * That is what a flood is made of, and nearly all there is to know of it stands in its job. To hand a job out and have its
- * row back would cost Redis as much again, and a process several times that. Everything else is left to `rowOf`: what has begun
- * or ended, and whatever is not quite as the service writes it. Both ways come to the same row (test/history/search.test.ts).
+ * Most events of a busy queue tell of such jobs. Reading them and writing their rows back would
+ * cost Redis twice as much, and this process several times that. All other jobs are left to
+ * `rowOf` (row.ts). Both ways give the same row: test/history/index-submitted.test.ts.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { countedMs } from './entry.ts';
 import { eventsArguments, eventsScript, type Read, readAnswer } from './events.ts';
 import type { ShardKeys } from './keys.ts';
-import { apTransIdWidth, idWidth, profileCodes, stateCodeOf } from './packed-row.ts';
+import { apTransIdWidth, idWidth, profileCodes, stateCodes } from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
-import { writeRowsScript } from './rows-script.ts';
+import { countedMs, writeRowsScript } from './rows-script.ts';
 
 export interface Changes extends Read {
   /** Each once; none where there is a gap. */
@@ -24,11 +23,11 @@ const profilesInLua = Object.entries(profileCodes)
   .join(', ');
 
 /**
- * Lua: `packSubmitted(id, fields)` gives facts and names of a job that nobody has begun; nothing for any other. The fields:
- * data, timestamp, finishedOn, atm.
+ * Lua: `packSubmitted(id, fields)` gives facts and names of a job that was not begun, and nothing
+ * for any other. The fields: data, timestamp, finishedOn, atm, progress.
  *
- * The request is read by a pattern of its first members as the service writes them, none with an escape in it: parsing it would
- * take Redis longer than all the rest. What is written otherwise does not fit, and is left.
+ * cjson accepts a little more than JSON. For such data `rowOf` gives an empty row, and the index
+ * finds too much, which the search corrects.
  */
 const packScript = `
 local profiles = { ${profilesInLua} }
@@ -46,33 +45,35 @@ local function apHash(apId)
   if not apHashes[apId] then apHashes[apId] = tonumber(string.sub(redis.sha1hex(apId), 1, 8), 16) end
   return apHashes[apId]
 end
-local text = '[^"\\\\]*'
-local written = '^{"MSS_SignatureReq":{"MajorVersion":"' .. text .. '","MinorVersion":"' .. text
-  .. '","AP_Info":{"AP_ID":"(' .. text .. ')","AP_TransID":"(' .. text .. ')","Instant":"' .. text
-  .. '"},"MSSP_Info":{"MSSP_ID":{"URI":"' .. text .. '"}},"MobileUser":{"MSISDN":"%+?(%d+)"},"MessagingMode":"' .. text
-  .. '","SignatureProfile":"(' .. text .. ')"'
+local function member(value, name) return type(value) == 'table' and value[name] end
 local function packSubmitted(id, fields)
-  local data, timestamp = fields[1], fields[2]
-  if not data or fields[3] or (fields[4] and fields[4] ~= '0') then return end
+  local data, timestamp, finishedOn, endedRuns, progress = unpack(fields, 1, 5)
+  if not data or finishedOn or (endedRuns or '0') ~= '0' or (progress or '0') ~= '0' then return end
   if #id > ${idWidth} or string.find(id, '%z') then return end
   local time = timestamp and string.match(timestamp, '^%d+$') and tonumber(timestamp)
   if not time or time == 0 or time > ${lastTime} then return end
-  if fields[5] and fields[5] ~= '0' then return end
-  if string.sub(data, -2) ~= '}}' or string.find(data, '"transaction"', 1, true) then return end
-  local apId, apTransId, digits, profile = string.match(data, written)
-  if not apId or #digits > 15 then return end
+  local isRead, job = pcall(cjson.decode, data)
+  if not isRead or member(job, 'transaction') ~= nil then return end
+  local request = member(job, 'MSS_SignatureReq')
+  local caller, profile = member(request, 'AP_Info'), member(request, 'SignatureProfile')
+  local apId, apTransId = member(caller, 'AP_ID'), member(caller, 'AP_TransID')
+  local msisdn = member(member(request, 'MobileUser'), 'MSISDN')
+  if type(apId) ~= 'string' or type(apTransId) ~= 'string' or type(profile) ~= 'string' then return end
+  local digits = type(msisdn) == 'string' and string.match(msisdn, '^%+?(%d+)$')
+  if not digits or #digits > 15 then return end
   local facts = struct.pack('<BBHBxxxdddI4I4',
-    ${stateCodeOf('submitted')}, 1, 0, profileCode(profile), time, 0, tonumber(digits), apHash(apId), 0)
+    ${stateCodes.submitted}, 1, 0, profileCode(profile), time, 0, tonumber(digits), apHash(apId), 0)
   local shown = string.sub(apTransId, 1, ${apTransIdWidth})
   local names = id .. string.rep('\\0', ${idWidth} - #id) .. shown .. string.rep('\\0', ${apTransIdWidth} - #shown)
   return facts, names
 end`;
 
 /**
- * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the position by which all this
- * is so, base of the generation's keys, the changes' key, how long a minute is kept, now, what the jobs' keys begin with.
+ * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the
+ * position on which this rests, base of the generation's keys, the changes' key, how long a minute
+ * is kept, now, prefix of the jobs' keys.
  */
-const takeInScript = `${writeRowsScript}
+const indexSubmittedScript = `${writeRowsScript}
 ${packScript}
 if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
 local further = {}
@@ -99,14 +100,15 @@ tellChanges(ARGV[6], writeRows(ARGV[5], taken, allFacts, allNames, tonumber(ARGV
 return found`;
 
 /**
- * What is read of the jobs that are left after this is no older than what it tells.
+ * Reads events and indexes what they tell of, where it was just submitted. Jobs that are read after
+ * this call are at least as new as the events.
  *
- * @param stands Where the index stands. It stays there: what was taken in here is taken in again, to the same end, should what
- *   is left not be written.
+ * @param stands Where the index stands. It stays there: if the rest cannot be written, all of this
+ *   is read and indexed again, with the same result.
  * @param since  Where reading begins; it may be ahead of the index.
- * @returns What is left; undefined when the index does not stand there any more.
+ * @returns The transactions that are left to the caller; undefined when the index stands elsewhere.
  */
-export const takeIn = async (
+export const indexSubmitted = async (
   redis: RedisClient,
   keys: ShardKeys,
   stands: Position,
@@ -115,19 +117,8 @@ export const takeIn = async (
 ): Promise<Changes | undefined> => {
   const [streams, from] = eventsArguments(keys, since);
   const { base } = keys.generation(stands.generation);
-  const found = await redis.eval(
-    takeInScript,
-    3,
-    ...streams,
-    keys.state,
-    ...from,
-    positionText(stands),
-    base,
-    keys.changes,
-    countedMs,
-    now,
-    keys.signatures(''),
-  );
+  const claim = [positionText(stands), base, keys.changes, countedMs, now, keys.signatures('')];
+  const found = await redis.eval(indexSubmittedScript, 3, ...streams, keys.state, ...from, ...claim);
   if (found === null) return undefined;
   const { rest, ...read } = readAnswer(found);
   return { ...read, changed: rest.map(String) };
