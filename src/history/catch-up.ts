@@ -1,9 +1,9 @@
 /**
  * Closes a gap that a trimmed stream of events has left: scans the queue for what may have changed.
  *
- * A scan takes longer the busier the queue is, and meanwhile the stream may be trimmed again. So the
- * events are followed between the parts of the scan, from where they stood when it began: however
- * long it took, it ends where they end, and no second gap follows from the first.
+ * A scan takes longer the busier the queue is, and meanwhile the stream may be trimmed again. So
+ * the events are followed between the parts of the scan, from where they stood when it began:
+ * however long it took, it ends where they end, and no second gap follows from the first.
  *
  * Nothing is stored but what was found, so an interrupted scan is simply begun again.
  */
@@ -11,7 +11,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { latestEvents, type Read } from './events.ts';
 import type { ShardKeys } from './keys.ts';
 import { type EventPosition, timeOf } from './position.ts';
-import { type Ended, maxClockSkewMs, type Since, scanQueues } from './scan-queues.ts';
+import { maxClockSkewMs, type Since, scanQueues } from './scan-queues.ts';
 
 /** Thousands of events for a thousand scanned jobs: more than a running queue tells meanwhile. */
 const readsInBetween = 50;
@@ -27,21 +27,19 @@ export const catchUp = async (options: {
   /** Up to where the events were read; a queue without a gap is followed from here on. */
   readonly from: EventPosition;
   readonly since: Since;
-  /** See scan-queues.ts. */
-  readonly worthIt?: (ended: readonly Ended[]) => Promise<readonly string[]>;
   /** Handles transactions as they are now. @returns False to leave the rest to others. */
   readonly see: (ids: readonly string[]) => Promise<boolean>;
   /** Reads events and, unless there is a gap, handles what they tell. */
   readonly follow: (at: EventPosition) => Promise<Read | undefined>;
 }): Promise<EventPosition | undefined> => {
-  const { redis, keys, from, since, worthIt, see, follow } = options;
+  const { redis, keys, from, since, see, follow } = options;
   const latest = await latestEvents(redis, keys);
   let at: EventPosition = {
     signatures: since.signatures === undefined ? from.signatures : latest.signatures,
     receipts: since.receipts === undefined ? from.receipts : latest.receipts,
   };
   let isLost = false;
-  for await (const ids of scanQueues(redis, keys, since, worthIt)) {
+  for await (const ids of scanQueues(redis, keys, since)) {
     if (!(await see(ids))) return undefined;
     let more = !isLost;
     for (let reads = 0; more && reads < readsInBetween; reads += 1) {

@@ -1,6 +1,6 @@
 /**
- * What BullMQ's event streams tell of a shard since a position: which transactions have changed, and
- * what they are now.
+ * What BullMQ's event streams tell of a shard since a position: which transactions have changed,
+ * and what they are now.
  *
  * The streams are trimmed to some ten thousand events. Reading begins with the last event that was
  * read; when that is gone, later ones may be gone, too.
@@ -29,8 +29,8 @@ const eventsAtOnce = 100;
  * leaves their transactions in `ids`, each once, and begins the answer in `found`. A receipt tells
  * only its end.
  *
- * @param told Body of a function of `event`, `id` and `fields` of a signature's event: returns the id
- *   if it counts. It may call `telling`, which counts all that changes what a list shows.
+ * @param told Body of a function of `event`, `id` and `fields` of a signature's event: returns the
+ *   id if it counts. It may call `telling`, which counts all that changes what a list shows.
  */
 export const eventsScript = (told: string): string => `
 local most = tonumber(ARGV[3])

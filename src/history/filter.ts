@@ -1,7 +1,7 @@
 /**
- * What a list is narrowed by. A filter is asked twice: of the facts in the index, to find candidates
- * quickly, and of the row from the job, which decides. The index may be a moment behind, and it keeps
- * hashes and shortened names.
+ * What a list is narrowed by. A filter is asked twice: of the facts in the index, to find
+ * candidates quickly, and of the row from the job, which decides. The index may be a moment behind,
+ * and it keeps hashes and shortened names.
  */
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import type { ProfileName } from '../protocol/requests.ts';
@@ -33,7 +33,7 @@ export interface HistoryFilter {
   readonly from?: number;
   /** Submitted before. */
   readonly to?: number;
-  /** Part of the AP_TransID (its first 44 bytes) or of the MSSP_TransID; case counts. Empty is none. */
+  /** Part of the MSSP_TransID or AP_TransID (its first 44 bytes); case counts. Empty is none. */
   readonly text?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Keeps the index of one shard up to date, step by step: by the events, by a scan where events are
- * gone, by a rebuild where there is no index. A step begins at the stored position and moves it with
- * its last write, so an interrupted step is simply done again.
+ * gone, by a rebuild where there is no index. A step begins at the stored position and moves it
+ * with its last write, so an interrupted step is simply done again.
  *
  * A step reads all events first and the jobs afterwards: a job that was added, begun and signed
  * meanwhile is read and written once.
@@ -61,8 +61,6 @@ export const createFollower = (options: {
       keys,
       from,
       since: sinceGap(from, gaps),
-      // The scan goes back by the clock skew, so most of what it meets is known.
-      worthIt: (ended) => store.notEndedThen(from.generation, ended),
       see: async (ids) => {
         if (at === undefined || !(await mayGoOn())) return false;
         if (ids.length > 0) at = await writeJobs(at, at, ids);

@@ -1,6 +1,6 @@
 /**
- * Past and present transactions for operators: lists, numbers, and what just changed. Rows are found
- * in the index that an indexer keeps (indexer.ts), and read from the jobs.
+ * Past and present transactions for operators: lists, numbers, and what just changed. Rows are
+ * found in the index that an indexer keeps (indexer.ts), and read from the jobs.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';

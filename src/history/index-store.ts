@@ -1,13 +1,13 @@
 /**
  * The writes to the index of one shard. Each is one script, and only writes if the index still
- * stands where the writer believes: two processes, or one that slept, cannot undo each other's work.
+ * stands where the writer believes: two processes, or one that slept, cannot undo each other's
+ * work.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
 import { type Entry, idWidth, packEntries } from './packed-row.ts';
 import { type Position, positionText, readPosition } from './position.ts';
 import { chunkScript, countedMs, writeRowsScript } from './rows-script.ts';
-import type { Ended } from './scan-queues.ts';
 
 /**
  * KEYS: the state. ARGV: base of the generation's keys, the claim's field, what it holds, what it
@@ -27,21 +27,6 @@ local changed = writeRows(ARGV[1], ids, allFacts, allNames, tonumber(ARGV[6]), t
 if ARGV[2] == 'position' then tellChanges(ARGV[5], changed) end
 if ARGV[4] ~= ARGV[3] then redis.call('HSET', KEYS[1], ARGV[2], ARGV[4]) end
 return 1`;
-
-/** KEYS: index of numbers. ARGV: base; then id and time of its end. */
-const notEndedScript = `${chunkScript}
-local base, ids, found = ARGV[1], {}, {}
-for i = 2, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
-local numbers = redis.call('HMGET', KEYS[1], unpack(ids))
-for i, id in ipairs(ids) do
-  local ended = ''
-  if numbers[i] then
-    local chunk, row = place(tonumber(numbers[i]))
-    ended = redis.call('GETRANGE', base .. ':facts:' .. chunk, row * factsWidth + 16, row * factsWidth + 23)
-  end
-  if #ended < 8 or struct.unpack('<d', ended) ~= tonumber(ARGV[i * 2 + 1]) then found[#found + 1] = id end
-end
-return found`;
 
 /** KEYS: index of numbers. ARGV: base; then number, facts as they were, id. */
 const removeScript = `${chunkScript}
@@ -94,7 +79,6 @@ return 1`;
 
 /** Small enough that no script keeps others waiting for long. */
 const maxWrites = 250;
-const maxLooks = 1000;
 const maxDrops = 100;
 
 const partsOf = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
@@ -181,17 +165,6 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
         if (!(await writeSome(generation, 'building', claim, claim, some))) return false;
       }
       return true;
-    },
-
-    /** @returns Those whose rows do not say that they ended then. */
-    notEndedThen: async (generation: number, ended: readonly Ended[]): Promise<readonly string[]> => {
-      const { base, at } = keys.generation(generation);
-      const found: string[] = [];
-      for (const some of partsOf(ended, maxLooks)) {
-        const given = some.flatMap((each) => [each.id, each.at]);
-        found.push(...((await redis.eval(notEndedScript, 1, at, base, ...given)) as string[]));
-      }
-      return found;
     },
 
     /** Takes rows out, if they still are what was read. */

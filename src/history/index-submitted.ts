@@ -2,8 +2,8 @@
  * Follows the events and indexes jobs that have just been submitted, inside Redis.
  *
  * Most events of a busy queue tell of such jobs. Reading them and writing their rows back would
- * cost Redis twice as much, and this process several times that. All other jobs are left to
- * `rowOf` (row.ts). Both ways give the same row: test/history/index-submitted.test.ts.
+ * cost Redis twice as much, and this process several times that. All other jobs are left to `rowOf`
+ * (row.ts). Both ways give the same row: test/history/index-submitted.test.ts.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { eventsArguments, eventsScript, type Read, readAnswer } from './events.ts';
@@ -31,7 +31,7 @@ const profilesInLua = Object.entries(profileCodes)
  */
 const packScript = `
 local profiles = { ${profilesInLua} }
-local profileCodes, apHashes = {}, {}
+local profileCodes = {}
 local function profileCode(uri)
   if not profileCodes[uri] then
     profileCodes[uri] = 0
@@ -40,10 +40,6 @@ local function profileCode(uri)
     end
   end
   return profileCodes[uri]
-end
-local function apHash(apId)
-  if not apHashes[apId] then apHashes[apId] = tonumber(string.sub(redis.sha1hex(apId), 1, 8), 16) end
-  return apHashes[apId]
 end
 local function member(value, name) return type(value) == 'table' and value[name] end
 local function packSubmitted(id, fields)
@@ -62,7 +58,7 @@ local function packSubmitted(id, fields)
   local digits = type(msisdn) == 'string' and string.match(msisdn, '^%+?(%d+)$')
   if not digits or #digits > 15 then return end
   local facts = struct.pack('<BBHBxxxdddI4I4',
-    ${stateCodes.submitted}, 1, 0, profileCode(profile), time, 0, tonumber(digits), apHash(apId), 0)
+    ${stateCodes.submitted}, 1, 0, profileCode(profile), time, 0, tonumber(digits), tonumber(string.sub(redis.sha1hex(apId), 1, 8), 16), 0)
   local shown = string.sub(apTransId, 1, ${apTransIdWidth})
   local names = id .. string.rep('\\0', ${idWidth} - #id) .. shown .. string.rep('\\0', ${apTransIdWidth} - #shown)
   return facts, names

@@ -1,8 +1,8 @@
 /**
  * Keeps the search index: follows the events of the queues and writes what they tell.
  *
- * Accepting and signing neither wait for it nor write for it. The index can be made from the jobs at
- * any time, so an indexer that falls behind or was not running finds out what it has missed. One
+ * Accepting and signing neither wait for it nor write for it. The index can be made from the jobs
+ * at any time, so an indexer that falls behind or was not running finds out what it has missed. One
  * process at a time follows a shard (leader-task.ts).
  */
 import type { RedisClient } from '../redis/connect.ts';
@@ -23,7 +23,7 @@ export interface IndexerOptions {
   readonly retention: Retention;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-  /** Between two looks when there were no events; default 200. A list shows changes so much later. */
+  /** Pause when there were no events; default 200. A list shows changes so much later. */
   readonly pollMs?: number;
   /** How long after its last sign of life another process takes over; default 5000. */
   readonly leaseMs?: number;
@@ -71,13 +71,13 @@ export const createIndexer = (options: IndexerOptions) => {
     close: async (): Promise<void> => {
       await Promise.all(indexers.map(({ close }) => close()));
     },
-    /** Resolves when all that had happened before the call is found, whichever process indexes it. */
+    /** Resolves when all that happened before the call is indexed, by whatever process. */
     idle: async (): Promise<void> => {
       await Promise.all(indexers.map(({ idle }) => idle()));
     },
     /**
-     * Takes out what is over. The leading process also does it by itself, as often as transactions are
-     * kept and at least every hour.
+     * Takes out what is over. The leading process also does it by itself, as often as transactions
+     * are kept and at least every hour.
      *
      * @returns How many transactions.
      */

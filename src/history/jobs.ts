@@ -20,9 +20,9 @@ import {
 const quoted = (fields: readonly string[]): string => fields.map((field) => `'${field}'`).join(', ');
 
 /**
- * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. How
- * it ended is only read of a job that has, its record only of one that was not signed. The signature,
- * half of a job, is left out.
+ * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys.
+ * How it ended is only read of a job that has, its record only of one that was not signed. The
+ * signature, half of a job, is left out.
  */
 export const jobScript = `
 local function job(prefix, id)

@@ -1,9 +1,9 @@
 /**
  * What happened in the last hours, by the counters of their minutes, and what is in the queues now.
  *
- * Each attempt that ended is counted: a transaction that failed and was replayed counts as failed and
- * as signed, if the indexer looked in between (a few times a second). A rebuild only knows the last
- * end of each.
+ * Each attempt that ended is counted: a transaction that failed and was replayed counts as failed
+ * and as signed, if the indexer looked in between (a few times a second). A rebuild only knows the
+ * last end of each.
  */
 import { type FaultReason, faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -60,16 +60,11 @@ for minute = tonumber(ARGV[2]), last do
   local counts = redis.call('HGETALL', ARGV[1] .. string.format('%d', minute))
   for i = 1, #counts, 2 do sums[counts[i]] = (sums[counts[i]] or 0) + tonumber(counts[i + 1]) end
   if (minute - ARGV[2] + 1) % ARGV[4] == 0 or minute == last then
-    local flat = {}
-    for name, count in pairs(sums) do
-      flat[#flat + 1] = name
-      flat[#flat + 1] = count
-    end
-    parts[#parts + 1] = flat
+    parts[#parts + 1] = sums
     sums = {}
   end
 end
-return parts`;
+return cjson.encode(parts)`;
 
 /** The counters of each part. */
 const readParts = async (
@@ -82,13 +77,7 @@ const readParts = async (
   const begins = keys.generation(position.generation).minute('');
   const { first, last, inPart } = minutes;
   const parts = await redis.eval(partsScript, 1, keys.state, begins, first, last, inPart);
-  return (parts as readonly (readonly (string | number)[])[]).map((flat) => {
-    const counts: Counts = {};
-    for (let index = 0; index < flat.length; index += 2) {
-      counts[String(flat[index])] = Number(flat[index + 1]);
-    }
-    return counts;
-  });
+  return JSON.parse(String(parts)) as readonly Counts[];
 };
 
 const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['queue']> => {

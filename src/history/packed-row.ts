@@ -10,8 +10,8 @@
  *             36 tookMs (32 bits; at least 1, 0 is none)
  *     names   0 job id   36 AP_TransID
  *
- * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this needs
- * a new `layout`: an index of another layout is not read, and is built anew.
+ * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this needs a
+ * new `layout`: an index of another layout is not read, and is built anew.
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -48,17 +48,8 @@ export const profileCodes: Readonly<Record<ProfileName, number>> = {
   'MID/v1/OtpProfileText': 9,
 };
 
-/** APs are few, and each has many transactions. SHA-1, because scripts in Redis have it as well. */
-const hashes = new Map<string, number>();
-const maxHashes = 10_000;
-export const hashApId = (apId: string): number => {
-  const known = hashes.get(apId);
-  if (known !== undefined) return known;
-  const made = Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
-  if (hashes.size >= maxHashes) hashes.clear();
-  hashes.set(apId, made);
-  return made;
-};
+/** SHA-1, because scripts in Redis have it as well. */
+export const hashApId = (apId: string): number => Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
 
 /** A double holds fifteen digits exactly, which is all that E.164 allows. Anything else is 0. */
 export const msisdnNumber = (msisdn: string): number => (/^\d{1,15}$/.test(msisdn) ? Number(msisdn) : 0);
@@ -110,7 +101,7 @@ export interface Entry {
   readonly row: TransactionRow | undefined;
 }
 
-/** Facts and names of each entry, one behind the other. The facts of a job that is gone are zeros. */
+/** Facts and names of each entry in turn. The facts of a job that is gone are zeros. */
 export const packEntries = (entries: readonly Entry[]): Buffer => {
   const width = factsWidth + namesWidth;
   const bytes = Buffer.alloc(entries.length * width);

@@ -61,7 +61,7 @@ export const lookInNames = async (
   return found.map((each) => (each === 2 ? 'gone' : each === 1 ? 'held' : 'not held'));
 };
 
-/** KEYS: the state. ARGV: base of the generation's keys, prefix of the jobs' keys, the rows' numbers. */
+/** KEYS: the state. ARGV: base of the generation's keys, prefix of the jobs' keys, row numbers. */
 const rowsScript = `${jobScript}
 local found = {}
 for i = 3, #ARGV do
@@ -75,7 +75,7 @@ for i = 3, #ARGV do
 end
 return found`;
 
-/** @returns The transactions of rows, as they are now; undefined where the row or the job is gone. */
+/** @returns The transactions of rows as they are now; undefined where row or job is gone. */
 export const readNumbered = async (
   redis: RedisClient,
   keys: ShardKeys,

@@ -2,8 +2,8 @@
  * A transaction as a list shows it. It is computed from the fields of its job alone, so that the
  * index can be made again from the jobs at any time.
  *
- * Other programs write jobs, too, so nothing here relies on their form. What cannot be read is empty,
- * and the transaction is listed all the same: operators look for jobs that cannot be read.
+ * Other programs write jobs, too, so nothing here relies on their form. What cannot be read is
+ * empty, and the transaction is listed all the same: operators look for jobs that cannot be read.
  */
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import { type FaultReason, fault, faultTable, parseFaultLine } from '../protocol/fault.ts';

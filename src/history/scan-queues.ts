@@ -2,8 +2,8 @@
  * Finds transactions without the events, in the queues' own lists: all of them for a rebuild; for a
  * gap the open ones, and those that have ended since a time.
  *
- * A transaction that moves during the scan may be met twice or not at all. Its move is an event, and
- * the caller has noted before where the events stood.
+ * A transaction that moves during the scan may be met twice or not at all. Its move is an event,
+ * and the caller has noted before where the events stood.
  */
 import { aheadCount } from '../engine/redis/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -50,8 +50,8 @@ export interface Ended {
 }
 
 /**
- * Jobs by the time of their end, oldest first. One may come twice; none is skipped when others leave
- * meanwhile, unless more than a thousand ended in one millisecond.
+ * Jobs by the time of their end, oldest first. One may come twice; none is skipped when others
+ * leave meanwhile, unless more than a thousand ended in one millisecond.
  *
  * @param key A queue's `completed` or `failed`.
  */
@@ -88,26 +88,22 @@ const lists = ['wait', 'paused', 'active'];
 const endedSets = ['completed', 'failed'];
 const openSets = ['delayed', 'prioritized'];
 
-/**
- * Ids may come more than once.
- *
- * @param worthIt Chooses among signatures that have ended; all by default.
- */
+const idsOf = (ended: readonly Ended[]): readonly string[] => ended.map(({ id }) => id);
+
+/** The ids of transactions; one may come more than once. */
 export async function* scanQueues(
   redis: RedisClient,
   keys: ShardKeys,
   { signatures, receipts }: Since,
-  worthIt: (ended: readonly Ended[]) => Promise<readonly string[]> = async (ended) =>
-    ended.map(({ id }) => id),
 ): AsyncGenerator<readonly string[]> {
   if (receipts !== undefined) {
     for await (const ended of endedSince(redis, keys.receipts('completed'), receipts)) {
-      yield ended.map(({ id }) => id.replace(/-receipt$/, ''));
+      yield idsOf(ended).map((id) => id.replace(/-receipt$/, ''));
     }
   }
   if (signatures === undefined) return;
   for (const set of endedSets) {
-    for await (const ended of endedSince(redis, keys.signatures(set), signatures)) yield await worthIt(ended);
+    for await (const ended of endedSince(redis, keys.signatures(set), signatures)) yield idsOf(ended);
   }
   let lastWaiting: readonly string[] = [];
   for (const list of lists) {

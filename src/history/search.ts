@@ -3,13 +3,13 @@
  *
  * Chunks of all shards are searched from the newest on; rows that may match are candidates. Chunks
  * are not quite in order: clocks differ, and a rebuild meets transactions by the time of their end.
- * So a candidate is ready when no chunk is left that could hold a newer one. Ready ones are read from
- * their jobs, which decide: the index may be a moment behind.
+ * So a candidate is ready when no chunk is left that could hold a newer one. Ready ones are read
+ * from their jobs, which decide: the index may be a moment behind.
  *
- * One page searches a limited number of rows. If that does not fill it, it ends early, and its cursor
- * goes on from there. A chunk that the next page would have to search again does not count: chunks
- * that span much time, by one old transaction among new ones, are all searched for one page. So each
- * page that ends early leaves half of what it has searched behind.
+ * One page searches a limited number of rows. If that does not fill it, it ends early, and its
+ * cursor goes on from there. A chunk that the next page would have to search again does not count:
+ * chunks that span much time, by one old transaction among new ones, are all searched for one page.
+ * So each page that ends early leaves half of what it has searched behind.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { createMatcher, findRows, type HistoryFilter, needleOf, type Retention } from './filter.ts';
@@ -24,8 +24,8 @@ export interface Page {
   /** Of the next page; absent when this was the last one. */
   readonly cursor?: string;
   /**
-   * How many transactions the index has by this filter. Only where counting costs nothing: on a first
-   * page that has searched all rows, and without a filter.
+   * How many transactions the index has by this filter. Only where counting costs nothing: on a
+   * first page that has searched all rows, and without a filter.
    */
   readonly total?: number;
 }
@@ -37,9 +37,9 @@ interface SearchOptions {
   readonly now: () => number;
 }
 
-/** 400 000 rows, 16 MB of facts; more where the next page would be spared less than half of them. */
+/** 400 000 rows, 16 MB of facts; more if the next page would be spared less than half. */
 const maxChunks = 400;
-/** Jobs that are read for a page, when most of them are gone; so many candidates are kept at most. */
+/** Jobs that are read for a page when most are gone; also the most candidates that are kept. */
 const maxReads = 2000;
 const readsAtOnce = 50;
 /** Read together; twice as many each time, because most pages are full after the first few. */
@@ -73,15 +73,14 @@ interface Chunk extends Span {
 
 interface Opened {
   readonly keys: ShardKeys;
-  readonly position: number;
   readonly generation: GenerationKeys;
 }
 
 const open = async ({ redis, shards }: SearchOptions): Promise<readonly (Opened | undefined)[]> =>
   Promise.all(
     shards.map(async (keys) => {
-      const position = readPosition(await redis.hget(keys.state, 'position'))?.generation;
-      return position === undefined ? undefined : { keys, position, generation: keys.generation(position) };
+      const position = readPosition(await redis.hget(keys.state, 'position'));
+      return position && { keys, generation: keys.generation(position.generation) };
     }),
   );
 
@@ -229,7 +228,7 @@ export const search = async (
     if (missing && round < maxRounds) {
       // Perhaps a rebuild has just replaced what was being read.
       const since = await open(options);
-      if (opened.some((shard, index) => shard?.position !== since[index]?.position)) continue;
+      if (opened.some((shard, index) => shard?.generation.base !== since[index]?.generation.base)) continue;
     }
     const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
     if (isFiltered || start !== undefined) return found;

@@ -1,7 +1,7 @@
 /**
- * Takes rows out of the index: of transactions whose retention is over, and of those whose job is gone
- * without an event, because BullMQ does not name the jobs that it removes in bulk. Also removes what
- * a rebuild has left.
+ * Takes rows out of the index: of transactions whose retention is over, and of those whose job is
+ * gone without an event, because BullMQ does not name the jobs that it removes in bulk. Also
+ * removes what a rebuild has left.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { isOver, type Retention } from './filter.ts';

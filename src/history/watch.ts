@@ -1,6 +1,6 @@
 /**
- * Tells an open page which transactions have changed, soon after the index knows. A process asks each
- * shard twice a second, however many pages are open, and not at all while there is none.
+ * Tells an open page which transactions have changed, soon after the index knows. A process asks
+ * each shard twice a second, however many pages are open, and not at all while there is none.
  *
  * The end of the changes is asked at once, on the connection that reads lists: a page that watches
  * first and reads then misses nothing. Where that fails, everything may have changed.

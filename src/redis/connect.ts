@@ -1,8 +1,8 @@
 /**
  * Connections to Redis, by what they are for.
  *
- * A connection for commands serves callers who wait: commands are rejected within a second, so that a
- * caller is answered while Redis is away. A blocking connection belongs to a worker or an event
+ * A connection for commands serves callers who wait: commands are rejected within a second, so that
+ * a caller is answered while Redis is away. A blocking connection belongs to a worker or an event
  * reader: it waits for Redis for as long as it takes and goes on where it stopped.
  */
 import { readFileSync } from 'node:fs';
@@ -16,16 +16,16 @@ export type RedisClient = Redis | Cluster;
 
 interface RedisTarget {
   /**
-   * `redis://host:port/db`, `rediss://…`, `unix:/path/to/socket`, or several `redis://` URLs separated
-   * by commas for the nodes of a Redis Cluster. `rediss://…?ca=…&cert=…&key=…` names files (PEM): the
-   * trusted authority, our certificate and its key; those of the first node are used for all.
+   * `redis://host:port/db`, `rediss://…`, `unix:/path/to/socket`, or several `redis://` URLs
+   * separated by commas for the nodes of a Redis Cluster. `rediss://…?ca=…&cert=…&key=…` names
+   * files (PEM) of the trusted authority, our certificate and its key; the first node's count.
    */
   readonly url: string;
 }
 
 /** How long a command may take before its caller is answered with a failure. */
 const commandTimeoutMs = 800;
-/** How long Redis accepts jobs that are added: less, because its clock is known to some milliseconds. */
+/** How long Redis accepts added jobs: less, because its clock is known to some milliseconds. */
 const acceptedMs = commandTimeoutMs - 50;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500);
@@ -33,7 +33,7 @@ const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500
 const sharedOptions = {
   connectTimeout: 2000,
   retryStrategy: reconnectDelayMs,
-  /** After a fail-over the node may have become a replica: connect anew, and send the command again. */
+  /** After a fail-over the node may be a replica: connects anew and sends the command again. */
   reconnectOnError: (error: Error): 2 | false => (error.message.includes('READONLY') ? 2 : false),
 };
 
@@ -119,9 +119,9 @@ const open = (
       ...tls,
     },
     clusterRetryStrategy: reconnectDelayMs,
-    // While a cluster is not whole, the library's check lets `connect()` neither resolve nor reject,
-    // even when it is whole again, and BullMQ's workers wait for that. Without the check, a command
-    // says what is wrong.
+    // While a cluster is not whole, the library's check lets `connect()` neither resolve nor
+    // reject, even when it is whole again, and BullMQ's workers wait for that. Without the check, a
+    // command says what is wrong.
     enableReadyCheck: false,
     ...clusterOptions,
   });
@@ -139,7 +139,8 @@ export const clockOf = (client: RedisClient): RedisClock => {
 
 /**
  * A connection for requests whose callers wait. Commands reject after {@link commandTimeoutMs} when
- * Redis does not answer; the connection keeps trying. Redis refuses jobs that arrive later than that.
+ * Redis does not answer; the connection keeps trying. Redis refuses jobs that arrive later than
+ * that.
  *
  * @param wall The process's own clock, milliseconds since the epoch.
  */

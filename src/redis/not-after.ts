@@ -1,10 +1,10 @@
 /**
  * Adding a job, and running one again, until a time: Redis refuses what arrives later.
  *
- * A caller is told after a while that its request has failed. Its bytes may still be on the way, in a
- * socket or a proxy, and must have no effect any more: a phone would ring for a request that was given
- * up. So these scripts of BullMQ get one more argument, the time until which they count, and begin
- * with a look at the clock of Redis. It costs no round trip.
+ * A caller is told after a while that its request has failed. Its bytes may still be on the way, in
+ * a socket or a proxy, and must have no effect any more: a phone would ring for a request that was
+ * given up. So these scripts of BullMQ get one more argument, the time until which they count, and
+ * begin with a look at the clock of Redis. It costs no round trip.
  *
  * A command is issued with a time by the monotonic clock of the process. Each time that it is sent,
  * that is translated into the time of the receiving node.
@@ -14,7 +14,7 @@ import type { Cluster, Command, Redis } from 'ioredis';
 import type { RedisClock } from './clock.ts';
 import { settlesWithin } from './timeout.ts';
 
-/** BullMQ's names, without their versions. Our scripts that extend one have names with the same start. */
+/** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];
 
 /** BullMQ's scripts read their arguments by number, so they ignore one more at the end. */
@@ -72,7 +72,7 @@ const until = new WeakMap<Command, number>();
 /** Commands that were sent to a node before, which may have accepted them. */
 const repeated = new WeakSet<Command>();
 
-/** Call before a command is sent to a node. While no node has told its time, it counts without limit. */
+/** Call before a command is sent. While no node has told its time, it counts without limit. */
 export const translateNotAfter = (command: Command, node: Redis, clock: RedisClock): void => {
   if (command.name !== 'evalsha' && command.name !== 'eval') return;
   const { args } = command;

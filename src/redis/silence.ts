@@ -27,7 +27,7 @@ const silence = (): Error | undefined => {
   return error;
 };
 
-/** A timer that is later than this says that the process was busy or stopped. It waits once more. */
+/** A timer this late means that the process was busy or stopped: it waits once more. */
 const busyMs = 500;
 const graceMs = 1000;
 

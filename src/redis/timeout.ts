@@ -34,9 +34,10 @@ const isAnswered = (batch: Batch): boolean => {
 };
 
 /**
- * Rejects commands that are not answered in time. The time runs from the end of the turn that issued
- * them, when they are sent, and before they are rejected, what Redis has sent is read. The library's
- * own timeout also counts the time in which this process, short of CPU, neither sends nor reads.
+ * Rejects commands that are not answered in time. The time runs from the end of the turn that
+ * issued them, when they are sent, and before they are rejected, what Redis has sent is read. The
+ * library's own timeout also counts the time in which this process, short of CPU, neither sends nor
+ * reads.
  *
  * A rejected command is never sent. A command that waited for a connection, or that a cluster
  * redirects, comes here again and stands in two batches; the time of the first one counts.

@@ -357,24 +357,6 @@ describe('the indexer', () => {
     expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
   });
 
-  it('knows of what has ended then, so that a repair does not look again', async () => {
-    const { submit, take, sign, redis, prefix, queues } = await begin();
-    const indexer = stage.indexer();
-    const id = await submit();
-    await sign(await take());
-    const open = await submit();
-    await indexer.idle();
-    const store = createIndexStore(redis, shardKeys(prefix, 0), Date.now);
-    const at = Number(await queues[0]?.getJob(id).then((job) => job?.finishedOn));
-    const ended = [
-      { id, at },
-      { id, at: at + 1 },
-      { id: open, at },
-      { id: 'unknown', at },
-    ];
-    expect(await store.notEndedThen(1, ended)).toEqual([id, open, 'unknown']);
-  });
-
   it('does not write when another process has gone on', async () => {
     const { submit, redis, prefix } = await begin();
     const indexer = stage.indexer();
