@@ -3,17 +3,17 @@ import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * What a certificate says, read without believing any of it.
+ * Reads what a certificate says, without trusting it.
  *
- * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length, no key usage bits,
- * nothing about critical ones), so the fields come from the encoding itself. Names stay encoded: a chain compares
- * them byte by byte, which is stricter than RFC 5280 7.1 and leaves nothing to a folding rule.
+ * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length, no
+ * bits of the key usage, nothing about critical ones), so the fields are read from the encoding. Names
+ * stay encoded: a chain compares them byte by byte, which is stricter than RFC 5280 7.1.
  *
  * Source: RFC 5280 section 4.
  */
 export interface CertificateFields {
   readonly serialNumber: Element;
-  /** What the issuer signed with, e.g. ecdsa-with-SHA256; for RSASSA-PSS see {@link signatureHash}. */
+  /** E.g. ecdsa-with-SHA256; for RSASSA-PSS see {@link signatureHash}. */
   readonly signatureAlgorithm: string;
   /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
   readonly signatureHash: string | undefined;
@@ -22,13 +22,13 @@ export interface CertificateFields {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly isAuthority: boolean;
-  /** How many authorities may stand between this one and the user; undefined is any number. */
+  /** How many authorities may be between this one and the user; undefined is any number. */
   readonly pathLength: number | undefined;
   /** First octet of the bit string, digitalSignature being 0x80; undefined where the extension is absent. */
   readonly keyUsage: number | undefined;
   readonly extendedKeyUsage: readonly string[] | undefined;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
-  /** Carries a critical extension that is not read here; whoever relies on the certificate must refuse it. */
+  /** Has a critical extension that is not read here, so it must not be relied on. */
   readonly hasUnknownCritical: boolean;
 }
 
@@ -45,7 +45,7 @@ const readExtensions = (list: Element | undefined): ReadonlyMap<string, Extensio
     const flag = member(element, 1, tags.boolean);
     const inner = octets(element.children[flag === undefined ? 1 : 2]);
     const value = inner && readElement(inner);
-    // DER true is 0xff, but any other octet than zero must be taken as true: critical is the safe reading.
+    // DER true is 0xff; any other octet but zero counts as true, because critical is the safe reading.
     const critical = flag !== undefined && flag.content[0] !== 0;
     if (type === undefined || value === undefined || extensions.has(type)) return undefined;
     extensions.set(type, { critical, value });
@@ -119,4 +119,25 @@ export const readCertificate = (der: Uint8Array): CertificateFields | undefined 
     subjectKeyIdentifier: octets(extensions.get(objectIdentifiers.subjectKeyIdentifier)?.value),
     hasUnknownCritical: [...extensions].some(([type, { critical }]) => critical && !known.has(type)),
   };
+};
+
+const strings: ReadonlySet<number> = new Set([tags.utf8String, tags.printableString, 0x14, 0x16]);
+
+/** The text of a directory string or IA5String; undefined for other types and for bytes that are not UTF-8. */
+const text = (value: Element | undefined): string | undefined => {
+  if (value === undefined || !strings.has(value.tag)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value.content);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The value of an attribute that a name has once, as printable text; otherwise undefined. */
+export const onlyAttribute = (name: Element, type: string): string | undefined => {
+  const found = name.children
+    .flatMap((relative) => relative.children)
+    .filter((pair) => dotted(pair.children[0]) === type);
+  const value = found.length === 1 ? text(found[0]?.children[1]) : undefined;
+  return value !== undefined && /^[^\p{C}]+$/u.test(value) ? value : undefined;
 };

@@ -17,8 +17,7 @@ import {
   createUserCertificate,
   yearsAfter,
 } from './certificate.ts';
-import { readCertificate } from './certificate-fields.ts';
-import { onlyAttribute } from './distinguished-name.ts';
+import { onlyAttribute, readCertificate } from './certificate-fields.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 import type { CertificateChain, CustodyStore, KeyCustody, KeyOwner, UserKey } from './ports.ts';
 import { createSealer, recordKind } from './sealed-record.ts';
@@ -118,10 +117,10 @@ export const createKeyCustody = ({
   readonly userKeysCached?: number;
 }): KeyCustody => {
   const sealer = createSealer(masterKey);
-  const authorities = createBoundedCache<Authority>(2);
-  const userKeys = createBoundedCache<UserKey>(userKeysCached);
-  const chains = createBoundedCache<CertificateChain | undefined>(userKeysCached);
-  const serialNumbers = createBoundedCache<string>(userKeysCached);
+  const authorities = createBoundedCache<Promise<Authority>>(2);
+  const userKeys = createBoundedCache<Promise<UserKey>>(userKeysCached);
+  const chains = createBoundedCache<Promise<CertificateChain | undefined>>(userKeysCached);
+  const serialNumbers = createBoundedCache<Promise<string>>(userKeysCached);
 
   /** An hour back, so that a verifier whose clock is a little slow does not see a certificate from the future. */
   const startOfValidity = (): Date => new Date(now() - hourMs);

@@ -1,8 +1,8 @@
 import { hash, type KeyObject, verify } from 'node:crypto';
 import { dotted, member, octets } from './ber.ts';
+import { onlyAttribute } from './certificate-fields.ts';
 import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
 import { tags } from './der.ts';
-import { onlyAttribute } from './distinguished-name.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 import { algorithmOf, onlyValue, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
 
