@@ -1,7 +1,7 @@
 /**
  * Remembers at most `limit` results; the least recently used go first. Callers who want the same at
- * once share one promise. A promise that rejects, and undefined as a result, are forgotten: the store
- * may be back, or have it, a moment later.
+ * once share one promise. A promise that rejects, and undefined as a result, are forgotten: the
+ * store may be back, or have it, a moment later.
  */
 export const createBoundedCache = <T>(limit: number) => {
   // A Map iterates in order of insertion: putting an entry back at each use keeps the oldest first.

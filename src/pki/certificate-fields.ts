@@ -5,9 +5,9 @@ import { objectIdentifiers } from './object-identifiers.ts';
 /**
  * Reads what a certificate says, without trusting it.
  *
- * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length, no
- * bits of the key usage, nothing about critical ones), so the fields are read from the encoding. Names
- * stay encoded: a chain compares them byte by byte, which is stricter than RFC 5280 7.1.
+ * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length,
+ * no bits of the key usage, nothing about critical ones), so the fields are read from the encoding.
+ * Names stay encoded: a chain compares them byte by byte, which is stricter than RFC 5280 7.1.
  *
  * Source: RFC 5280 section 4.
  */
@@ -24,7 +24,7 @@ export interface CertificateFields {
   readonly isAuthority: boolean;
   /** How many authorities may be between this one and the user; undefined is any number. */
   readonly pathLength: number | undefined;
-  /** First octet of the bit string, digitalSignature being 0x80; undefined where the extension is absent. */
+  /** First octet of the bits (digitalSignature is 0x80); undefined without the extension. */
   readonly keyUsage: number | undefined;
   readonly extendedKeyUsage: readonly string[] | undefined;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
@@ -45,7 +45,8 @@ const readExtensions = (list: Element | undefined): ReadonlyMap<string, Extensio
     const flag = member(element, 1, tags.boolean);
     const inner = octets(element.children[flag === undefined ? 1 : 2]);
     const value = inner && readElement(inner);
-    // DER true is 0xff; any other octet but zero counts as true, because critical is the safe reading.
+    // DER true is 0xff; any other octet but zero counts as true, because critical is the safe
+    // reading.
     const critical = flag !== undefined && flag.content[0] !== 0;
     if (type === undefined || value === undefined || extensions.has(type)) return undefined;
     extensions.set(type, { critical, value });
@@ -64,7 +65,7 @@ const readPathLength = (constraints: Element | undefined): number | undefined | 
   return length === undefined ? undefined : (smallNumber(length) ?? 'malformed');
 };
 
-/** RSASSA-PSS-params [0] hashAlgorithm; left out, it means SHA-1 (RFC 8017 A.2.3), which no caller accepts. */
+/** RSASSA-PSS-params [0] hashAlgorithm; absent means SHA-1 (RFC 8017 A.2.3), never accepted. */
 const pssHash = (algorithm: Element | undefined): string =>
   dotted(
     member(member(member(algorithm, 1, tags.sequence), 0, tags.context(0)), 0, tags.sequence)?.children[0],
@@ -76,7 +77,8 @@ export const readCertificate = (der: Uint8Array): CertificateFields | undefined 
   const body = member(certificate, 0, tags.sequence);
   if (certificate?.tag !== tags.sequence || certificate.children.length !== 3 || body === undefined)
     return undefined;
-  // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2 are refused.
+  // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2
+  // are refused.
   const [version, serialNumber, algorithm, issuer, validity, subject, , extensionsField, ...more] =
     body.children;
   if (version?.tag !== tags.context(0) || smallNumber(version.children[0]) !== 2 || more.length > 0)
@@ -123,7 +125,7 @@ export const readCertificate = (der: Uint8Array): CertificateFields | undefined 
 
 const strings: ReadonlySet<number> = new Set([tags.utf8String, tags.printableString, 0x14, 0x16]);
 
-/** The text of a directory string or IA5String; undefined for other types and for bytes that are not UTF-8. */
+/** The text of a directory string or IA5String; undefined for other types and invalid UTF-8. */
 const text = (value: Element | undefined): string | undefined => {
   if (value === undefined || !strings.has(value.tag)) return undefined;
   try {

@@ -11,12 +11,14 @@ import { objectIdentifiers } from './object-identifiers.ts';
  * gives back exactly the bytes that our reader has read.
  *
  * A trusted certificate is an anchor by its bytes, and by its name and key: what it has signed is
- * trusted, whatever root a signature contains. Anchors must be valid, too, as with `openssl verify`.
+ * trusted, whatever root a signature contains. Anchors must be valid, too, as with `openssl
+ * verify`.
  *
  * Not here: revocation (the service answers 403 and 404 instead of signing), policies, name
  * constraints. A certificate with an unknown critical extension is refused.
  *
- * Source: RFC 5280 section 6, with purposes as `openssl cms -verify -purpose sslclient` checks them.
+ * Source: RFC 5280 section 6, with purposes as `openssl cms -verify -purpose sslclient` checks
+ * them.
  */
 export interface Certificate {
   readonly der: Uint8Array;

@@ -20,15 +20,15 @@ import {
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * Writes the three kinds of certificate that a signature is checked against: root, issuing authority,
- * user.
+ * Writes the three kinds of certificate that a signature is checked against: root, issuing
+ * authority, user.
  *
- * Clients run `openssl cms -verify -purpose sslclient`, which refuses a chain when the certificate of
- * the user **or of the issuing authority** lacks clientAuth among its extended key usages; so both
- * have it.
+ * Clients run `openssl cms -verify -purpose sslclient`, which refuses a chain when the certificate
+ * of the user **or of the issuing authority** lacks clientAuth among its extended key usages; so
+ * both have it.
  *
- * Authorities have P-256 keys, the live service's RSA-4096: its chain is 4 kB in every signature and
- * every profile answer, ours 1.3 kB, and issuing a user's certificate does not delay the first
+ * Authorities have P-256 keys, the live service's RSA-4096: its chain is 4 kB in every signature
+ * and every profile answer, ours 1.3 kB, and issuing a user's certificate does not delay the first
  * request.
  *
  * Source: RFC 5280 section 4, RFC 5480, RFC 5758 3.2.
@@ -48,9 +48,7 @@ export const yearsAfter = (instant: Date, years: number): Date => {
 const spki = (key: KeyObject): Buffer =>
   (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'der', type: 'spki' });
 
-/**
- * The first 160 bits of SHA-256 over the public key. RFC 5280 4.2.1.2 allows any unique number; its own two methods need SHA-1.
- */
+/** 160 bits of SHA-256; RFC 5280 4.2.1.2 allows any unique number, its own methods need SHA-1. */
 const keyIdentifier = (publicKeyInfo: Uint8Array): Buffer =>
   hash('sha256', publicKeyInfo, 'buffer').subarray(0, 20);
 
@@ -85,7 +83,7 @@ const attribute = (type: string, value: Uint8Array): Buffer => setOf(sequence(ob
 export const authorityName = (commonName: string): Buffer =>
   sequence(attribute(objectIdentifiers.commonName, utf8String(commonName)));
 
-/** `serialNumber=<serialNumber>`, `CN=<serialNumber>:PN`; PN marks the common name as a pseudonym. */
+/** `serialNumber=<serialNumber>`, `CN=<serialNumber>:PN`; PN marks a pseudonym. */
 export const userName = (serialNumber: string): Buffer =>
   sequence(
     attribute(objectIdentifiers.serialNumber, printableString(serialNumber)),
@@ -151,7 +149,7 @@ export const createRootCertificate = (privateKey: KeyObject, notBefore: Date): U
   });
 };
 
-/** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param privateKey Its own, EC P-256. */
+/** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param privateKey EC P-256. */
 export const createIssuingCertificate = (
   privateKey: KeyObject,
   root: Authority,
@@ -189,8 +187,8 @@ export const createUserCertificate = (
  * `cn=midcheo16p1o6e92:pn,serialnumber=midcheo16p1o6e92`.
  *
  * @throws When the bytes are not a certificate; callers pass certificates that were issued here.
- * Source: RFC 4514; recorded profile answers of the live service, which differ from the interface's
- * "Base64 strings".
+ *   Source: RFC 4514; recorded profile answers of the live service, which differ from the
+ *   interface's "Base64 strings".
  */
 export const subjectDn = (certificate: Uint8Array): string =>
   new X509Certificate(certificate).subject.split('\n').toReversed().join(',').toLowerCase();

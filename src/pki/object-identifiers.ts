@@ -1,7 +1,9 @@
 /**
- * The object identifiers that certificates and signatures here are made of, and those that a verifier accepts.
+ * The object identifiers that certificates and signatures here are made of, and those that a
+ * verifier accepts.
  *
- * Sources: RFC 5280 (names, extensions), RFC 5480 and 8017 (keys), RFC 5652 and 5754 (CMS), RFC 2985 (randomNonce).
+ * Sources: RFC 5280 (names, extensions), RFC 5480 and 8017 (keys), RFC 5652 and 5754 (CMS), RFC
+ * 2985 (randomNonce).
  */
 export const objectIdentifiers = {
   data: '1.2.840.113549.1.7.1',

@@ -3,10 +3,11 @@ import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * Takes a CMS signature apart, without judging it.
+ * Reads a CMS signature, without judging it.
  *
- * Only the form that mobile signatures have is read: SignedData version 1, signers named by issuer and serial number,
- * signed attributes present. Version 1 follows from `id-data` content and that way of naming (RFC 5652 5.1, 5.3).
+ * Only the form of mobile signatures is read: SignedData version 1, signers named by issuer and
+ * serial number, signed attributes present. Version 1 follows from `id-data` content and from that
+ * way of naming (RFC 5652 5.1, 5.3).
  *
  * Source: RFC 5652 section 5.
  */
@@ -26,7 +27,7 @@ export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
   const digestAlgorithms = member(signedData, 1, tags.set);
   const encapsulated = member(signedData, 2, tags.sequence);
   const certificates = member(signedData, 3, tags.context(0));
-  // Revocation lists may be there; they are not looked at.
+  // Revocation lists are ignored.
   const lists = member(signedData, certificates === undefined ? 3 : 4, tags.context(1));
   const place = 3 + [certificates, lists].filter((field) => field !== undefined).length;
   const signers = member(signedData, place, tags.set);
