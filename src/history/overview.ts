@@ -5,45 +5,11 @@
  * and as signed, if the indexer looked in between (a few times a second). A rebuild only knows the
  * last end of each.
  */
-import { type FaultReason, faultTable, isFaultCode } from '../protocol/fault.ts';
+import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
 import { readPosition } from './position.ts';
 import { bucketMs, countedMs, minuteMs } from './rows-script.ts';
-
-export interface Overview {
-  /** Milliseconds since the epoch, the beginning of a minute; never more than 25 hours ago. */
-  readonly since: number;
-  readonly submitted: number;
-  readonly signed: number;
-  readonly failed: number;
-  /** Most frequent first. */
-  readonly faults: readonly {
-    readonly code: number;
-    readonly reason: FaultReason | undefined;
-    readonly count: number;
-  }[];
-  /** From the beginning of an attempt to its signature, milliseconds, within five per cent. */
-  readonly timeToSignMs: { readonly p50: number; readonly p90: number; readonly p99: number } | undefined;
-  readonly queue: {
-    /** For a worker. */
-    readonly waiting: number;
-    /** With a worker. */
-    readonly active: number;
-    /** Asleep until an answer or a deadline. */
-    readonly delayed: number;
-  };
-  /** The same in at most sixty parts of equal length, oldest first. */
-  readonly series: readonly OverviewPart[];
-}
-
-export interface OverviewPart {
-  /** Its beginning, milliseconds since the epoch. */
-  readonly at: number;
-  readonly submitted: number;
-  readonly signed: number;
-  readonly failed: number;
-}
 
 const maxParts = 60;
 
@@ -80,7 +46,8 @@ const readParts = async (
   return JSON.parse(String(parts)) as readonly Counts[];
 };
 
-const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['queue']> => {
+/** The lengths of the queue's lists. */
+const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Counts> => {
   const pipeline = redis
     .pipeline()
     .llen(keys.signatures('wait'))
@@ -110,7 +77,7 @@ const numbered = (counts: Counts, letter: 'f' | 't'): readonly (readonly [number
 
 const failedIn = (counts: Counts): number => numbered(counts, 'f').reduce((sum, [, count]) => sum + count, 0);
 
-const percentilesIn = (counts: Counts): Overview['timeToSignMs'] => {
+const percentilesIn = (counts: Counts) => {
   const buckets = numbered(counts, 't').toSorted(([a], [b]) => a - b);
   const all = buckets.reduce((sum, [, count]) => sum + count, 0);
   if (all === 0) return undefined;
@@ -125,13 +92,13 @@ const percentilesIn = (counts: Counts): Overview['timeToSignMs'] => {
   return { p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99) };
 };
 
-/** @param sinceMs Milliseconds since the epoch. */
+/** @param sinceMs Milliseconds since the epoch; never more than 25 hours ago. */
 export const overview = async (
   redis: RedisClient,
   shards: readonly ShardKeys[],
   sinceMs: number,
   now: number,
-): Promise<Overview> => {
+) => {
   const last = minuteOf(now);
   const first = Math.min(minuteOf(Math.max(sinceMs, now - countedMs)), last);
   const inPart = Math.ceil((last - first + 1) / maxParts);
@@ -143,17 +110,17 @@ export const overview = async (
     ofShards.reduce<Counts>((sum, shard) => merge(sum, shard[part] ?? {}), {}),
   );
   const all = parts.reduce<Counts>(merge, {});
-  const series = parts.map((counts, part) => ({
-    at: (first + part * inPart) * minuteMs,
+  const { waiting = 0, active = 0, delayed = 0 } = queues.reduce<Counts>(merge, {});
+  const totals = (counts: Counts) => ({
     submitted: counts.submitted ?? 0,
     signed: counts.signed ?? 0,
     failed: failedIn(counts),
-  }));
+  });
   return {
+    /** The beginning of a minute, milliseconds since the epoch. */
     since: first * minuteMs,
-    submitted: all.submitted ?? 0,
-    signed: all.signed ?? 0,
-    failed: failedIn(all),
+    ...totals(all),
+    /** Most frequent first. */
     faults: numbered(all, 'f')
       .map(([code, count]) => ({
         code,
@@ -161,12 +128,14 @@ export const overview = async (
         count,
       }))
       .toSorted((a, b) => b.count - a.count || a.code - b.code),
+    /** How long attempts took to be signed, milliseconds, within five per cent. */
     timeToSignMs: percentilesIn(all),
-    queue: queues.reduce((sum, queue) => ({
-      waiting: sum.waiting + queue.waiting,
-      active: sum.active + queue.active,
-      delayed: sum.delayed + queue.delayed,
-    })),
-    series,
+    /** Jobs that wait for a worker, are with one, or sleep until an answer or a deadline. */
+    queue: { waiting, active, delayed },
+    /** The totals of at most sixty parts of equal length, oldest first, each with its beginning. */
+    series: parts.map((counts, part) => ({ at: (first + part * inPart) * minuteMs, ...totals(counts) })),
   };
 };
+
+export type Overview = Awaited<ReturnType<typeof overview>>;
+export type OverviewPart = Overview['series'][number];

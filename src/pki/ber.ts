@@ -148,24 +148,15 @@ export const smallNumber = (element: Element | undefined): number | undefined =>
     : undefined;
 };
 
-const shapes: ReadonlyMap<number, RegExp> = new Map([
-  [tags.utcTime, /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/],
-  [tags.generalizedTime, /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/],
-]);
-
 /** UTCTime or GeneralizedTime in the one form that RFC 5280 4.1.2.5 allows. */
 export const instant = (element: Element | undefined): Date | undefined => {
   if (element === undefined || element.content.length > 15) return undefined;
-  const match = shapes.get(element.tag)?.exec(Buffer.from(element.content).toString('latin1'));
-  if (!match) return undefined;
-  const [year = 0, month = 0, ...rest] = match.slice(1).map(Number);
-  const [day = 0, hours = 0, minutes = 0, seconds = 0] = rest;
-  const century = element.tag === tags.generalizedTime ? 0 : year < 50 ? 2000 : 1900;
-  const date = new Date(0);
-  date.setUTCFullYear(century + year, month - 1, day);
-  date.setUTCHours(hours, minutes, seconds);
-  // `Date` makes 31 April into 1 May, so the fields are compared.
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && date.getUTCMinutes() === minutes
-    ? date
-    : undefined;
+  const text = Buffer.from(element.content).toString('latin1');
+  const isShort = element.tag === tags.utcTime && /^\d{12}Z$/.test(text);
+  if (!isShort && element.tag !== tags.generalizedTime) return undefined;
+  const full = isShort ? `${text < '5' ? 20 : 19}${text}` : text;
+  const iso = full.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z');
+  const date = new Date(iso);
+  // `Date` makes 31 April into 1 May, so the text is compared.
+  return Number.isNaN(date.getTime()) || date.toISOString() !== iso ? undefined : date;
 };

@@ -84,9 +84,7 @@ const isSoundSignature = ({ signatureAlgorithm, signatureHash }: CertificateFiel
     ? soundHashes.has(signatureHash)
     : soundAlgorithms.has(signatureAlgorithm);
 
-interface Budget {
-  verifications: number;
-}
+type Budget = { verifications: number };
 
 const hasIssued = (issuer: Certificate, certificate: Certificate, budget: Budget): boolean => {
   const { fields, x509, issuedBy } = certificate;

@@ -177,7 +177,7 @@ export const createKeyCustody = ({
     return record.data.serialNumber;
   };
 
-  const serialNumberOf = (msisdn: string): Promise<string> =>
+  const serialNumberOf: KeyCustody['serialNumberOf'] = (msisdn) =>
     serialNumbers.get(msisdn, () => loadSerialNumber(msisdn));
 
   const loadUserKey = async (name: string, owner: KeyOwner): Promise<UserKey> => {
