@@ -10,7 +10,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import { latestEvents, type Read } from './events.ts';
 import type { ShardKeys } from './keys.ts';
-import { type EventPosition, timeOf } from './position.ts';
+import { type EventPosition, timeIn } from './position.ts';
 import { maxClockSkewMs, type Since, scanQueues } from './scan-queues.ts';
 
 /** Thousands of events for a thousand scanned jobs: more than a running queue tells meanwhile. */
@@ -18,7 +18,7 @@ const readsInBetween = 50;
 
 /** From when on to scan, for a gap behind what was read last. @param oldest Not further back. */
 export const sinceGap = (from: EventPosition, gaps: Read['gaps'], oldest = 0): Since =>
-  Object.fromEntries(gaps.map((queue) => [queue, Math.max(oldest, timeOf(from[queue]) - maxClockSkewMs)]));
+  Object.fromEntries(gaps.map((queue) => [queue, Math.max(oldest, timeIn(from[queue]) - maxClockSkewMs)]));
 
 /** @returns How far the events were followed; undefined when `see` or `follow` gave up. */
 export const catchUp = async (options: {

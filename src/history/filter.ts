@@ -95,7 +95,7 @@ export const createMatcher = (filter: HistoryFilter, retention: Retention, now: 
 };
 
 /** What to look for in the names: of a text longer than they are, as much as they hold. */
-export const needleOf = ({ text }: HistoryFilter): Buffer | undefined =>
+export const toNeedle = ({ text }: HistoryFilter): Buffer | undefined =>
   text ? Buffer.from(text).subarray(0, apTransIdWidth) : undefined;
 
 /** @returns The rows of a chunk that may match, in order; perhaps some too many. */

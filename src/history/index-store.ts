@@ -81,7 +81,7 @@ return 1`;
 const maxWrites = 250;
 const maxDrops = 100;
 
-const partsOf = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
+const split = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, part) =>
     list.slice(part * size, (part + 1) * size),
   );
@@ -90,7 +90,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
   const dropGeneration = async (number: number): Promise<void> => {
     const { facts, names, at, meta, spans } = keys.generation(number);
     const chunks = Object.keys(await redis.hgetall(spans)).map(Number);
-    for (const some of partsOf(chunks, maxDrops)) {
+    for (const some of split(chunks, maxDrops)) {
       await redis.unlink(...some.flatMap((chunk) => [facts(chunk), names(chunk)]));
     }
     // Its minutes expire.
@@ -147,7 +147,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
      */
     write: async (from: Position, to: Position, entries: readonly Entry[]): Promise<Position | undefined> => {
       let at = from;
-      const parts = entries.length === 0 ? [[]] : partsOf(entries, maxWrites);
+      const parts = entries.length === 0 ? [[]] : split(entries, maxWrites);
       for (const some of parts) {
         // The position moves with the last part: after an interruption all are written again.
         const next = { ...(some === parts.at(-1) ? to : from), writes: at.writes + 1 };
@@ -161,7 +161,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     /** Writes to a generation that is being built. @returns False when it was given up. */
     build: async (generation: number, entries: readonly Entry[]): Promise<boolean> => {
       const claim = String(generation);
-      for (const some of partsOf(entries, maxWrites)) {
+      for (const some of split(entries, maxWrites)) {
         if (!(await writeSome(generation, 'building', claim, claim, some))) return false;
       }
       return true;
@@ -173,7 +173,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
       rows: readonly { readonly number: number; readonly facts: Uint8Array; readonly id: string }[],
     ): Promise<void> => {
       const { base, at } = keys.generation(generation);
-      for (const some of partsOf(rows, maxWrites)) {
+      for (const some of split(rows, maxWrites)) {
         const given = some.flatMap(({ number, facts, id }) => [number, Buffer.from(facts), id]);
         await redis.eval(removeScript, 1, at, base, ...given);
       }

@@ -63,7 +63,7 @@ const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Counts> =
   return { waiting: wait + paused + prioritized, active, delayed };
 };
 
-const minuteOf = (time: number): number => Math.floor(time / minuteMs);
+const toMinute = (time: number): number => Math.floor(time / minuteMs);
 
 const merge = (into: Counts, from: Counts): Counts => {
   for (const [name, count] of Object.entries(from)) into[name] = (into[name] ?? 0) + count;
@@ -99,8 +99,8 @@ export const overview = async (
   sinceMs: number,
   now: number,
 ) => {
-  const last = minuteOf(now);
-  const first = Math.min(minuteOf(Math.max(sinceMs, now - countedMs)), last);
+  const last = toMinute(now);
+  const first = Math.min(toMinute(Math.max(sinceMs, now - countedMs)), last);
   const inPart = Math.ceil((last - first + 1) / maxParts);
   const [ofShards, queues] = await Promise.all([
     Promise.all(shards.map((keys) => readParts(redis, keys, { first, last, inPart }))),

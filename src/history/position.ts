@@ -30,16 +30,16 @@ export const readPosition = (text: string | null | undefined): Position | undefi
   return { generation: Number(generation), signatures, receipts, writes: Number(writes) };
 };
 
-const partsOf = (id: string): [number, number] => {
+const readId = (id: string): [number, number] => {
   const [time = '0', sequence = '0'] = id.split('-');
   return [Number(time), Number(sequence)];
 };
 
 /** The time of an event by the clock of Redis, milliseconds since the epoch. */
-export const timeOf = (id: string): number => partsOf(id)[0];
+export const timeIn = (id: string): number => readId(id)[0];
 
 export const isAtOrAfter = (id: string, other: string): boolean => {
-  const [time, sequence] = partsOf(id);
-  const [otherTime, otherSequence] = partsOf(other);
+  const [time, sequence] = readId(id);
+  const [otherTime, otherSequence] = readId(other);
   return time > otherTime || (time === otherTime && sequence >= otherSequence);
 };

@@ -68,10 +68,10 @@ const count = (value: unknown, least: number): number => {
 };
 
 /** Any authority will do: `http://mid.vendor.ch/MID/v1/AuthProfile1` ends in its name. */
-const profileOf = (uri: string): ProfileName | undefined =>
+const findProfile = (uri: string): ProfileName | undefined =>
   profileNames.find((name) => uri.endsWith(`/${name}`));
 
-const digitsOf = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
+const toDigits = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
 
 /** When the attempt began, by the record's own history. */
 const begunAt = (record: unknown, attempt: number): number => {
@@ -100,8 +100,8 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
     msspTransId,
     apId: text(member(caller, 'AP_ID')),
     apTransId: text(member(caller, 'AP_TransID')),
-    msisdn: digitsOf(text(member(member(request, 'MobileUser'), 'MSISDN'))),
-    profile: profileOf(text(member(request, 'SignatureProfile'))),
+    msisdn: toDigits(text(member(member(request, 'MobileUser'), 'MSISDN'))),
+    profile: findProfile(text(member(request, 'SignatureProfile'))),
     submittedAt,
   };
   const endedAt = time(finishedOn);

@@ -24,7 +24,7 @@ end`;
  * Counters of a minute: `submitted`, `signed`, `f401`, and `t80` for a bucket of how long signing
  * took.
  *
- * New rows lie one behind the other, so all of a chunk are written at once. They are written first:
+ * New rows are adjacent, so all of a chunk are written at once. They are written first:
  * an id may occur twice, and the second time its row must be found.
  *
  * Keys of rows and minutes are not declared, because they depend on what is found; they share the

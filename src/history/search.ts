@@ -12,7 +12,7 @@
  * So each page that ends early leaves half of what it has searched behind.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { createMatcher, findRows, type HistoryFilter, needleOf, type Retention } from './filter.ts';
+import { createMatcher, findRows, type HistoryFilter, type Retention, toNeedle } from './filter.ts';
 import type { GenerationKeys, ShardKeys } from './keys.ts';
 import { readFacts, rowsInChunk } from './packed-row.ts';
 import { readPosition } from './position.ts';
@@ -114,7 +114,7 @@ const searchOnce = async (
   start: Place | undefined,
 ): Promise<Page & { readonly missing: boolean }> => {
   const { mayMatch, matches } = createMatcher(filter, retention, now());
-  const needle = needleOf(filter);
+  const needle = toNeedle(filter);
   const chunks = await findChunks(redis, opened, filter, start);
   const rows: TransactionRow[] = [];
   let waiting: Place[] = [];

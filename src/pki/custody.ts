@@ -120,7 +120,7 @@ export const createKeyCustody = ({
   /** An hour back, so that a certificate is valid for a verifier whose clock is slow. */
   const startOfValidity = (): Date => new Date(now() - hourMs);
 
-  const firstOf = async (name: string, create: () => Promise<string>): Promise<string> =>
+  const getOrCreate = async (name: string, create: () => Promise<string>): Promise<string> =>
     (await store.get(name)) ?? (await store.setIfAbsent(name, await create()));
 
   const keyAndCertificate = async (
@@ -128,7 +128,7 @@ export const createKeyCustody = ({
     algorithm: KeyAlgorithm,
     certify: (privateKey: KeyObject) => Uint8Array | Promise<Uint8Array>,
   ): Promise<Authority> => {
-    const stored = await firstOf(name, async () => {
+    const stored = await getOrCreate(name, async () => {
       const privateKey = await newKey(algorithm);
       const certificate = await certify(privateKey);
       const key = await sealer.seal({
@@ -169,7 +169,7 @@ export const createKeyCustody = ({
 
   const loadSerialNumber = async (msisdn: string): Promise<string> => {
     const name = `identity:${msisdn}`;
-    const stored = await firstOf(name, async () =>
+    const stored = await getOrCreate(name, async () =>
       sealer.seal({ name, payload: { serialNumber: await claimSerialNumber(msisdn) } }),
     );
     const record = identityRecord.safeParse((await sealer.open(name, stored)).payload);

@@ -76,7 +76,7 @@ export const readSignerInfo = (element: Element): SignerInfo | undefined => {
 };
 
 /** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
-export const algorithmOf = (element: Element): string | undefined => {
+export const readAlgorithm = (element: Element): string | undefined => {
   const [type, parameters, ...more] = element.children;
   const isPlain =
     parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0);

@@ -4,7 +4,7 @@ import { onlyAttribute } from './certificate-fields.ts';
 import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
-import { algorithmOf, onlyValue, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
+import { onlyValue, readAlgorithm, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
 
 /**
  * Verifies a mobile signature: that this user signed exactly these bytes.
@@ -114,7 +114,7 @@ export const verifySignature = (
     return refused({ reason: 'NOT_ONE_SIGNER', signers: signers.length });
   const signerInfo = readSignerInfo(signerElement);
   if (signerInfo === undefined) return malformed('SignerInfo');
-  if (![...digestAlgorithms, signerInfo.digestAlgorithm].every((each) => algorithmOf(each) === id.sha256))
+  if (![...digestAlgorithms, signerInfo.digestAlgorithm].every((each) => readAlgorithm(each) === id.sha256))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
 
   if (dotted(encapsulated.children[0]) !== id.data || encapsulated.children.length > 2)
@@ -133,7 +133,7 @@ export const verifySignature = (
       equal(fields.serialNumber.bytes, signerInfo.serialNumber.bytes),
   );
   if (signer === undefined) return refused({ reason: 'NO_SIGNER_CERTIFICATE' });
-  if (!signatureFits(algorithmOf(signerInfo.signatureAlgorithm), signer.publicKey))
+  if (!signatureFits(readAlgorithm(signerInfo.signatureAlgorithm), signer.publicKey))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
   const failure = checkPath(signer, opened, anchors, at);
   if (failure !== undefined) return refused(failure);

@@ -142,7 +142,7 @@ describe('the indexer', () => {
   it('is taken over from when its process dies', async () => {
     const { submit, redis } = await begin();
     const { lease } = shardKeys(stage.prefix, 0);
-    await redis.set(lease, 'somebody who died', 'PX', 400);
+    await redis.set(lease, 'a process that died', 'PX', 400);
     const indexer = stage.indexer({ leaseMs: 300 });
     await submit({ apTransId: 'A' });
     await delay(100);
@@ -218,7 +218,7 @@ describe('the indexer', () => {
     expect(await stage.redis.hlen(shardKeys(stage.prefix, 0).generation(1).at)).toBe(0);
   });
 
-  it('lists jobs that nobody can read, whatever they hold', async () => {
+  it('lists jobs that cannot be read, whatever they hold', async () => {
     const { queues, history } = await begin();
     const indexer = stage.indexer();
     const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff';
@@ -235,7 +235,7 @@ describe('the indexer', () => {
     ]);
   });
 
-  it('tells who watches what has changed, from the moment on when they begin, and nothing older', async () => {
+  it('tells a watcher what changes after it has begun, and nothing older', async () => {
     const { redis, submit, history } = await begin();
     const indexer = stage.indexer();
     await submit();
@@ -243,7 +243,7 @@ describe('the indexer', () => {
     const heard: string[] = [];
     const stop = history.watch((change) => heard.push(...(change.kind === 'ids' ? change.ids : ['many'])));
     // On one connection answers come in order: when this is answered, it is settled where the changes begin. What is
-    // indexed before may be missed by who watches, and is then in the list that they read.
+    // indexed before may be missed by a watcher, and is then in the list that it reads.
     await redis.ping();
     const id = await submit();
     await vi.waitFor(() => expect(heard).toContain(id), { timeout: 5000 });
@@ -251,7 +251,7 @@ describe('the indexer', () => {
     stop();
   });
 
-  it('tells who watches that anything may have changed when it could not be learnt where to begin', async () => {
+  it('tells a watcher that anything may have changed when the end of the changes is not known', async () => {
     const { redis, prefix } = await begin();
     const keys = shardKeys(prefix, 0);
     await redis.set(keys.changes, 'no stream');

@@ -53,10 +53,10 @@ const writeChunks = async (apIdOfOld: string): Promise<void> => {
 };
 
 /** Page by page, as far as so many pages lead. */
-const found = async (apId: string, limit: number, mostPages: number) => {
+const found = async (apId: string, limit: number, maxPages: number) => {
   const rows: TransactionRow[] = [];
   let cursor: string | undefined;
-  for (let page = 1; page <= mostPages; page += 1) {
+  for (let page = 1; page <= maxPages; page += 1) {
     const read = await stage.history.search({ apId }, { limit, cursor });
     rows.push(...(read?.rows ?? []));
     cursor = read?.cursor;
