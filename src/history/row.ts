@@ -31,11 +31,16 @@ export interface TransactionRow {
   readonly tookMs?: number;
 }
 
-/** The fields of a job's hash that a row is made of; `endedJobFields` once it has ended. */
-export const openJobFields = ['data', 'timestamp', 'finishedOn', 'atm'] as const;
-export const endedJobFields = ['failedReason', 'returnvalue'] as const;
-/** In the order of {@link StoredFields}. */
-export const jobFields = [...openJobFields, ...endedJobFields, 'progress'] as const;
+/** The fields of a job's hash that a row is made of, in the order of {@link StoredFields}. */
+export const jobFields = [
+  'data',
+  'timestamp',
+  'finishedOn',
+  'atm',
+  'failedReason',
+  'returnvalue',
+  'progress',
+] as const;
 /** As HMGET gives them. */
 export type StoredFields = readonly (string | null | undefined)[];
 

@@ -1,7 +1,3 @@
-import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
-import { tags } from './der.ts';
-import { objectIdentifiers } from './object-identifiers.ts';
-
 /**
  * Reads what a certificate says, without trusting it.
  *
@@ -11,26 +7,9 @@ import { objectIdentifiers } from './object-identifiers.ts';
  *
  * Source: RFC 5280 section 4.
  */
-export interface CertificateFields {
-  readonly serialNumber: Element;
-  /** E.g. ecdsa-with-SHA256; for RSASSA-PSS see {@link signatureHash}. */
-  readonly signatureAlgorithm: string;
-  /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
-  readonly signatureHash: string | undefined;
-  readonly issuer: Element;
-  readonly subject: Element;
-  readonly notBefore: Date;
-  readonly notAfter: Date;
-  readonly isAuthority: boolean;
-  /** How many authorities may be between this one and the user; undefined is any number. */
-  readonly pathLength: number | undefined;
-  /** First octet of the bits (digitalSignature is 0x80); undefined without the extension. */
-  readonly keyUsage: number | undefined;
-  readonly extendedKeyUsage: readonly string[] | undefined;
-  readonly subjectKeyIdentifier: Uint8Array | undefined;
-  /** Has a critical extension that is not read here, so it must not be relied on. */
-  readonly hasUnknownCritical: boolean;
-}
+import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
+import { tags } from './der.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
 
 interface Extension {
   readonly critical: boolean;
@@ -45,8 +24,7 @@ const readExtensions = (list: Element | undefined): ReadonlyMap<string, Extensio
     const flag = member(element, 1, tags.boolean);
     const inner = octets(element.children[flag === undefined ? 1 : 2]);
     const value = inner && readElement(inner);
-    // DER true is 0xff; any other octet but zero counts as true, because critical is the safe
-    // reading.
+    // DER true is 0xff; any other octet but zero counts as true, too: critical is safe.
     const critical = flag !== undefined && flag.content[0] !== 0;
     if (type === undefined || value === undefined || extensions.has(type)) return undefined;
     extensions.set(type, { critical, value });
@@ -72,7 +50,7 @@ const pssHash = (algorithm: Element | undefined): string =>
   ) ?? 'sha1';
 
 /** @returns Undefined when the bytes are not one certificate of version 3. */
-export const readCertificate = (der: Uint8Array): CertificateFields | undefined => {
+export const readCertificate = (der: Uint8Array) => {
   const certificate = readElement(der);
   const body = member(certificate, 0, tags.sequence);
   if (certificate?.tag !== tags.sequence || certificate.children.length !== 3 || body === undefined)
@@ -107,21 +85,27 @@ export const readCertificate = (der: Uint8Array): CertificateFields | undefined 
   if (pathLength === 'malformed' || (usage !== undefined && usage.tag !== tags.bitString)) return undefined;
   return {
     serialNumber,
+    /** E.g. ecdsa-with-SHA256; for RSASSA-PSS see `signatureHash`. */
     signatureAlgorithm,
+    /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
     signatureHash: signatureAlgorithm === objectIdentifiers.rsassaPss ? pssHash(algorithm) : undefined,
     issuer,
     subject,
     notBefore,
     notAfter,
     isAuthority: member(constraints, 0, tags.boolean)?.content[0] === 0xff,
+    /** How many authorities may be between this one and the user; undefined is any number. */
     pathLength,
-    // Octet 0 of a BIT STRING counts unused bits.
+    /** First octet of the bits (digitalSignature is 0x80); undefined without the extension. */
     keyUsage: usage === undefined ? undefined : (usage.content[1] ?? 0),
     extendedKeyUsage: purposes?.filter((purpose) => purpose !== undefined),
     subjectKeyIdentifier: octets(extensions.get(objectIdentifiers.subjectKeyIdentifier)?.value),
+    /** Has a critical extension that is not read here, so it must not be relied on. */
     hasUnknownCritical: [...extensions].some(([type, { critical }]) => critical && !known.has(type)),
   };
 };
+
+export type CertificateFields = NonNullable<ReturnType<typeof readCertificate>>;
 
 const strings: ReadonlySet<number> = new Set([tags.utf8String, tags.printableString, 0x14, 0x16]);
 

@@ -1,7 +1,3 @@
-import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
-import { tags } from './der.ts';
-import { objectIdentifiers } from './object-identifiers.ts';
-
 /**
  * Reads a CMS signature, without judging it.
  *
@@ -11,15 +7,12 @@ import { objectIdentifiers } from './object-identifiers.ts';
  *
  * Source: RFC 5652 section 5.
  */
-export interface SignedData {
-  readonly digestAlgorithms: readonly Element[];
-  readonly encapsulated: Element;
-  readonly certificates: readonly Element[];
-  readonly signers: readonly Element[];
-}
+import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
+import { tags } from './der.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
 
 /** @returns Undefined for anything that is not one ContentInfo with a SignedData of version 1. */
-export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
+export const readSignedData = (cms: Uint8Array) => {
   const contentInfo = readElement(cms);
   if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
   if (dotted(contentInfo.children[0]) !== objectIdentifiers.signedData) return undefined;
@@ -42,17 +35,8 @@ export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
   };
 };
 
-export interface SignerInfo {
-  readonly issuer: Element;
-  readonly serialNumber: Element;
-  readonly digestAlgorithm: Element;
-  readonly attributes: Element;
-  readonly signatureAlgorithm: Element;
-  readonly signature: Uint8Array;
-}
-
 /** @returns Undefined for another form of SignerInfo. */
-export const readSignerInfo = (element: Element): SignerInfo | undefined => {
+export const readSignerInfo = (element: Element) => {
   const [version, identifier, digestAlgorithm, attributes, signatureAlgorithm, value, unsigned, ...more] =
     element.children;
   const issuer = member(identifier, 0, tags.sequence);
@@ -74,6 +58,8 @@ export const readSignerInfo = (element: Element): SignerInfo | undefined => {
     ? { issuer, serialNumber, digestAlgorithm, attributes, signatureAlgorithm, signature }
     : undefined;
 };
+
+export type SignerInfo = NonNullable<ReturnType<typeof readSignerInfo>>;
 
 /** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
 export const readAlgorithm = (element: Element): string | undefined => {
