@@ -80,11 +80,11 @@ const randomSerial = (): Buffer => {
 const attribute = (type: string, value: Uint8Array): Buffer => setOf(sequence(objectIdentifier(type), value));
 
 /** `CN=<commonName>` alone: our authorities. */
-export const authorityName = (commonName: string): Buffer =>
+const authorityName = (commonName: string): Buffer =>
   sequence(attribute(objectIdentifiers.commonName, utf8String(commonName)));
 
 /** `serialNumber=<serialNumber>`, `CN=<serialNumber>:PN`; PN marks a pseudonym. */
-export const userName = (serialNumber: string): Buffer =>
+const userName = (serialNumber: string): Buffer =>
   sequence(
     attribute(objectIdentifiers.serialNumber, printableString(serialNumber)),
     attribute(objectIdentifiers.commonName, utf8String(`${serialNumber}:PN`)),
@@ -98,20 +98,21 @@ interface Request {
     readonly keyIdentifier: Uint8Array;
     readonly privateKey: KeyObject;
   };
-  readonly validity: { readonly notBefore: Date; readonly notAfter: Date };
+  readonly notBefore: Date;
+  readonly years: number;
   readonly extensions: readonly Uint8Array[];
 }
 
 const ecdsaWithSha256 = sequence(objectIdentifier(objectIdentifiers.ecdsaWithSha256));
 
-const write = ({ subject, publicKey, issuer, validity, extensions }: Request): Buffer => {
+const write = ({ subject, publicKey, issuer, notBefore, years, extensions }: Request): Buffer => {
   const publicKeyInfo = spki(publicKey);
   const body = sequence(
     context(0, smallInteger(2)),
     randomSerial(),
     ecdsaWithSha256,
     issuer.name,
-    sequence(time(validity.notBefore), time(validity.notAfter)),
+    sequence(time(notBefore), time(yearsAfter(notBefore, years))),
     subject,
     publicKeyInfo,
     context(
@@ -144,7 +145,8 @@ export const createRootCertificate = (privateKey: KeyObject, notBefore: Date): U
     subject: name,
     publicKey: privateKey,
     issuer: { name, keyIdentifier: keyIdentifier(spki(privateKey)), privateKey },
-    validity: { notBefore, notAfter: yearsAfter(notBefore, 20) },
+    notBefore,
+    years: 20,
     extensions: [authorityConstraints(), keyUsage('keyCertSign', 'crlSign')],
   });
 };
@@ -159,7 +161,8 @@ export const createIssuingCertificate = (
     subject: authorityName('Paraph Issuing CA'),
     publicKey: privateKey,
     issuer: issuedBy(root),
-    validity: { notBefore, notAfter: yearsAfter(notBefore, 10) },
+    notBefore,
+    years: 10,
     extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), clientAuth()],
   });
 
@@ -178,7 +181,8 @@ export const createUserCertificate = (
     subject: userName(serialNumber),
     publicKey,
     issuer: issuedBy(issuing),
-    validity: { notBefore, notAfter: yearsAfter(notBefore, 3) },
+    notBefore,
+    years: 3,
     extensions: [keyUsage('digitalSignature'), clientAuth()],
   });
 

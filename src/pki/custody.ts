@@ -73,8 +73,7 @@ const readKeyRecord = (name: string, stored: string): { certificate: Uint8Array;
   }
 };
 
-const thumbprint = (certificate: Uint8Array): string =>
-  hash('sha256', certificate, 'buffer').toString('base64url');
+const thumbprint = (certificate: Uint8Array): string => hash('sha256', certificate, 'base64url');
 
 const toChain = (user: Uint8Array, issuing: Authority, root: Authority): CertificateChain => {
   const certificates = [user, issuing.certificate, root.certificate] as const;
