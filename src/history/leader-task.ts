@@ -48,7 +48,7 @@ export const createLeaderTask = (options: {
   const { redis, key, leaseMs = 5000, onError, closeTimeoutMs = 2000 } = options;
   const lease = createLease(redis, key, leaseMs);
   const closing = new AbortController();
-  const { signal } = closing;
+  const signal: AbortSignal = closing.signal;
   let heldUntil = 0;
   let running: Promise<void> | undefined;
 
