@@ -1,4 +1,6 @@
-/** What of the events is indexed by a script in Redis, and that its rows are those of the reader. */
+/**
+ * What of the events is indexed by a script in Redis, and that its rows are those of the reader.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { indexSubmitted } from '../../src/history/index-submitted.ts';

@@ -242,8 +242,9 @@ describe('the indexer', () => {
     await indexer.idle();
     const heard: string[] = [];
     const stop = history.watch((change) => heard.push(...(change.kind === 'ids' ? change.ids : ['many'])));
-    // On one connection answers come in order: when this is answered, it is settled where the changes begin. What is
-    // indexed before may be missed by a watcher, and is then in the list that it reads.
+    // On one connection answers come in order: when this is answered, it is settled where the
+    // changes begin. What is indexed before may be missed by a watcher, and is then in the list
+    // that it reads.
     await redis.ping();
     const id = await submit();
     await vi.waitFor(() => expect(heard).toContain(id), { timeout: 5000 });

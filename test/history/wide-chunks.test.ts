@@ -1,4 +1,7 @@
-/** An index in which every chunk holds one transaction that is far older than its neighbours, as after a rebuild. */
+/**
+ * An index in which every chunk holds one transaction that is far older than its neighbours, as
+ * after a rebuild.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../src/history/keys.ts';
 import { factsWidth, namesWidth, packFacts, packNames, rowsInChunk } from '../../src/history/packed-row.ts';
