@@ -12,7 +12,7 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { settlesWithin } from '../../src/redis/patience.ts';
+import { settlesWithin } from '../../src/redis/timeout.ts';
 import { createSeals } from '../../src/transactions/seal.ts';
 import { profileArguments, project } from './program.ts';
 

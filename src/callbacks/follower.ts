@@ -14,12 +14,12 @@
  */
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';
-import { createDuty } from '../history/duty.ts';
 import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../history/events.ts';
 import { readJobs } from '../history/jobs.ts';
 import { type ShardKeys, shardKeys } from '../history/keys.ts';
+import { createLeaderTask } from '../history/leader-task.ts';
 import { beginning, type EventPosition } from '../history/position.ts';
-import type { Since } from '../history/walk.ts';
+import type { Since } from '../history/scan-queues.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -98,7 +98,7 @@ export const createFollower = (options: FollowerOptions): Follower => {
   const openPlace = ({ index, prefix: at, callbacks }: Shard) => {
     const keys = shardKeys(prefix, index);
     const positionKey = `${at}:callback-position`;
-    const duty = createDuty({ redis, key: `${at}:callback-lease`, leaseMs, onError });
+    const duty = createLeaderTask({ redis, key: `${at}:callback-lease`, leaseMs, onError });
 
     const position = async (): Promise<EventPosition | undefined> =>
       readPosition(await redis.get(positionKey));

@@ -39,7 +39,7 @@ export const withServiceRedis = async (
   // Loaded here because few commands need a Redis client.
   const [{ connectForCommands, whenReady }, { settlesWithin }] = await Promise.all([
     import('../redis/connect.ts'),
-    import('../redis/patience.ts'),
+    import('../redis/timeout.ts'),
   ]);
   const redis = connectForCommands({ url });
   // Without a listener ioredis prints; that it is not ready is told below.

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import { createActivities, doneEvent, type Ended } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';

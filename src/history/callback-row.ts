@@ -1,12 +1,12 @@
 /**
- * A callback as people see it: which end of a transaction is told, and how that goes. There is no address in it, which may hold
- * a secret, and nothing of the person.
+ * The callback of one end of a transaction, as operators see it: without its address, which may hold
+ * a secret, and without data of the person.
  */
 
 /**
  * waiting    It will be tried, or is being tried.
  * delivered  The receiver has answered 2xx. Kept for two days.
- * dead       It will not be tried again by itself.
+ * dead       It will not be tried again automatically.
  */
 export type CallbackState = 'waiting' | 'delivered' | 'dead';
 
@@ -16,10 +16,10 @@ export interface CallbackRow {
   readonly msspTransId: string;
   readonly apId: string;
   readonly apTransId: string;
-  /** Of the transaction: the one whose end is told. */
+  /** Of the transaction. */
   readonly attempt: number;
   readonly event: 'signed' | 'failed' | 'receipted';
-  /** When the transaction ended so, milliseconds since the epoch. */
+  /** When the transaction ended, milliseconds since the epoch. */
   readonly endedAt: number;
   readonly state: CallbackState;
   readonly tries: number;

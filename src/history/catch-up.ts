@@ -1,53 +1,51 @@
 /**
- * Makes good what a trimmed stream of events no longer tells: looks through the queue for what may have changed since.
+ * Closes a gap that a trimmed stream of events has left: scans the queue for what may have changed.
  *
- * That takes the longer the more is going on, and in that time the stream may be trimmed again. So who looks through the
- * queue goes on following the events, in between and from where they stood when it began: when it is done it is where
- * they end, however long it took, and no second gap follows from the first.
+ * A scan takes longer the busier the queue is, and meanwhile the stream may be trimmed again. So
+ * the events are followed between the parts of the scan, from where they stood when it began:
+ * however long it took, it ends where they end, and no second gap follows from the first.
  *
- * Nothing is stored on the way but what was found, so it may be cut off anywhere; then it is begun again.
+ * Nothing is stored but what was found, so an interrupted scan is simply begun again.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { latestEvents, type Read } from './events.ts';
 import type { ShardKeys } from './keys.ts';
-import { type EventPosition, timeOf } from './position.ts';
-import { clocksDifferMs, type Ended, type Since, walk } from './walk.ts';
+import { type EventPosition, timeIn } from './position.ts';
+import { maxClockSkewMs, type Since, scanQueues } from './scan-queues.ts';
 
-/** Thousands of events for each thousand transactions that are looked at: more than a queue that runs can tell meanwhile. */
-const readsInBetween = 20;
+/** Thousands of events for a thousand scanned jobs: more than a running queue tells meanwhile. */
+const readsInBetween = 50;
 
-/** From when on to look, for a gap behind what was read last. @param oldest Nobody wants to know what was before. */
+/** From when on to scan, for a gap behind what was read last. @param oldest Not further back. */
 export const sinceGap = (from: EventPosition, gaps: Read['gaps'], oldest = 0): Since =>
-  Object.fromEntries(gaps.map((queue) => [queue, Math.max(oldest, timeOf(from[queue]) - clocksDifferMs)]));
+  Object.fromEntries(gaps.map((queue) => [queue, Math.max(oldest, timeIn(from[queue]) - maxClockSkewMs)]));
 
-/** @returns How far the events have been followed; undefined when `see` or `follow` said to leave it to others. */
+/** @returns How far the events were followed; undefined when `see` or `follow` gave up. */
 export const catchUp = async (options: {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
-  /** Up to where the events were read; of a queue without a gap they are followed from here on. */
+  /** Up to where the events were read; a queue without a gap is followed from here on. */
   readonly from: EventPosition;
   readonly since: Since;
-  /** See walk.ts. */
-  readonly worthIt?: (ended: readonly Ended[]) => Promise<readonly string[]>;
-  /** Sees to transactions as they are now. @returns False to leave the rest to others. */
+  /** Handles transactions as they are now. @returns False to leave the rest to others. */
   readonly see: (ids: readonly string[]) => Promise<boolean>;
-  /** Reads the events from there on and, unless there is a gap, sees to what they tell of. */
+  /** Reads events and, unless there is a gap, handles what they tell. */
   readonly follow: (at: EventPosition) => Promise<Read | undefined>;
 }): Promise<EventPosition | undefined> => {
-  const { redis, keys, from, since, worthIt, see, follow } = options;
+  const { redis, keys, from, since, see, follow } = options;
   const latest = await latestEvents(redis, keys);
   let at: EventPosition = {
     signatures: since.signatures === undefined ? from.signatures : latest.signatures,
     receipts: since.receipts === undefined ? from.receipts : latest.receipts,
   };
   let isLost = false;
-  for await (const ids of walk(redis, keys, since, worthIt)) {
+  for await (const ids of scanQueues(redis, keys, since)) {
     if (!(await see(ids))) return undefined;
     let more = !isLost;
     for (let reads = 0; more && reads < readsInBetween; reads += 1) {
       const read = await follow(at);
       if (read === undefined) return undefined;
-      // Another gap: it is met with again, and seen to, when this one is done.
+      // Another gap: it is met again, and closed, when this one is.
       isLost = read.gaps.length > 0;
       if (!isLost) at = read.position;
       more = read.more && !isLost;

@@ -1,10 +1,12 @@
 /**
- * What BullMQ's event streams say about a shard since a position: which transactions have changed, and what they are now.
+ * What BullMQ's event streams tell of a shard since a position: which transactions have changed,
+ * and what they are now.
  *
- * The streams are trimmed to some ten thousand events. Reading begins with the event that was read last; when that is no
- * longer there, others may be gone with it.
+ * The streams are trimmed to some ten thousand events. Reading begins with the last event that was
+ * read; when that is gone, later ones may be gone, too.
  *
- * Events are read where they lie, because most of what they carry is not needed: a completed one repeats the signature.
+ * Scripts read the events in Redis, because most of their contents are not needed: a completed one
+ * repeats the signature.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
@@ -12,25 +14,23 @@ import { lastEntryId } from '../redis/streams.ts';
 import type { ShardKeys } from './keys.ts';
 import { beginning, type EventPosition, isAtOrAfter } from './position.ts';
 
-/** What was read from the two streams. */
 export interface Read {
   readonly position: EventPosition;
-  /** Those of which more may have been told than is still there. */
+  /** Streams from which events may have been trimmed unread. */
   readonly gaps: readonly (keyof EventPosition)[];
-  /** There is more to be read. */
   readonly more: boolean;
 }
 
-/** A transaction is some four events, so Redis is busy with this for a millisecond or two. */
-const eventsAtOnce = 250;
+/** Fifty submissions, which a script indexes in less than a millisecond. */
+const eventsAtOnce = 100;
 
 /**
- * Lua: reads the two streams, KEYS 1 and 2, from ARGV 1 and 2 on, ARGV 3 events of each at once; leaves the transactions
- * that they tell of in `ids`, each once, and begins the answer in `found`. Of a receipt only its end is told to the
- * signature.
+ * Lua: reads the two streams, KEYS 1 and 2, from ARGV 1 and 2 on, at most ARGV 3 events of each;
+ * leaves their transactions in `ids`, each once, and begins the answer in `found`. A receipt tells
+ * only its end.
  *
- * @param told Body of a function of `event`, `id` and `fields` of a signature's event: the id when it counts. It may ask
- *   `telling`, for which all counts that changes what a list shows.
+ * @param told Body of a function of `event`, `id` and `fields` of a signature's event: returns the
+ *   id if it counts. It may call `telling`, which counts all that changes what a list shows.
  */
 export const eventsScript = (told: string): string => `
 local most = tonumber(ARGV[3])
@@ -41,7 +41,7 @@ local function field(fields, name)
     if fields[i] == name then return fields[i + 1] end
   end
 end
--- What says that something began, fell asleep, ended, went, or is run again; the rest says where a job went inside the queue.
+-- Begun, asleep, ended, removed, run again; other events only tell where in the queue a job is.
 local function telling(event, id, fields)
   if event == 'added' or event == 'completed' or event == 'failed' or event == 'delayed' or event == 'removed' then
     return id
@@ -84,7 +84,7 @@ local receipts = read('receipts', KEYS[2], ARGV[2], function(event, id)
 end)
 local found = { gaps, more, signatures, receipts }`;
 
-/** @returns What {@link eventsScript} wants to be given. */
+/** The arguments of {@link eventsScript}. */
 export const eventsArguments = (
   keys: ShardKeys,
   { signatures, receipts }: EventPosition,
@@ -93,7 +93,7 @@ export const eventsArguments = (
   [signatures, receipts, eventsAtOnce],
 ];
 
-/** The answer of a script that begins with {@link eventsScript}: what it began, and what followed. */
+/** Reads the answer of a script that begins with {@link eventsScript}. */
 export const readAnswer = (found: unknown): Read & { readonly rest: readonly unknown[] } => {
   const [gaps, more, signatures, receipts, ...rest] = found as [
     Read['gaps'],
@@ -105,7 +105,7 @@ export const readAnswer = (found: unknown): Read & { readonly rest: readonly unk
   return { position: { signatures, receipts }, gaps, more: more === 1, rest };
 };
 
-/** The ends of the streams as they are now: what is read from the jobs after this contains all that they tell. */
+/** Where the streams end now. Jobs that are read after this call are at least as new. */
 export const latestEvents = async (redis: RedisClient, keys: ShardKeys): Promise<EventPosition> => {
   const [signatures, receipts] = await Promise.all([
     lastEntryId(redis, keys.signatures('events')),

@@ -1,23 +1,25 @@
 /**
- * What a list is narrowed by. A filter is asked twice: of the facts, to find candidates quickly, and of the row that was
- * read from the job, which decides, since the index may be a moment behind and keeps hashes and shortened names.
+ * What a list is narrowed by. A filter is asked twice: of the facts in the index, to find
+ * candidates quickly, and of the row from the job, which decides. The index may be a moment behind,
+ * and it keeps hashes and shortened names.
  */
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import type { ProfileName } from '../protocol/requests.ts';
 import {
-  apHashOf,
   apTransIdWidth,
   type Facts,
-  isFailedCode,
-  mostAttempts,
-  msisdnNumberOf,
+  factsWidth,
+  hashApId,
+  msisdnNumber,
   namesWidth,
-  profileCodeOf,
-  stateCodeOf,
+  packFacts,
+  profileCodes,
+  readFacts,
+  stateCodes,
 } from './packed-row.ts';
 import type { TransactionRow } from './row.ts';
 
-/** Each member narrows; of a list, any entry will do. */
+/** Each member narrows; of a list, one entry has to match. */
 export interface HistoryFilter {
   readonly states?: readonly SignatureState[];
   /** Codes: 401. Only failed transactions have one. */
@@ -26,14 +28,12 @@ export interface HistoryFilter {
   /** With or without the plus sign. */
   readonly msisdn?: string;
   readonly profile?: ProfileName;
-  /** Replays add one each. */
-  readonly attemptsAtLeast?: number;
   readonly attemptsAtMost?: number;
   /** Submitted at or after, milliseconds since the epoch. */
   readonly from?: number;
   /** Submitted before. */
   readonly to?: number;
-  /** A part of the AP_TransID (of its first 44 bytes) or of the MSSP_TransID; case counts. Empty is none. */
+  /** Part of the MSSP_TransID or AP_TransID (its first 44 bytes); case counts. Empty is none. */
   readonly text?: string;
 }
 
@@ -42,24 +42,32 @@ export interface Retention {
   readonly failedMs: number;
 }
 
-const digits = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
+/** Whether the retention of a row is over: its status cannot be asked for, so it is not listed. */
+export const isOver = (
+  facts: Facts,
+  row: number,
+  { signedMs, failedMs }: Retention,
+  now: number,
+): boolean => {
+  const endedAt = facts.endedAt(row);
+  const keptMs = facts.stateCode(row) === stateCodes.failed ? failedMs : signedMs;
+  return endedAt > 0 && now - endedAt >= keptMs;
+};
 
-/** Which rows of a chunk may match. */
-export type FactsTest = (facts: Facts, row: number) => boolean;
+/**
+ * @returns `mayMatch`: whether a row of a chunk may match, looking at everything but the text;
+ *   `matches`: whether a transaction does.
+ */
+export const createMatcher = (filter: HistoryFilter, retention: Retention, now: number) => {
+  const { apId, attemptsAtMost = Number.POSITIVE_INFINITY, from = 0, to = Number.POSITIVE_INFINITY } = filter;
+  const states = filter.states && new Set(filter.states.map((state) => stateCodes[state]));
+  const faults = filter.faults && new Set(filter.faults);
+  const ap = apId === undefined ? undefined : hashApId(apId);
+  const digits = filter.msisdn?.replace(/^\+/, '');
+  const msisdn = digits === undefined ? undefined : msisdnNumber(digits);
+  const profile = filter.profile && profileCodes[filter.profile];
 
-/** Whether a transaction's status can no longer be asked for, so that it is not listed either. */
-export const isOver = (endedAt: number, failed: boolean, retention: Retention, now: number): boolean =>
-  endedAt > 0 && now - endedAt >= (failed ? retention.failedMs : retention.signedMs);
-
-/** Everything but the text. */
-export const factsTest = (filter: HistoryFilter, retention: Retention, now: number): FactsTest => {
-  const { from, to, attemptsAtLeast, attemptsAtMost } = filter;
-  const states = filter.states === undefined ? undefined : new Set(filter.states.map(stateCodeOf));
-  const faults = filter.faults === undefined ? undefined : new Set(filter.faults);
-  const ap = filter.apId === undefined ? undefined : apHashOf(filter.apId);
-  const msisdn = filter.msisdn === undefined ? undefined : msisdnNumberOf(digits(filter.msisdn));
-  const profile = filter.profile === undefined ? undefined : profileCodeOf(filter.profile);
-  return (facts, row) => {
+  const mayMatch = (facts: Facts, row: number): boolean => {
     const state = facts.stateCode(row);
     if (state === 0) return false;
     if (states !== undefined && !states.has(state)) return false;
@@ -67,54 +75,44 @@ export const factsTest = (filter: HistoryFilter, retention: Retention, now: numb
     if (ap !== undefined && facts.ap(row) !== ap) return false;
     if (msisdn !== undefined && facts.msisdn(row) !== msisdn) return false;
     if (profile !== undefined && facts.profileCode(row) !== profile) return false;
-    if (attemptsAtLeast !== undefined && facts.attempt(row) < Math.min(attemptsAtLeast, mostAttempts))
-      return false;
-    if (attemptsAtMost !== undefined && facts.attempt(row) > attemptsAtMost) return false;
-    if (from !== undefined && facts.submittedAt(row) < from) return false;
-    if (to !== undefined && facts.submittedAt(row) >= to) return false;
-    return !isOver(facts.endedAt(row), isFailedCode(state), retention, now);
+    if (facts.attempt(row) > attemptsAtMost) return false;
+    const submittedAt = facts.submittedAt(row);
+    return submittedAt >= from && submittedAt < to && !isOver(facts, row, retention, now);
   };
-};
 
-export const matches = (
-  filter: HistoryFilter,
-  row: TransactionRow,
-  retention: Retention,
-  now: number,
-): boolean => {
-  const { states, faults, apId, msisdn, profile, attemptsAtLeast, attemptsAtMost, from, to, text } = filter;
-  if (states !== undefined && !states.includes(row.state)) return false;
-  if (faults !== undefined && (row.fault === undefined || !faults.includes(row.fault.code))) return false;
-  if (apId !== undefined && row.apId !== apId) return false;
-  if (msisdn !== undefined && row.msisdn !== digits(msisdn)) return false;
-  if (profile !== undefined && row.profile !== profile) return false;
-  if (attemptsAtLeast !== undefined && row.attempt < attemptsAtLeast) return false;
-  if (attemptsAtMost !== undefined && row.attempt > attemptsAtMost) return false;
-  if (from !== undefined && row.submittedAt < from) return false;
-  if (to !== undefined && row.submittedAt >= to) return false;
-  if (text && !row.apTransId.includes(text) && !row.msspTransId.includes(text)) return false;
-  return !isOver(row.endedAt ?? 0, row.state === 'failed', retention, now);
+  /** Facts hold all that a filter compares exactly; the rest is compared here. */
+  const matches = (row: TransactionRow): boolean => {
+    const facts = Buffer.alloc(factsWidth);
+    packFacts(row, facts);
+    if (!mayMatch(readFacts(facts), 0) || row.attempt > attemptsAtMost) return false;
+    if (apId !== undefined && row.apId !== apId) return false;
+    if (digits !== undefined && row.msisdn !== digits) return false;
+    const { text = '' } = filter;
+    return row.apTransId.includes(text) || row.msspTransId.includes(text);
+  };
+
+  return { mayMatch, matches };
 };
 
 /** What to look for in the names: of a text longer than they are, as much as they hold. */
-export const needleOf = ({ text }: HistoryFilter): Buffer | undefined =>
+export const toNeedle = ({ text }: HistoryFilter): Buffer | undefined =>
   text ? Buffer.from(text).subarray(0, apTransIdWidth) : undefined;
 
-/** @returns The rows whose names hold these bytes, and perhaps some more, in order. */
-export const rowsWith = (names: Buffer, needle: Buffer): readonly number[] => {
+/** @returns The rows of a chunk that may match, in order; perhaps some too many. */
+export const findRows = (
+  facts: Facts,
+  names: Buffer,
+  needle: Buffer | undefined,
+  mayMatch: (facts: Facts, row: number) => boolean,
+): readonly number[] => {
   const rows: number[] = [];
-  for (let found = names.indexOf(needle); found !== -1; ) {
-    const row = Math.floor(found / namesWidth);
-    rows.push(row);
-    found = names.indexOf(needle, (row + 1) * namesWidth);
+  for (let row = 0; row < facts.count; row += 1) {
+    if (needle !== undefined) {
+      const found = names.indexOf(needle, row * namesWidth);
+      if (found === -1) break;
+      row = Math.floor(found / namesWidth);
+    }
+    if (row < facts.count && mayMatch(facts, row)) rows.push(row);
   }
-  return rows;
-};
-
-/** @returns The rows of a chunk that may match, in order. */
-export const rowsLike = (facts: Facts, test: FactsTest, among: readonly number[] | undefined): number[] => {
-  if (among !== undefined) return among.filter((row) => row < facts.count && test(facts, row));
-  const rows: number[] = [];
-  for (let row = 0; row < facts.count; row += 1) if (test(facts, row)) rows.push(row);
   return rows;
 };

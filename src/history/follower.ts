@@ -1,55 +1,58 @@
 /**
- * Keeps the index of one shard up to date, step by step: what the events tell, a gap that they leave, an index that is not
- * there yet. A step reads from the position and writes with it, so it may be cut off anywhere and done again.
+ * Keeps the index of one shard up to date, step by step: by the events, by a scan where events are
+ * gone, by a rebuild where there is no index. A step begins at the stored position and moves it
+ * with its last write, so an interrupted step is simply done again.
  *
- * First all that has happened is read, and then the jobs: one that was added, begun and signed meanwhile is read and written
- * once.
+ * A step reads all events first and the jobs afterwards: a job that was added, begun and signed
+ * meanwhile is read and written once.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
 import { catchUp, sinceGap } from './catch-up.ts';
 import type { Read } from './events.ts';
 import type { IndexStore } from './index-store.ts';
+import { type Changes, indexSubmitted } from './index-submitted.ts';
 import { readEntries } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { rebuildShard } from './rebuild.ts';
-import { type Changes, takeIn } from './take-in.ts';
 
 /**
  * more   There is more to do at once.
- * much   Nothing is left to do, but much was: streams that are written so fast are trimmed fast.
+ * much   Nothing is left, but there was so much that the streams may soon be trimmed.
  * idle   Nothing is left to do.
  * busy   Another process is at it.
  */
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
 /** How often events are read before what they tell is written. */
-const readsInStep = 24;
-/** Between two reads. */
-const restMs = 3;
-/** So many transactions are read and written in one go. */
-const inHand = 250;
+const maxReads = 60;
+/** Between two reads, so that accepting and signing go first. */
+const pauseMs = 2;
+/** Few at a time: much data in hand makes garbage collections long, and signing waits for them. */
+const writesAtOnce = 250;
 /** A fifth of what the streams hold (events.ts). */
-const muchReads = 8;
-
-export interface Follower {
-  step(): Promise<StepResult>;
-}
+const muchReads = 20;
 
 export const createFollower = (options: {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly store: IndexStore;
   readonly now: () => number;
-  /** Asked between two parts of something long; without it the rest is left to others. */
+  /** See leader-task.ts. */
   readonly mayGoOn: () => Promise<boolean>;
   /** Ends a rebuild, by an error. */
   readonly signal?: AbortSignal;
-}): Follower => {
+}) => {
   const { redis, keys, store, now, mayGoOn, signal } = options;
   /** As far as this process knows. A write with a wrong one writes nothing. */
   let known: Position | undefined;
+
+  const writeJobs = async (
+    at: Position,
+    to: Position,
+    ids: readonly string[],
+  ): Promise<Position | undefined> => store.write(at, to, await readEntries(redis, keys, ids));
 
   const repair = async (from: Position, gaps: Read['gaps']): Promise<StepResult> => {
     let at: Position | undefined = from;
@@ -58,19 +61,14 @@ export const createFollower = (options: {
       keys,
       from,
       since: sinceGap(from, gaps),
-      // It goes back by as much as clocks may differ, so most of what it meets is known.
-      worthIt: (ended) => store.notEndedThen(from.generation, ended),
       see: async (ids) => {
         if (at === undefined || !(await mayGoOn())) return false;
-        if (ids.length === 0) return true;
-        at = await store.write(at, at, await readEntries(redis, keys, ids));
+        if (ids.length > 0) at = await writeJobs(at, at, ids);
         return at !== undefined;
       },
       follow: async (since) => {
-        const changes = at && (await takeIn(redis, keys, at, since, now()));
-        if (at !== undefined && changes !== undefined && changes.changed.length > 0) {
-          at = await store.write(at, at, await readEntries(redis, keys, changes.changed));
-        }
+        const changes = at && (await indexSubmitted(redis, keys, at, since, now()));
+        if (at && changes && changes.changed.length > 0) at = await writeJobs(at, at, changes.changed);
         return changes;
       },
     });
@@ -78,41 +76,39 @@ export const createFollower = (options: {
     return known === undefined ? 'busy' : 'more';
   };
 
-  /** What is told up to a gap, or up to a bound, and was not taken in at once. @returns Undefined when the index stands elsewhere. */
+  /**
+   * Reads events up to a gap or a bound, and indexes what was just submitted.
+   *
+   * @returns What else has changed; undefined when the index stands elsewhere.
+   */
   const gather = async (from: Position): Promise<(Changes & { readonly reads: number }) | undefined> => {
     const changed = new Set<string>();
     let position: EventPosition = from;
     for (let reads = 1; ; reads += 1) {
-      const changes = await takeIn(redis, keys, from, position, now());
+      const changes = await indexSubmitted(redis, keys, from, position, now());
       if (changes === undefined) return undefined;
-      // After something that was told a gap waits for the next step.
+      // A gap behind events that were read waits for the next step.
       if (changes.gaps.length > 0 && reads > 1)
         return { changed: [...changed], position, gaps: [], more: true, reads };
       for (const id of changes.changed) changed.add(id);
       position = changes.position;
-      if (!changes.more || changes.gaps.length > 0 || reads === readsInStep)
+      if (!changes.more || changes.gaps.length > 0 || reads === maxReads)
         return { ...changes, changed: [...changed], reads };
-      // Who accepts and signs goes first.
-      await delay(restMs);
+      await delay(pauseMs);
     }
   };
 
-  /** Some at a time: what is in hand for long makes the collection of garbage long, and signing waits for that. */
-  const writeAll = async (
-    from: Position,
-    to: Position,
-    ids: readonly string[],
-  ): Promise<Position | undefined> => {
+  const writeAll = async (from: Position, to: Position, ids: readonly string[]) => {
     let at: Position | undefined = from;
-    for (let first = 0; at !== undefined && (first === 0 || first < ids.length); first += inHand) {
-      const entries = await readEntries(redis, keys, ids.slice(first, first + inHand));
-      at = await store.write(at, first + inHand < ids.length ? at : to, entries);
+    for (let first = 0; at !== undefined && (first === 0 || first < ids.length); first += writesAtOnce) {
+      const end = first + writesAtOnce;
+      at = await writeJobs(at, end < ids.length ? at : to, ids.slice(first, end));
     }
     return at;
   };
 
   return {
-    step: async () => {
+    step: async (): Promise<StepResult> => {
       known ??= await store.position();
       if (known === undefined) {
         const built = await rebuildShard({ redis, keys, store, signal });
@@ -129,10 +125,12 @@ export const createFollower = (options: {
       if (gaps.length > 0) return repair(from, gaps);
       const position = { ...from, ...changes.position };
       if (positionText(position) === positionText(from)) return 'idle';
-      // A position that did not hold is read anew; what is left to do is found again.
+      // If the write fails, the next step reads the position anew and finds the rest again.
       known = await writeAll(from, position, changed);
       if (known === undefined || more) return 'more';
       return reads >= muchReads ? 'much' : 'idle';
     },
   };
 };
+
+export type Follower = ReturnType<typeof createFollower>;

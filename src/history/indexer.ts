@@ -1,34 +1,19 @@
 /**
- * The process that keeps the search index: it follows the events of the queues and writes what they tell of.
+ * Keeps the search index: follows the events of the queues and writes what they tell.
  *
- * Nobody who accepts or signs waits for it, or writes a word for it. What it knows can be made again from the jobs, so when
- * it falls behind, or was not running, it finds out what it has missed. One process at a time follows a shard; the others
- * look now and then whether it still does.
+ * Accepting and signing neither wait for it nor write for it. The index can be made from the jobs
+ * at any time, so an indexer that falls behind or was not running finds out what it has missed. One
+ * process at a time follows a shard (leader-task.ts).
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { createDuty } from './duty.ts';
 import { untilRead } from './events.ts';
 import type { Retention } from './filter.ts';
 import { createFollower } from './follower.ts';
 import { createIndexStore } from './index-store.ts';
 import { shardKeys } from './keys.ts';
+import { createLeaderTask } from './leader-task.ts';
 import { layout } from './packed-row.ts';
 import { sweepDueIn, sweepShard } from './sweep.ts';
-
-export interface Indexer {
-  start(): void;
-  /** Finishes the step in hand and lets others take over at once. */
-  close(): Promise<void>;
-  /** Resolves when all that had happened before the call is found, whichever process has seen to it. */
-  idle(): Promise<void>;
-  /**
-   * Takes out what is over; also done by itself, as often as transactions are kept and at least every hour, whichever process
-   * runs then.
-   *
-   * @returns How many transactions.
-   */
-  sweep(): Promise<number>;
-}
 
 export interface IndexerOptions {
   /** A connection that outlasts any absence of Redis. */
@@ -38,20 +23,21 @@ export interface IndexerOptions {
   readonly retention: Retention;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-  /** How often is looked for events when there were none; default 200. It is the delay with which a list shows a change. */
+  /** Pause when there were no events; default 200. A list shows changes so much later. */
   readonly pollMs?: number;
   /** How long after its last sign of life another process takes over; default 5000. */
   readonly leaseMs?: number;
 }
 
-export const createIndexer = (options: IndexerOptions): Indexer => {
+export const createIndexer = (options: IndexerOptions) => {
   const { redis, prefix, shards, retention, now, onError, pollMs = 200, leaseMs } = options;
 
-  const places = Array.from({ length: shards }, (_, shard) => {
+  const indexers = Array.from({ length: shards }, (_, shard) => {
     const keys = shardKeys(prefix, shard);
     const store = createIndexStore(redis, keys, now);
-    const duty = createDuty({ redis, key: keys.lease, leaseMs, onError });
-    const follower = createFollower({ redis, keys, store, now, mayGoOn: duty.mayGoOn, signal: duty.signal });
+    const leader = createLeaderTask({ redis, key: keys.lease, leaseMs, onError });
+    const { mayGoOn, signal } = leader;
+    const follower = createFollower({ redis, keys, store, now, mayGoOn, signal });
     // While releases are mixed, processes of the earlier one keep theirs.
     const earlier = Array.from({ length: layout - 1 }, (_, index) =>
       createIndexStore(redis, shardKeys(prefix, shard, index + 1), now),
@@ -63,7 +49,7 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
 
     const start = (): void => {
       let lookAt = 0;
-      duty.start(async () => {
+      leader.start(async () => {
         const result = await follower.step();
         if (performance.now() >= lookAt) {
           const dueInMs = await sweepDueIn(redis, keys, retention, now());
@@ -74,22 +60,32 @@ export const createIndexer = (options: IndexerOptions): Indexer => {
       });
     };
 
-    return { start, close: duty.close, sweep, idle: () => untilRead(redis, keys, store.position, pollMs) };
+    return { start, sweep, close: leader.close, idle: () => untilRead(redis, keys, store.position, pollMs) };
   });
 
   return {
-    start: () => {
-      for (const { start } of places) start();
+    start: (): void => {
+      for (const { start } of indexers) start();
     },
-    close: async () => {
-      await Promise.all(places.map(({ close }) => close()));
+    /** Finishes the step in hand and lets others take over at once. */
+    close: async (): Promise<void> => {
+      await Promise.all(indexers.map(({ close }) => close()));
     },
-    idle: async () => {
-      await Promise.all(places.map(({ idle }) => idle()));
+    /** Resolves when all that happened before the call is indexed, by whatever process. */
+    idle: async (): Promise<void> => {
+      await Promise.all(indexers.map(({ idle }) => idle()));
     },
-    sweep: async () => {
-      const removed = await Promise.all(places.map(({ sweep }) => sweep()));
+    /**
+     * Takes out what is over. The leading process also does it by itself, as often as transactions
+     * are kept and at least every hour.
+     *
+     * @returns How many transactions.
+     */
+    sweep: async (): Promise<number> => {
+      const removed = await Promise.all(indexers.map(({ sweep }) => sweep()));
       return removed.reduce((sum, some) => sum + some, 0);
     },
   };
 };
+
+export type Indexer = ReturnType<typeof createIndexer>;

@@ -1,45 +1,35 @@
 /**
- * Reads what rows are made of. Many jobs are one command: asking for each would cost this process more than all else that
- * it does for them.
+ * Reads what rows are made of. Many jobs are read by one script: a command for each would cost this
+ * process more than all else that it does with them.
  *
- * The jobs' keys are not announced to Redis, since they follow from what is found; they share the slot of the key that is.
+ * The jobs' keys are not declared, because they depend on what is found; they share the slot of the
+ * key that is.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import type { Entry } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
-import { isKeptId } from './packed-row.ts';
-import {
-  endedJobFields,
-  jobFields,
-  openJobFields,
-  rowOf,
-  type StoredFields,
-  type TransactionRow,
-} from './row.ts';
+import { type Entry, isKeptId } from './packed-row.ts';
+import { jobFields, rowOf, type StoredFields, type TransactionRow } from './row.ts';
 
-const quoted = (fields: readonly string[]): string => fields.map((field) => `'${field}'`).join(', ');
+/** The number of a field in Lua. */
+const place = (name: (typeof jobFields)[number]): number => jobFields.indexOf(name) + 1;
 
 /**
- * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. How it ended is asked only of
- * one that has, and the record of one that was not signed. A signature is not needed here, and is half of a job.
+ * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. An
+ * open job has no end, a signed one no record; the signature, half of a job, is left out.
  */
 export const jobScript = `
 local function job(prefix, id)
-  local key = prefix .. id
-  local fields = redis.pcall('HMGET', key, ${quoted(openJobFields)})
+  local fields = redis.pcall('HMGET', prefix .. id, ${jobFields.map((field) => `'${field}'`).join(', ')})
   if fields.err then return {} end
-  if fields[${openJobFields.indexOf('finishedOn') + 1}] then
-    local ended = redis.call('HMGET', key, ${quoted(endedJobFields)})
-    for i = 1, ${endedJobFields.length} do fields[${openJobFields.length} + i] = ended[i] end
-    local place = ${jobFields.indexOf('returnvalue') + 1}
-    local result = fields[place]
-    local _, from = string.find(result or '', '"cms":"', 1, true)
+  local result = fields[${place('finishedOn')}] and fields[${place('returnvalue')}]
+  if not fields[${place('finishedOn')}] then fields[${place('failedReason')}] = false end
+  if result then
+    fields[${place('progress')}] = false
+    local _, from = string.find(result, '"cms":"', 1, true)
     local till = from and string.find(result, '"', from + 1, true)
-    if till then fields[place] = string.sub(result, 1, from) .. string.sub(result, till) end
-    if result then return fields end
+    if till then result = string.sub(result, 1, from) .. string.sub(result, till) end
   end
-  for i = #fields + 1, ${jobFields.length - 1} do fields[i] = false end
-  fields[${jobFields.length}] = redis.call('HGET', key, 'progress')
+  fields[${place('returnvalue')}] = result
   return fields
 end`;
 

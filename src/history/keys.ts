@@ -1,44 +1,25 @@
 /**
- * Names of what the index keeps, shard by shard, in the shard's own slot; docs/storage.md lists it. What is not of a generation
- * outlasts it; a generation has its own rows and minutes.
+ * Names of the index's keys, shard by shard, in the shard's own slot (docs/storage.md). Rows and
+ * minutes belong to a generation; the other keys outlast it.
  */
 import { receiptQueueName, shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import { layout } from './packed-row.ts';
 
-export interface ShardKeys {
-  readonly state: string;
-  readonly lease: string;
-  readonly rebuilding: string;
-  readonly changes: string;
-  /** A key of the queue `signatures`, or of a job in it. */
-  signatures(name: string): string;
-  receipts(name: string): string;
-  generation(number: number): GenerationKeys;
-}
-
-export interface GenerationKeys {
-  readonly base: string;
-  readonly at: string;
-  readonly meta: string;
-  readonly spans: string;
-  facts(chunk: number): string;
-  names(chunk: number): string;
-  /** Of a minute since the epoch; empty for what all begin with. */
-  minute(minute: number | ''): string;
-}
-
-const generationKeys = (base: string): GenerationKeys => ({
+const generationKeys = (base: string) => ({
   base,
   at: `${base}:at`,
   meta: `${base}:meta`,
   spans: `${base}:spans`,
-  facts: (chunk) => `${base}:facts:${chunk}`,
-  names: (chunk) => `${base}:names:${chunk}`,
-  minute: (minute) => `${base}:minute:${minute}`,
+  facts: (chunk: number): string => `${base}:facts:${chunk}`,
+  names: (chunk: number): string => `${base}:names:${chunk}`,
+  /** A minute since the epoch; empty for the prefix of all. */
+  minute: (minute: number | ''): string => `${base}:minute:${minute}`,
 });
 
+export type GenerationKeys = ReturnType<typeof generationKeys>;
+
 /** @param ofLayout Names are the same in every layout so far. */
-export const shardKeys = (prefix: string, shard: number, ofLayout = layout): ShardKeys => {
+export const shardKeys = (prefix: string, shard: number, ofLayout = layout) => {
   const at = shardPrefix(prefix, shard);
   const state = `${at}:history-${ofLayout}`;
   return {
@@ -46,8 +27,11 @@ export const shardKeys = (prefix: string, shard: number, ofLayout = layout): Sha
     lease: `${state}:lease`,
     rebuilding: `${state}:rebuilding`,
     changes: `${state}:changes`,
-    signatures: (name) => `${at}:${signatureQueueName}:${name}`,
-    receipts: (name) => `${at}:${receiptQueueName}:${name}`,
-    generation: (number) => generationKeys(`${state}:${number}`),
+    /** A key of the queue `signatures`, or of a job in it. */
+    signatures: (name: string): string => `${at}:${signatureQueueName}:${name}`,
+    receipts: (name: string): string => `${at}:${receiptQueueName}:${name}`,
+    generation: (number: number) => generationKeys(`${state}:${number}`),
   };
 };
+
+export type ShardKeys = ReturnType<typeof shardKeys>;

@@ -1,56 +1,23 @@
 /**
- * What happened in the last hours, from the counters of their minutes, and what is in the queues now.
+ * What happened in the last hours, by the counters of their minutes, and what is in the queues now.
  *
- * Every attempt that ended is counted, so a transaction that failed and was replayed counts as failed and as signed: if
- * the indexer came by in between, which it does a few times a second. A rebuild only knows the last end of each.
+ * Each attempt that ended is counted: a transaction that failed and was replayed counts as failed
+ * and as signed, if the indexer looked in between (a few times a second). A rebuild only knows the
+ * last end of each.
  */
-import { type FaultReason, faultTable, isFaultCode } from '../protocol/fault.ts';
+import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { bucketMs, countedMs, minuteMs, minuteOf } from './entry.ts';
 import type { ShardKeys } from './keys.ts';
 import { readPosition } from './position.ts';
+import { bucketMs, countedMs, minuteMs } from './rows-script.ts';
 
-export interface Overview {
-  /** Milliseconds since the epoch, the beginning of a minute; never more than 25 hours ago. */
-  readonly since: number;
-  readonly submitted: number;
-  readonly signed: number;
-  readonly failed: number;
-  /** Most frequent first. */
-  readonly faults: readonly {
-    readonly code: number;
-    readonly reason: FaultReason | undefined;
-    readonly count: number;
-  }[];
-  /** From the beginning of an attempt to its signature, milliseconds, within five per cent. */
-  readonly timeToSignMs: { readonly p50: number; readonly p90: number; readonly p99: number } | undefined;
-  readonly queue: {
-    /** For a worker. */
-    readonly waiting: number;
-    /** In a worker's hands. */
-    readonly active: number;
-    /** Asleep until somebody answers, or their time comes. */
-    readonly delayed: number;
-  };
-  /** The same in at most sixty parts of equal length, oldest first. */
-  readonly series: readonly OverviewPart[];
-}
-
-export interface OverviewPart {
-  /** Its beginning, milliseconds since the epoch. */
-  readonly at: number;
-  readonly submitted: number;
-  readonly signed: number;
-  readonly failed: number;
-}
-
-const mostParts = 60;
+const maxParts = 60;
 
 type Counts = Record<string, number>;
 
 /**
- * KEYS: the state. ARGV: what the minutes' keys begin with, first minute, last minute, minutes in a part. A day has 1440, so
- * they are added up where they are.
+ * KEYS: the state. ARGV: prefix of the minutes' keys, first minute, last minute, minutes in a part.
+ * A day has 1440 minutes, so they are added up in Redis.
  */
 const partsScript = `
 local parts = {}
@@ -59,19 +26,14 @@ for minute = tonumber(ARGV[2]), last do
   local counts = redis.call('HGETALL', ARGV[1] .. string.format('%d', minute))
   for i = 1, #counts, 2 do sums[counts[i]] = (sums[counts[i]] or 0) + tonumber(counts[i + 1]) end
   if (minute - ARGV[2] + 1) % ARGV[4] == 0 or minute == last then
-    local flat = {}
-    for name, count in pairs(sums) do
-      flat[#flat + 1] = name
-      flat[#flat + 1] = count
-    end
-    parts[#parts + 1] = flat
+    parts[#parts + 1] = sums
     sums = {}
   end
 end
-return parts`;
+return cjson.encode(parts)`;
 
-/** @returns The counters of each part. */
-const partsOf = async (
+/** The counters of each part. */
+const readParts = async (
   redis: RedisClient,
   keys: ShardKeys,
   minutes: { readonly first: number; readonly last: number; readonly inPart: number },
@@ -81,16 +43,11 @@ const partsOf = async (
   const begins = keys.generation(position.generation).minute('');
   const { first, last, inPart } = minutes;
   const parts = await redis.eval(partsScript, 1, keys.state, begins, first, last, inPart);
-  return (parts as readonly (readonly (string | number)[])[]).map((flat) => {
-    const counts: Counts = {};
-    for (let index = 0; index < flat.length; index += 2) {
-      counts[String(flat[index])] = Number(flat[index + 1]);
-    }
-    return counts;
-  });
+  return JSON.parse(String(parts)) as readonly Counts[];
 };
 
-const queueOf = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['queue']> => {
+/** The lengths of the queue's lists. */
+const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Counts> => {
   const pipeline = redis
     .pipeline()
     .llen(keys.signatures('wait'))
@@ -106,6 +63,8 @@ const queueOf = async (redis: RedisClient, keys: ShardKeys): Promise<Overview['q
   return { waiting: wait + paused + prioritized, active, delayed };
 };
 
+const toMinute = (time: number): number => Math.floor(time / minuteMs);
+
 const merge = (into: Counts, from: Counts): Counts => {
   for (const [name, count] of Object.entries(from)) into[name] = (into[name] ?? 0) + count;
   return into;
@@ -118,7 +77,7 @@ const numbered = (counts: Counts, letter: 'f' | 't'): readonly (readonly [number
 
 const failedIn = (counts: Counts): number => numbered(counts, 'f').reduce((sum, [, count]) => sum + count, 0);
 
-const percentilesIn = (counts: Counts): Overview['timeToSignMs'] => {
+const percentilesIn = (counts: Counts) => {
   const buckets = numbered(counts, 't').toSorted(([a], [b]) => a - b);
   const all = buckets.reduce((sum, [, count]) => sum + count, 0);
   if (all === 0) return undefined;
@@ -133,35 +92,35 @@ const percentilesIn = (counts: Counts): Overview['timeToSignMs'] => {
   return { p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99) };
 };
 
-/** @param sinceMs Milliseconds since the epoch. */
+/** @param sinceMs Milliseconds since the epoch; never more than 25 hours ago. */
 export const overview = async (
   redis: RedisClient,
   shards: readonly ShardKeys[],
   sinceMs: number,
   now: number,
-): Promise<Overview> => {
-  const last = minuteOf(now);
-  const first = Math.min(minuteOf(Math.max(sinceMs, now - countedMs)), last);
-  const inPart = Math.ceil((last - first + 1) / mostParts);
+) => {
+  const last = toMinute(now);
+  const first = Math.min(toMinute(Math.max(sinceMs, now - countedMs)), last);
+  const inPart = Math.ceil((last - first + 1) / maxParts);
   const [ofShards, queues] = await Promise.all([
-    Promise.all(shards.map((keys) => partsOf(redis, keys, { first, last, inPart }))),
-    Promise.all(shards.map((keys) => queueOf(redis, keys))),
+    Promise.all(shards.map((keys) => readParts(redis, keys, { first, last, inPart }))),
+    Promise.all(shards.map((keys) => readQueue(redis, keys))),
   ]);
   const parts = Array.from({ length: Math.ceil((last - first + 1) / inPart) }, (_, part) =>
     ofShards.reduce<Counts>((sum, shard) => merge(sum, shard[part] ?? {}), {}),
   );
   const all = parts.reduce<Counts>(merge, {});
-  const series = parts.map((counts, part) => ({
-    at: (first + part * inPart) * minuteMs,
+  const { waiting = 0, active = 0, delayed = 0 } = queues.reduce<Counts>(merge, {});
+  const totals = (counts: Counts) => ({
     submitted: counts.submitted ?? 0,
     signed: counts.signed ?? 0,
     failed: failedIn(counts),
-  }));
+  });
   return {
+    /** The beginning of a minute, milliseconds since the epoch. */
     since: first * minuteMs,
-    submitted: all.submitted ?? 0,
-    signed: all.signed ?? 0,
-    failed: failedIn(all),
+    ...totals(all),
+    /** Most frequent first. */
     faults: numbered(all, 'f')
       .map(([code, count]) => ({
         code,
@@ -169,12 +128,14 @@ export const overview = async (
         count,
       }))
       .toSorted((a, b) => b.count - a.count || a.code - b.code),
+    /** How long attempts took to be signed, milliseconds, within five per cent. */
     timeToSignMs: percentilesIn(all),
-    queue: queues.reduce((sum, queue) => ({
-      waiting: sum.waiting + queue.waiting,
-      active: sum.active + queue.active,
-      delayed: sum.delayed + queue.delayed,
-    })),
-    series,
+    /** Jobs that wait for a worker, are with one, or sleep until an answer or a deadline. */
+    queue: { waiting, active, delayed },
+    /** The totals of at most sixty parts of equal length, oldest first, each with its beginning. */
+    series: parts.map((counts, part) => ({ at: (first + part * inPart) * minuteMs, ...totals(counts) })),
   };
 };
+
+export type Overview = Awaited<ReturnType<typeof overview>>;
+export type OverviewPart = Overview['series'][number];

@@ -1,8 +1,10 @@
 /**
- * Where the index of a shard stands: which generation is in use, and up to which event of the two queues it is true.
+ * Where the index of a shard stands: which generation is in use, and up to which event of the two
+ * queues it is true.
  *
- * One text, so that it is compared and replaced in one step: whoever writes rows says from where he went on, and writes
- * nothing when somebody else has written since. The count of writes tells two apart that leave the rest as it is.
+ * It is one text, compared and replaced in one step: a writer names the position that it began at,
+ * and writes nothing when another has written since. The count of writes tells apart two positions
+ * that are otherwise the same.
  */
 export interface Position extends EventPosition {
   readonly generation: number;
@@ -28,16 +30,16 @@ export const readPosition = (text: string | null | undefined): Position | undefi
   return { generation: Number(generation), signatures, receipts, writes: Number(writes) };
 };
 
-const partsOf = (id: string): [number, number] => {
+const readId = (id: string): [number, number] => {
   const [time = '0', sequence = '0'] = id.split('-');
   return [Number(time), Number(sequence)];
 };
 
 /** The time of an event by the clock of Redis, milliseconds since the epoch. */
-export const timeOf = (id: string): number => partsOf(id)[0];
+export const timeIn = (id: string): number => readId(id)[0];
 
 export const isAtOrAfter = (id: string, other: string): boolean => {
-  const [time, sequence] = partsOf(id);
-  const [otherTime, otherSequence] = partsOf(other);
+  const [time, sequence] = readId(id);
+  const [otherTime, otherSequence] = readId(other);
   return time > otherTime || (time === otherTime && sequence >= otherSequence);
 };

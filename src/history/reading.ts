@@ -6,17 +6,11 @@ import type { GenerationKeys, ShardKeys } from './keys.ts';
 import { idWidth, namesWidth, rowsInChunk } from './packed-row.ts';
 import { rowOf, type TransactionRow } from './row.ts';
 
+/** The least and the greatest submittedAt of a chunk's rows, milliseconds since the epoch. */
 export interface Span {
   readonly chunk: number;
-  /** The least and the greatest submittedAt of its rows, milliseconds since the epoch. */
   readonly least: number;
   readonly greatest: number;
-}
-
-export interface ReadChunk {
-  readonly facts: Buffer;
-  /** Empty unless they were asked for. */
-  readonly names: Buffer;
 }
 
 const nothing = Buffer.alloc(0);
@@ -27,13 +21,13 @@ export const readSpans = async (redis: RedisClient, generation: GenerationKeys):
     return { chunk: Number(chunk), least: Number(least), greatest: Number(greatest) };
   });
 
-/** @returns One for each chunk, in the same order; empty ones for those that are gone. */
+/** @returns The facts, and the names if asked for, of each chunk; empty where it is gone. */
 export const readChunks = async (
   redis: RedisClient,
   generation: GenerationKeys,
   chunks: readonly number[],
   withNames: boolean,
-): Promise<readonly ReadChunk[]> => {
+): Promise<readonly { readonly facts: Buffer; readonly names: Buffer }[]> => {
   const read = async (key: string): Promise<Buffer> => (await redis.getBuffer(key)) ?? nothing;
   return Promise.all(
     chunks.map(async (chunk) => {
@@ -46,7 +40,7 @@ export const readChunks = async (
   );
 };
 
-/** KEYS: names. ARGV: what is looked for. */
+/** KEYS: names. ARGV: what to look for. */
 const holdingScript = `
 local found = {}
 for i = 1, #KEYS do
@@ -55,11 +49,7 @@ for i = 1, #KEYS do
 end
 return found`;
 
-/**
- * Looks for bytes in the names where they lie: handing them out costs Redis more than looking through them.
- *
- * @returns One for each chunk, in the same order.
- */
+/** Looks for bytes in names, inside Redis: handing the names out would cost it more. */
 export const lookInNames = async (
   redis: RedisClient,
   generation: GenerationKeys,
@@ -71,7 +61,7 @@ export const lookInNames = async (
   return found.map((each) => (each === 2 ? 'gone' : each === 1 ? 'held' : 'not held'));
 };
 
-/** KEYS: the state. ARGV: base of the generation's keys, what the jobs' keys begin with, the rows' numbers. */
+/** KEYS: the state. ARGV: base of the generation's keys, prefix of the jobs' keys, row numbers. */
 const rowsScript = `${jobScript}
 local found = {}
 for i = 3, #ARGV do
@@ -85,7 +75,7 @@ for i = 3, #ARGV do
 end
 return found`;
 
-/** @returns The transactions of rows by their numbers, as they are now; undefined where row or job is gone. */
+/** @returns The transactions of rows as they are now; undefined where row or job is gone. */
 export const readNumbered = async (
   redis: RedisClient,
   keys: ShardKeys,

@@ -1,6 +1,7 @@
 /**
- * Makes the index of a shard from the jobs alone, beside the one in use, which is searched and kept up to date meanwhile.
- * Where the events stood is noted before the first job is read, so whoever follows them goes on from there.
+ * Makes the index of a shard from the jobs alone, beside the one in use, which is searched and kept
+ * up to date meanwhile. The position of the events is noted before the first job is read, and the
+ * new index is followed from there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
@@ -8,18 +9,18 @@ import { latestEvents } from './events.ts';
 import type { IndexStore } from './index-store.ts';
 import { readEntries } from './jobs.ts';
 import type { ShardKeys } from './keys.ts';
-import { createLock } from './lock.ts';
-import { countAll, walk } from './walk.ts';
+import { createLease } from './leader-task.ts';
+import { countAll, scanQueues } from './scan-queues.ts';
 
 export interface RebuildProgress {
   readonly indexed: number;
-  /** Counted before, while others work: roughly. */
+  /** Counted before, roughly. */
   readonly expected: number;
 }
 
-const lockMs = 30_000;
+const leaseMs = 30_000;
 
-/** Of tidying up: what it leaves is removed by the next sweep or rebuild, and the lock lapses. */
+/** For tidying up: the next sweep or rebuild removes what is left, and the lease lapses. */
 const ignored = (): void => undefined;
 
 /** @returns Undefined when another process rebuilds already. */
@@ -31,32 +32,32 @@ export const rebuildShard = async (options: {
   readonly signal?: AbortSignal | undefined;
 }): Promise<{ readonly indexed: number } | undefined> => {
   const { redis, keys, store, onProgress, signal } = options;
-  const lock = createLock(redis, keys.rebuilding, lockMs);
-  if (!(await lock.hold())) return undefined;
+  const lease = createLease(redis, keys.rebuilding, leaseMs);
+  if (!(await lease.hold())) return undefined;
   const expected = await countAll(redis, keys);
   const generation = await store.beginGeneration();
+  const check = (isOurs: boolean): void => {
+    if (!isOurs) throw new Error('Another process has begun to rebuild the index');
+  };
   try {
     const events = await latestEvents(redis, keys);
     let indexed = 0;
-    for await (const ids of walk(redis, keys, { signatures: 0 })) {
+    for await (const ids of scanQueues(redis, keys, { signatures: 0 })) {
       signal?.throwIfAborted();
-      // A job that is gone by now is none, here.
       const entries = (await readEntries(redis, keys, ids)).filter(({ row }) => row !== undefined);
-      if (!(await lock.hold()) || !(await store.build(generation, entries)))
-        throw new Error('Another process has begun to rebuild the index');
+      check((await lease.hold()) && (await store.build(generation, entries)));
       indexed += entries.length;
       onProgress?.({ indexed, expected });
-      // Who waits for a signature goes first.
+      // Signing goes first.
       await delay(1);
     }
-    if (!(await store.use({ generation, ...events, writes: 0 })))
-      throw new Error('Another process has begun to rebuild the index');
+    check(await store.use({ generation, ...events, writes: 0 }));
     return { indexed };
   } catch (error) {
     await store.giveUp(generation).catch(ignored);
     throw error;
   } finally {
     await store.removeLeft().catch(ignored);
-    await lock.release().catch(ignored);
+    await lease.release().catch(ignored);
   }
 };

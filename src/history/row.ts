@@ -1,22 +1,23 @@
 /**
- * A transaction as people find it: what a list shows of it.
+ * A transaction as a list shows it. It is computed from the fields of its job alone, so that the
+ * index can be made again from the jobs at any time.
  *
- * It is computed from the fields of its job and from nothing else, so that whatever keeps rows can be made again from the
- * jobs at any time. Other programs write jobs too, so nothing here trusts their form: what cannot be read is empty, and the
- * transaction is listed all the same, because a job that nobody can read is what an operator looks for.
+ * Other programs write jobs, too, so nothing here relies on their form. What cannot be read is
+ * empty, and the transaction is listed all the same: operators look for jobs that cannot be read.
  */
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import { type FaultReason, fault, faultTable, parseFaultLine } from '../protocol/fault.ts';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
+import { recordIn } from '../transactions/contract.ts';
 
 export interface TransactionRow {
   readonly msspTransId: string;
-  /** Empty, like its neighbours, where the job's data does not say. */
+  /** This and the next three are empty where the job's data does not say. */
   readonly apId: string;
   readonly apTransId: string;
   /** Digits without the plus sign. */
   readonly msisdn: string;
-  /** The one that was asked for. */
+  /** As requested. */
   readonly profile: ProfileName | undefined;
   readonly state: SignatureState;
   /** Of a failed one. */
@@ -26,25 +27,27 @@ export interface TransactionRow {
   readonly submittedAt: number;
   /** Milliseconds since the epoch; absent while it is open. */
   readonly endedAt?: number;
-  /** From the beginning of the last attempt to its end, milliseconds; absent while it is open, or where nothing says. */
+  /** How long the last attempt took, milliseconds; absent while it is open, or unknown. */
   readonly tookMs?: number;
 }
 
-import { recordIn } from '../transactions/contract.ts';
-
-/** The fields of a job's hash that a row is made of. */
-export const openJobFields = ['data', 'timestamp', 'finishedOn', 'atm'] as const;
-/** And of one that has ended. */
-export const endedJobFields = ['failedReason', 'returnvalue'] as const;
-/** In the order of {@link StoredFields}. */
-export const jobFields = [...openJobFields, ...endedJobFields, 'progress'] as const;
+/** The fields of a job's hash that a row is made of, in the order of {@link StoredFields}. */
+export const jobFields = [
+  'data',
+  'timestamp',
+  'finishedOn',
+  'atm',
+  'failedReason',
+  'returnvalue',
+  'progress',
+] as const;
 /** As HMGET gives them. */
 export type StoredFields = readonly (string | null | undefined)[];
 
 export const fieldOf = (fields: StoredFields, name: (typeof jobFields)[number]): string | null | undefined =>
   fields[jobFields.indexOf(name)];
 
-/** Of JSON that may be anything; without members where it cannot be read. */
+/** An object from any JSON; without members where it cannot be read. */
 export const parsed = (text: string | null | undefined): Record<string, unknown> => {
   if (typeof text !== 'string') return {};
   try {
@@ -57,7 +60,7 @@ export const parsed = (text: string | null | undefined): Record<string, unknown>
 export const member = (from: unknown, name: string): unknown =>
   (Object(from) as Record<string, unknown>)[name];
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** The end of the year 9999: what lies behind it was not written by a clock. */
+/** The end of the year 9999; no clock writes a later time. */
 export const lastTime = 253_402_300_799_999;
 /** Whole milliseconds, as they are compared and written down. */
 const time = (value: unknown): number => {
@@ -69,11 +72,11 @@ const count = (value: unknown, least: number): number => {
   return Number.isSafeInteger(number) && number >= least ? number : least;
 };
 
-/** Authorities differ, names do not: `http://mid.vendor.ch/MID/v1/AuthProfile1` ends in its name. */
-const profileOf = (uri: string): ProfileName | undefined =>
+/** Any authority will do: `http://mid.vendor.ch/MID/v1/AuthProfile1` ends in its name. */
+const findProfile = (uri: string): ProfileName | undefined =>
   profileNames.find((name) => uri.endsWith(`/${name}`));
 
-const digitsOf = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
+const toDigits = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
 
 /** When the attempt began, by the record's own history. */
 const begunAt = (record: unknown, attempt: number): number => {
@@ -102,13 +105,13 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
     msspTransId,
     apId: text(member(caller, 'AP_ID')),
     apTransId: text(member(caller, 'AP_TransID')),
-    msisdn: digitsOf(text(member(member(request, 'MobileUser'), 'MSISDN'))),
-    profile: profileOf(text(member(request, 'SignatureProfile'))),
+    msisdn: toDigits(text(member(member(request, 'MobileUser'), 'MSISDN'))),
+    profile: findProfile(text(member(request, 'SignatureProfile'))),
     submittedAt,
   };
   const endedAt = time(finishedOn);
   if (endedAt === 0) {
-    // A job that is run again has not been taken yet when its attempt is one that has ended.
+    // Its recorded attempt has ended: it waits for the next one.
     const again = count(endedRuns, 0) >= attempt;
     const pending = !again && member(record, 'state') === 'pending';
     return { ...about, state: pending ? 'pending' : 'submitted', attempt: again ? attempt + 1 : attempt };

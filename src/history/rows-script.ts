@@ -1,6 +1,13 @@
-/** The parts of scripts in Redis that find a row in its chunk, and write rows. */
-import { bucketsInDoubling, minuteMs } from './entry.ts';
-import { factsWidth, namesWidth, rowsInChunk, stateCodeOf } from './packed-row.ts';
+/** The parts of scripts in Redis that find a row in its chunk, and write rows and counters. */
+import { factsWidth, namesWidth, rowsInChunk, stateCodes } from './packed-row.ts';
+
+export const minuteMs = 60_000;
+/** How long counters are kept. The console looks back a day; one more hour, so the day is whole. */
+export const countedMs = 25 * 3_600_000;
+/** Durations are counted in buckets, eight to a doubling: a percentile is within five per cent. */
+const bucketsInDoubling = 8;
+/** The middle of a bucket, milliseconds. */
+export const bucketMs = (bucket: number): number => 2 ** ((bucket + 0.5) / bucketsInDoubling);
 
 /** Lua: the widths, and `place(number)`: the chunk of a row and its place in it. */
 export const chunkScript = `
@@ -11,15 +18,17 @@ local function place(number)
 end`;
 
 /**
- * Lua: `writeRows(base, ids, facts, names, keptMs, now)` writes what it is given of transactions, as packed-row.ts has it, and
- * returns the ids of those that it did not have like that; `tellChanges(key, ids)` tells pages that are live.
+ * Lua: `writeRows(base, ids, facts, names, keptMs, now)` writes packed rows (packed-row.ts), and
+ * returns the ids whose rows have changed; `tellChanges(key, ids)` tells live pages.
  *
- * A minute's counters: `submitted`, `signed`, `f401`, and `t80` for how long signing took (entry.ts).
+ * Counters of a minute: `submitted`, `signed`, `f401`, and `t80` for a bucket of how long signing
+ * took.
  *
- * Rows that are new lie one behind the other, so all of a chunk are written at once. They come first: an id may stand here
- * twice, and then the second one finds the row.
+ * New rows are adjacent, so all of a chunk are written at once. They are written first:
+ * an id may occur twice, and the second time its row must be found.
  *
- * The keys of rows and minutes are not announced, since they follow from what is found; they share the state's slot.
+ * Keys of rows and minutes are not declared, because they depend on what is found; they share the
+ * state's slot.
  */
 export const writeRowsScript = `${chunkScript}
 local gone, openEnd = string.rep('\\0', factsWidth), string.rep('\\0', 8)
@@ -35,7 +44,7 @@ local function writeRows(base, ids, allFacts, allNames, keptMs, now)
   end
   local function countEnd(facts)
     local ended = struct.unpack('<d', facts, 17)
-    if string.byte(facts, 1) == ${stateCodeOf('failed')} then
+    if string.byte(facts, 1) == ${stateCodes.failed} then
       return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, 3)))
     end
     count(ended, 'signed')

@@ -1,29 +1,20 @@
 /**
  * A page of transactions.
  *
- * Chunks are gone through from the newest on, those of all shards together; what may match is a candidate. A candidate's
- * turn has come when no chunk is left that could hold a newer one, since chunks are not quite in order: clocks differ, and
- * a rebuild meets transactions by the time of their end. Whose turn has come is read from its job, which decides: the
- * index may be a moment behind, and the row that is shown is always that of now.
+ * Chunks of all shards are searched from the newest on; rows that may match are candidates. Chunks
+ * are not quite in order: clocks differ, and a rebuild meets transactions by the time of their end.
+ * So a candidate is ready when no chunk is left that could hold a newer one. Ready ones are read
+ * from their jobs, which decide: the index may be a moment behind.
  *
- * One page goes through a limited number of rows. When nothing more was found in them, the page ends early and its cursor
- * goes on from there. What the next page would have to go through again counts against that: chunks that span much time, by
- * one old transaction among new ones, are gone through in one page, however many they are. So every page comes further, and
- * one that ends early leaves half of what it went through behind.
+ * One page searches a limited number of rows. If that does not fill it, it ends early, and its
+ * cursor goes on from there. A chunk that the next page would have to search again does not count:
+ * chunks that span much time, by one old transaction among new ones, are all searched for one page.
+ * So each page that ends early leaves half of what it has searched behind.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { beginningAt, compare, cursorText, isBehind, type Place, readCursor } from './cursor.ts';
-import {
-  factsTest,
-  type HistoryFilter,
-  matches,
-  needleOf,
-  type Retention,
-  rowsLike,
-  rowsWith,
-} from './filter.ts';
+import { createMatcher, findRows, type HistoryFilter, type Retention, toNeedle } from './filter.ts';
 import type { GenerationKeys, ShardKeys } from './keys.ts';
-import { type Facts, factsIn, rowsInChunk } from './packed-row.ts';
+import { readFacts, rowsInChunk } from './packed-row.ts';
 import { readPosition } from './position.ts';
 import { lookInNames, readChunks, readNumbered, readSpans, type Span } from './reading.ts';
 import type { TransactionRow } from './row.ts';
@@ -33,59 +24,73 @@ export interface Page {
   /** Of the next page; absent when this was the last one. */
   readonly cursor?: string;
   /**
-   * How many the index has by this filter, this page and all others. Only where finding out cost nothing: on a first page
-   * for which all rows were gone through, or of all transactions.
+   * How many transactions the index has by this filter. Only where counting costs nothing: on a
+   * first page that has searched all rows, and without a filter.
    */
   readonly total?: number;
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly redis: RedisClient;
   readonly shards: readonly ShardKeys[];
   readonly retention: Retention;
   readonly now: () => number;
 }
 
-/** 400 000 rows: 16 MB of facts. More when the next page would not be spared half of them. */
-const chunksForPage = 400;
-/** Jobs that are read for a page, when most of them turn out to be gone; so many candidates are kept at most. */
-const readsForPage = 2000;
+/** 400 000 rows, 16 MB of facts; more if the next page would be spared less than half. */
+const maxChunks = 400;
+/** Jobs that are read for a page when most are gone; also the most candidates that are kept. */
+const maxReads = 2000;
 const readsAtOnce = 50;
-/** Read together; each time twice as many, since most pages are full after the first few. */
+/** Read together; twice as many each time, because most pages are full after the first few. */
 const firstChunks = 2;
-const mostChunks = 32;
-const generationChangesAtMost = 3;
+const chunksAtOnce = 32;
+const maxRounds = 3;
 
-type Candidate = Place;
+/** A place in the list, which is the order of submission; the newest comes first. */
+interface Place {
+  readonly submittedAt: number;
+  readonly shard: number;
+  readonly number: number;
+}
 
-interface ChunkAt extends Span {
+const compare = (a: Place, b: Place): number =>
+  b.submittedAt - a.submittedAt || b.shard - a.shard || b.number - a.number;
+
+/** A cursor is the last place of a page. */
+const writeCursor = ({ submittedAt, shard, number }: Place): string =>
+  [submittedAt, shard, number].map((part) => part.toString(36)).join('.');
+
+const readCursor = (text: string): Place | undefined => {
+  if (!/^[0-9a-z]{1,11}(\.[0-9a-z]{1,11}){2}$/.test(text)) return undefined;
+  const [submittedAt = 0, shard = 0, number = 0] = text.split('.').map((part) => Number.parseInt(part, 36));
+  return { submittedAt, shard, number };
+};
+
+interface Chunk extends Span {
   readonly shard: number;
 }
 
 interface Opened {
   readonly keys: ShardKeys;
-  readonly position: number;
   readonly generation: GenerationKeys;
 }
-
-const isEmptyFilter = (filter: HistoryFilter): boolean =>
-  Object.values(filter).every((value) => value === undefined || value === '');
 
 const open = async ({ redis, shards }: SearchOptions): Promise<readonly (Opened | undefined)[]> =>
   Promise.all(
     shards.map(async (keys) => {
-      const position = readPosition(await redis.hget(keys.state, 'position'))?.generation;
-      return position === undefined ? undefined : { keys, position, generation: keys.generation(position) };
+      const position = readPosition(await redis.hget(keys.state, 'position'));
+      return position && { keys, generation: keys.generation(position.generation) };
     }),
   );
 
 /** Chunks that may hold rows of the filter behind the cursor, those with the newest rows first. */
-const chunksFor = async (
+const findChunks = async (
   redis: RedisClient,
   opened: readonly (Opened | undefined)[],
   { from, to }: HistoryFilter,
   start: Place | undefined,
-): Promise<readonly ChunkAt[]> => {
+): Promise<readonly Chunk[]> => {
   const spans = await Promise.all(
     opened.map(async (shard) => (shard === undefined ? [] : readSpans(redis, shard.generation))),
   );
@@ -96,45 +101,25 @@ const chunksFor = async (
     .sort((a, b) => b.greatest - a.greatest);
 };
 
-/** Whether a page may end: it has gone through many chunks, and most of them have nothing left for the next one. */
-const isEnough = (chunks: readonly ChunkAt[], scanned: number, unseen: number): boolean =>
-  scanned >= chunksForPage &&
+/** Whether a page may end: it has searched many chunks, and most have nothing left for the next. */
+const isEnough = (chunks: readonly Chunk[], scanned: number, unseen: number): boolean =>
+  scanned >= maxChunks &&
   chunks.slice(0, scanned).filter(({ least }) => least > unseen).length >= scanned / 2;
 
-const candidatesIn = (
-  facts: Facts,
-  rows: readonly number[],
-  { shard, chunk }: ChunkAt,
-  start: Place | undefined,
-): Candidate[] => {
-  const found: Candidate[] = [];
-  for (const row of rows) {
-    const place = {
-      submittedAt: facts.submittedAt(row),
-      shard,
-      number: chunk * rowsInChunk + row,
-    };
-    if (start === undefined || isBehind(place, start)) found.push(place);
-  }
-  return found;
-};
-
 const searchOnce = async (
-  options: SearchOptions,
+  { redis, retention, now }: SearchOptions,
   opened: readonly (Opened | undefined)[],
   filter: HistoryFilter,
   limit: number,
   start: Place | undefined,
 ): Promise<Page & { readonly missing: boolean }> => {
-  const { redis, retention, now } = options;
-  const time = now();
-  const test = factsTest(filter, retention, time);
-  const needle = needleOf(filter);
-  const chunks = await chunksFor(redis, opened, filter, start);
+  const { mayMatch, matches } = createMatcher(filter, retention, now());
+  const needle = toNeedle(filter);
+  const chunks = await findChunks(redis, opened, filter, start);
   const rows: TransactionRow[] = [];
-  let waiting: Candidate[] = [];
+  let waiting: Place[] = [];
   let candidates = 0;
-  /** Of them those whose turn is over. */
+  /** Candidates that have been looked at. */
   let passed = 0;
   let scanned = 0;
   let last: Place | undefined;
@@ -142,95 +127,94 @@ const searchOnce = async (
   /** Something that was listed was not there. */
   let missing = false;
 
-  const holding = async (shard: Opened, some: readonly ChunkAt[], text: Buffer): Promise<ChunkAt[]> => {
-    if (some.length === 0) return [];
-    const numbers = some.map(({ chunk }) => chunk);
-    const looked = await lookInNames(redis, shard.generation, numbers, text);
-    if (looked.includes('gone')) missing = true;
-    return some.filter((_, index) => looked[index] === 'held');
-  };
-
-  const scan = async (some: readonly ChunkAt[]): Promise<void> => {
-    await Promise.all(
+  const byShard = <T extends { readonly shard: number }>(
+    all: readonly T[],
+    handle: (shard: Opened, mine: readonly T[]) => Promise<void>,
+  ): Promise<unknown> =>
+    Promise.all(
       opened.map(async (shard, index) => {
-        let mine = some.filter((chunk) => chunk.shard === index);
-        if (shard === undefined) return;
-        if (needle !== undefined) mine = await holding(shard, mine, needle);
-        if (mine.length === 0) return;
-        const numbers = mine.map(({ chunk }) => chunk);
-        const read = await readChunks(redis, shard.generation, numbers, needle !== undefined);
-        for (const [number, { facts: bytes, names }] of read.entries()) {
-          const at = mine[number];
-          if (at === undefined) continue;
-          if (bytes.length === 0) missing = true;
-          const facts = factsIn(bytes);
-          const among = needle && rowsWith(names, needle);
-          waiting.push(...candidatesIn(facts, rowsLike(facts, test, among), at, start));
+        const mine = all.filter((each) => each.shard === index);
+        if (shard !== undefined && mine.length > 0) await handle(shard, mine);
+      }),
+    );
+
+  const scan = (some: readonly Chunk[]) =>
+    byShard(some, async ({ generation }, listed) => {
+      let mine = listed;
+      if (needle !== undefined) {
+        const numbers = listed.map(({ chunk }) => chunk);
+        const looked = await lookInNames(redis, generation, numbers, needle);
+        if (looked.includes('gone')) missing = true;
+        mine = listed.filter((_, index) => looked[index] === 'held');
+      }
+      const numbers = mine.map(({ chunk }) => chunk);
+      const read = await readChunks(redis, generation, numbers, needle !== undefined);
+      for (const [index, { shard, chunk }] of mine.entries()) {
+        const { facts: bytes, names } = read[index] ?? { facts: Buffer.of(), names: Buffer.of() };
+        if (bytes.length === 0) missing = true;
+        const facts = readFacts(bytes);
+        for (const row of findRows(facts, names, needle, mayMatch)) {
+          const place = { submittedAt: facts.submittedAt(row), shard, number: chunk * rowsInChunk + row };
+          if (start === undefined || compare(place, start) > 0) waiting.push(place);
         }
-      }),
-    );
-  };
+      }
+    });
 
-  /** Reads the jobs of those whose turn has come. @returns How many were needed to fill the page. */
-  const take = async (ready: readonly Candidate[]): Promise<number> => {
-    const found = new Map<Candidate, TransactionRow | undefined>();
-    await Promise.all(
-      opened.map(async (shard, index) => {
-        const mine = ready.filter((candidate) => candidate.shard === index);
-        if (shard === undefined || mine.length === 0) return;
-        const numbers = mine.map(({ number }) => number);
-        const read = await readNumbered(redis, shard.keys, shard.generation, numbers);
-        for (const [number, candidate] of mine.entries()) found.set(candidate, read[number]);
-      }),
-    );
+  /** Reads the jobs of candidates. @returns How many of them it took to fill the page. */
+  const take = async (ready: readonly Place[]): Promise<number> => {
+    const found = new Map<Place, TransactionRow | undefined>();
+    await byShard(ready, async ({ keys, generation }, mine) => {
+      const numbers = mine.map(({ number }) => number);
+      const read = await readNumbered(redis, keys, generation, numbers);
+      for (const [index, candidate] of mine.entries()) found.set(candidate, read[index]);
+    });
     for (const [index, candidate] of ready.entries()) {
       if (rows.length >= limit) return index;
       const row = found.get(candidate);
       if (row === undefined) missing = true;
-      else if (matches(filter, row, retention, time)) rows.push(row);
+      else if (matches(row)) rows.push(row);
       last = candidate;
     }
     return ready.length;
   };
 
-  for (let many = firstChunks; ; many = Math.min(many * 2, mostChunks)) {
+  for (let many = firstChunks; ; many = Math.min(many * 2, chunksAtOnce)) {
     const next = chunks.slice(scanned, scanned + many);
     scanned += next.length;
     const before = waiting.length;
     await scan(next);
     candidates += waiting.length - before;
-    waiting.sort(compare);
-    waiting = waiting.slice(0, readsForPage);
+    waiting = waiting.sort(compare).slice(0, maxReads);
     const unseen = chunks[scanned]?.greatest ?? Number.NEGATIVE_INFINITY;
-    let turns = waiting.findIndex(({ submittedAt }) => submittedAt <= unseen);
-    if (turns === -1) turns = waiting.length;
+    const unready = waiting.findIndex(({ submittedAt }) => submittedAt <= unseen);
+    const ready = unready === -1 ? waiting.length : unready;
     let taken = 0;
-    while (rows.length < limit && taken < turns && reads < readsForPage) {
+    while (rows.length < limit && taken < ready && reads < maxReads) {
       // When some were gone, many may be: then more are read than are wanted.
-      const some = reads === 0 ? limit : Math.max(limit - rows.length, readsAtOnce);
-      const next = waiting.slice(taken, Math.min(taken + some, turns));
-      reads += next.length;
-      taken += await take(next);
+      const many = reads === 0 ? limit : Math.max(limit - rows.length, readsAtOnce);
+      const some = waiting.slice(taken, Math.min(taken + many, ready));
+      reads += some.length;
+      taken += await take(some);
     }
     waiting = waiting.slice(taken);
     passed += taken;
     const seenAll = scanned === chunks.length;
-    const isFull = rows.length >= limit || reads >= readsForPage;
+    const isFull = rows.length >= limit || reads >= maxReads;
     if (isFull || seenAll || isEnough(chunks, scanned, unseen)) {
       const more = candidates > passed || !seenAll;
-      const goOn = isFull ? last : beginningAt(unseen);
-      const total = seenAll && start === undefined ? candidates : undefined;
+      // Otherwise the next page begins with all that were submitted at the time of the next chunk.
+      const goOn = isFull ? last : { submittedAt: unseen, shard: Number.MAX_SAFE_INTEGER, number: 0 };
       return {
         rows,
         missing,
-        ...(more && goOn !== undefined && { cursor: cursorText(goOn) }),
-        ...(total !== undefined && { total }),
+        ...(more && goOn !== undefined && { cursor: writeCursor(goOn) }),
+        ...(seenAll && start === undefined && { total: candidates }),
       };
     }
   }
 };
 
-/** @returns Undefined when the cursor is none. */
+/** @returns Undefined when the cursor is malformed. */
 export const search = async (
   options: SearchOptions,
   filter: HistoryFilter,
@@ -241,12 +225,13 @@ export const search = async (
   for (let round = 1; ; round += 1) {
     const opened = await open(options);
     const { missing, ...found } = await searchOnce(options, opened, filter, page.limit, start);
-    if (missing && round < generationChangesAtMost) {
-      // Perhaps a rebuild has ended meanwhile and has taken away what was being read.
+    if (missing && round < maxRounds) {
+      // Perhaps a rebuild has just replaced what was being read.
       const since = await open(options);
-      if (opened.some((shard, index) => shard?.position !== since[index]?.position)) continue;
+      if (opened.some((shard, index) => shard?.generation.base !== since[index]?.generation.base)) continue;
     }
-    if (!isEmptyFilter(filter) || start !== undefined) return found;
+    const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
+    if (isFiltered || start !== undefined) return found;
     const counts = await Promise.all(
       opened.map((shard) => (shard === undefined ? 0 : options.redis.hlen(shard.generation.at))),
     );

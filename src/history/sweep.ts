@@ -1,29 +1,27 @@
 /**
- * Takes out what nobody may find any more: transactions whose retention is over, and those whose job has gone without a
- * word, because BullMQ tells of jobs that it removes in bulk by their number only. And what a rebuild has left.
+ * Takes rows out of the index: of transactions whose retention is over, and of those whose job is
+ * gone without an event, because BullMQ does not name the jobs that it removes in bulk. Also
+ * removes what a rebuild has left.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { isOver, type Retention } from './filter.ts';
 import type { IndexStore } from './index-store.ts';
 import type { ShardKeys } from './keys.ts';
-import { factsIn, idIn, isFailedCode, isOpenCode, namesWidth, rowsInChunk } from './packed-row.ts';
+import { readFacts, readId, rowsInChunk } from './packed-row.ts';
 import { readChunks } from './reading.ts';
 
-/** No transaction is open for longer than this without its job being looked for. */
+/** When a transaction is open for longer than this, its job is looked for. */
 const openMs = 86_400_000;
 
-/**
- * Within bounds as often as the longer retention: all rows are read each time. What is over takes
- * up an hour's rows at most.
- */
+/** The longer retention, within bounds: all rows are read each time. */
 const sweepEveryMs = ({ signedMs, failedMs }: Retention): number =>
   Math.min(Math.max(signedMs, failedMs, 10_000), 3_600_000);
 
 /**
- * When it was last done is written down, since processes may come and go more often than it has to be. A time that is to
- * come was written by a clock that was ahead.
+ * The time of the last sweep is stored, because processes may restart more often than it is due. A
+ * time in the future was written by a clock that was ahead.
  *
- * @returns After how many milliseconds it is due; 0 when it is.
+ * @returns After how many milliseconds the next one is due; 0 when it is.
  */
 export const sweepDueIn = async (
   redis: RedisClient,
@@ -54,28 +52,23 @@ export const sweepShard = async (options: {
   for (const chunk of chunks) {
     const [read] = await readChunks(redis, generation, [chunk], true);
     if (read === undefined) continue;
-    const facts = factsIn(read.facts);
-    const over: { number: number; facts: Uint8Array; id: string }[] = [];
-    const doubtful: typeof over = [];
-    for (let row = 0; row < facts.count; row += 1) {
-      const state = facts.stateCode(row);
-      if (state === 0) continue;
-      const found = () => ({
-        number: chunk * rowsInChunk + row,
-        facts: facts.bytes(row),
-        id: idIn(read.names.subarray(row * namesWidth, (row + 1) * namesWidth)),
-      });
-      if (isOver(facts.endedAt(row), isFailedCode(state), retention, now)) over.push(found());
-      else if (isOpenCode(state) && now - facts.submittedAt(row) > openMs) doubtful.push(found());
-    }
-    if (doubtful.length > 0) {
-      const pipeline = redis.pipeline();
-      for (const { id } of doubtful) pipeline.exists(keys.signatures(id));
-      const there = (await pipeline.exec()) ?? [];
-      over.push(...doubtful.filter((_, index) => there[index]?.[1] === 0));
-    }
-    await store.remove(position.generation, over);
-    removed += over.length;
+    const facts = readFacts(read.facts);
+    const rows = Array.from({ length: facts.count }, (_, row) => row).filter(
+      (row) => facts.stateCode(row) !== 0,
+    );
+    const over = rows.filter((row) => isOver(facts, row, retention, now));
+    const old = rows.filter((row) => facts.endedAt(row) === 0 && now - facts.submittedAt(row) > openMs);
+    const pipeline = redis.pipeline();
+    for (const row of old) pipeline.exists(keys.signatures(readId(read.names, row)));
+    const there = (await pipeline.exec()) ?? [];
+    over.push(...old.filter((_, index) => there[index]?.[1] === 0));
+    const gone = over.map((row) => ({
+      number: chunk * rowsInChunk + row,
+      facts: facts.bytes(row),
+      id: readId(read.names, row),
+    }));
+    await store.remove(position.generation, gone);
+    removed += gone.length;
     await store.dropIfEmpty(position.generation, chunk);
   }
   await redis.hset(keys.state, 'swept', now);

@@ -1,34 +1,29 @@
 /**
- * Tells a page that is open which transactions have changed, soon after the index knows. However many pages are open, a
- * process asks each shard twice a second, and not at all while none is.
+ * Tells an open page which transactions have changed, soon after the index knows. A process asks
+ * each shard twice a second, however many pages are open, and not at all while there is none.
  *
- * Where the changes begin is asked at once, on the connection that lists are read by: whoever watches first and reads then
- * misses nothing in between. Where that could not be learnt, everything may have changed.
+ * The end of the changes is asked at once, on the connection that reads lists: a page that watches
+ * first and reads then misses nothing. Where that fails, everything may have changed.
  */
 import type { RedisClient } from '../redis/connect.ts';
+import { lastEntryId } from '../redis/streams.ts';
 import { toError } from '../redis/to-error.ts';
 import type { ShardKeys } from './keys.ts';
 
-/** The ids that changed; `many` when they were too many to be named, or the index was built anew. */
+/** The ids that changed; `many` for too many, or when the index was built anew. */
 export type Change = { readonly kind: 'ids'; readonly ids: readonly string[] } | { readonly kind: 'many' };
-export type ChangeListener = (change: Change) => void;
-
-export interface Watch {
-  /** Told of what changes from now on. @returns Stops it. */
-  watch(listener: ChangeListener): () => void;
-  close(): void;
-}
+type ChangeListener = (change: Change) => void;
 
 const lookEveryMs = 500;
-/** More than this at one look is many. */
-const mostIds = 200;
+/** More at one look are `many`. */
+const maxIds = 200;
 const entriesAtOnce = 50;
 
 export const createWatch = (
   redis: RedisClient,
   shards: readonly ShardKeys[],
   onError: (error: Error) => void,
-): Watch => {
+) => {
   const listeners = new Set<ChangeListener>();
   let timer: NodeJS.Timeout | undefined;
   let running = false;
@@ -36,8 +31,7 @@ export const createWatch = (
   let read: (string | undefined)[] = [];
 
   const findEnd = async ({ changes }: ShardKeys, shard: number): Promise<void> => {
-    const [last] = await redis.xrevrange(changes, '+', '-', 'COUNT', 1);
-    read[shard] = last?.[0] ?? '0-0';
+    read[shard] = await lastEntryId(redis, changes);
   };
 
   const begin = async (): Promise<void> => {
@@ -61,7 +55,7 @@ export const createWatch = (
     const ids = new Set((await Promise.all(shards.map(lookAt))).flat());
     if (ids.size === 0) return;
     const change: Change =
-      ids.has('*') || ids.size > mostIds ? { kind: 'many' } : { kind: 'ids', ids: [...ids] };
+      ids.has('*') || ids.size > maxIds ? { kind: 'many' } : { kind: 'ids', ids: [...ids] };
     for (const listener of listeners) listener(change);
   };
 
@@ -75,7 +69,8 @@ export const createWatch = (
   };
 
   return {
-    watch: (listener) => {
+    /** Tells the listener what changes from now on. @returns A function that stops it. */
+    watch: (listener: ChangeListener): (() => void) => {
       listeners.add(listener);
       if (!running) {
         running = true;
@@ -85,7 +80,7 @@ export const createWatch = (
         listeners.delete(listener);
       };
     },
-    close: () => {
+    close: (): void => {
       listeners.clear();
       clearTimeout(timer);
       running = false;

@@ -14,8 +14,8 @@
  */
 
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
-import { createDuty } from '../history/duty.ts';
-import { clocksDifferMs, endedSince } from '../history/walk.ts';
+import { createLeaderTask } from '../history/leader-task.ts';
+import { endedSince, maxClockSkewMs } from '../history/scan-queues.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimit } from '../registry/rate-limiter.ts';
 import { queueIn } from '../transactions/answers.ts';
@@ -50,7 +50,7 @@ const maxBackoffMs = 86_400_000;
 const lookEveryMs = 1000;
 /** While there is something to replay. */
 const stepEveryMs = 20;
-const closePatienceMs = 3000;
+const closeTimeoutMs = 3000;
 
 /** A second's worth at once, since that is how often is looked for tokens. */
 const paceOf = ({ perSecond }: AutomaticRule): RateLimit => {
@@ -67,7 +67,7 @@ export interface AutomaticReplaysOptions extends ReplayWork {
 export const createAutomaticReplays = (options: AutomaticReplaysOptions): AutomaticReplays => {
   const { redis, prefix, shards, rules, audit, limiter, now } = options;
   const replayOnce = createReplayOnce(redis, queueIn(shards));
-  const duty = createDuty({ ...options, key: replayKey(prefix, 'lease'), closePatienceMs });
+  const duty = createLeaderTask({ ...options, key: replayKey(prefix, 'lease'), closeTimeoutMs });
   const { mayGoOn } = duty;
   const readToKey = replayKey(prefix, 'automatic');
   const linesKey = replayKey(prefix, 'automatic:due');
@@ -99,7 +99,7 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
     const stored = Number((await redis.hget(readToKey, String(index))) ?? 0);
     // A process whose clock was ahead may have written a time that is to come.
     const readTo = Math.max(Math.min(stored, time), time - lookBackMs);
-    const since = readTo - clocksDifferMs;
+    const since = readTo - maxClockSkewMs;
     const judged = judgedIn[index] ?? new Map<string, number>();
     for (const [end, at] of judged) if (at < since) judged.delete(end);
     let latest = readTo;

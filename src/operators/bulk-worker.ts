@@ -10,7 +10,7 @@ import { activity } from '../engine/define.ts';
 import { graceOf } from '../engine/redis/redis-time.ts';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { startWorkflowWorker } from '../engine/worker.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import { queueIn } from '../transactions/answers.ts';
 import { type ReplayWork, takeUpBulk } from './bulk-run.ts';

@@ -1,14 +1,14 @@
 import { tags } from './der.ts';
 
 /**
- * Reads BER from strangers.
+ * Reads BER from untrusted sources.
  *
- * Signatures of the live service use indefinite lengths, and other signers cut content into constructed OCTET
- * STRINGs, so DER is not enough. The bytes come from the network: nothing here throws, and the work is bounded by
- * the number of bytes, of values and of levels. Whatever breaks a rule makes the whole input unreadable; there is no
- * half-read value, so that later code never asks what it may rely on.
+ * Signatures of the live service use indefinite lengths, and other signers cut content into
+ * constructed OCTET STRINGs, so DER is not enough. Nothing here throws, and the work is bounded by
+ * the number of bytes, of values and of levels. One broken rule makes the whole input unreadable,
+ * so later code never meets a half-read value.
  *
- * Everything is a view into the input; {@link Element.bytes} is exactly what was signed or hashed by somebody.
+ * All bytes are views into the input; {@link Element.bytes} is exactly what was signed or hashed.
  *
  * Source: ITU-T X.690 section 8.
  */
@@ -37,12 +37,7 @@ interface Header {
   readonly contentEnd: number | undefined;
 }
 
-/**
- * Reads one identifier and length.
- *
- * @returns Undefined when it is cut off, claims more than there is before `end`, or has a tag number above 30 (none
- * of ours has).
- */
+/** @returns Undefined when it is cut off, goes beyond `end`, or has a tag number above 30. */
 export const readHeader = (bytes: Uint8Array, offset: number, end = bytes.length): Header | undefined => {
   const tag = bytes[offset];
   const first = bytes[offset + 1];
@@ -99,8 +94,8 @@ const readAt = (
 /**
  * Reads an input that is exactly one value.
  *
- * @returns Undefined for anything else: cut off, bytes left over, too deep (32 levels), too many values (20 000), or
- * larger than 1 MiB.
+ * @returns Undefined for anything else: cut off, bytes left over, too deep (32 levels), too many
+ *   values (20 000), or larger than 1 MiB.
  */
 export const readElement = (bytes: Uint8Array): Element | undefined => {
   if (bytes.length > maxInputBytes) return undefined;
@@ -108,7 +103,7 @@ export const readElement = (bytes: Uint8Array): Element | undefined => {
   return element?.bytes.length === bytes.length ? element : undefined;
 };
 
-/** The member at `index` if it is there and has that tag. Undefined parents pass through, so that steps chain. */
+/** The member at `index`, if it has that tag; undefined for an undefined parent. */
 export const member = (parent: Element | undefined, index: number, tag: number): Element | undefined => {
   const child = parent?.children[index];
   return child?.tag === tag ? child : undefined;
@@ -126,7 +121,7 @@ export const octets = (element: Element | undefined): Uint8Array | undefined => 
   return parts.every((part) => part !== undefined) ? Buffer.concat(parts) : undefined;
 };
 
-/** Dotted text of an OBJECT IDENTIFIER. Undefined if it is none, or written with padding that would hide what it is. */
+/** Dotted text of an OBJECT IDENTIFIER. Undefined if it is none, or written with padding. */
 export const dotted = (element: Element | undefined): string | undefined => {
   if (element?.tag !== tags.objectIdentifier || element.content.length > 64) return undefined;
   const arcs: bigint[] = [];
@@ -153,24 +148,15 @@ export const smallNumber = (element: Element | undefined): number | undefined =>
     : undefined;
 };
 
-const shapes: ReadonlyMap<number, RegExp> = new Map([
-  [tags.utcTime, /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/],
-  [tags.generalizedTime, /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/],
-]);
-
 /** UTCTime or GeneralizedTime in the one form that RFC 5280 4.1.2.5 allows. */
 export const instant = (element: Element | undefined): Date | undefined => {
   if (element === undefined || element.content.length > 15) return undefined;
-  const match = shapes.get(element.tag)?.exec(Buffer.from(element.content).toString('latin1'));
-  if (!match) return undefined;
-  const [year = 0, month = 0, ...rest] = match.slice(1).map(Number);
-  const [day = 0, hours = 0, minutes = 0, seconds = 0] = rest;
-  const century = element.tag === tags.generalizedTime ? 0 : year < 50 ? 2000 : 1900;
-  const date = new Date(0);
-  date.setUTCFullYear(century + year, month - 1, day);
-  date.setUTCHours(hours, minutes, seconds);
-  // The calendar rolls 31 April over to 1 May; a time that changes in the round trip is not a time.
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && date.getUTCMinutes() === minutes
-    ? date
-    : undefined;
+  const text = Buffer.from(element.content).toString('latin1');
+  const isShort = element.tag === tags.utcTime && /^\d{12}Z$/.test(text);
+  if (!isShort && element.tag !== tags.generalizedTime) return undefined;
+  const full = isShort ? `${text < '5' ? 20 : 19}${text}` : text;
+  const iso = full.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z');
+  const date = new Date(iso);
+  // `Date` makes 31 April into 1 May, so the text is compared.
+  return Number.isNaN(date.getTime()) || date.toISOString() !== iso ? undefined : date;
 };

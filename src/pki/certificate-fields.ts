@@ -1,36 +1,15 @@
-import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
-import { tags } from './der.ts';
-import { objectIdentifiers } from './object-identifiers.ts';
-
 /**
- * What a certificate says, read without believing any of it.
+ * Reads what a certificate says, without trusting it.
  *
- * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length, no key usage bits,
- * nothing about critical ones), so the fields come from the encoding itself. Names stay encoded: a chain compares
- * them byte by byte, which is stricter than RFC 5280 7.1 and leaves nothing to a folding rule.
+ * node:crypto checks signatures and opens keys, but shows extensions only in part (no path length,
+ * no bits of the key usage, nothing about critical ones), so the fields are read from the encoding.
+ * Names stay encoded: a chain compares them byte by byte, which is stricter than RFC 5280 7.1.
  *
  * Source: RFC 5280 section 4.
  */
-export interface CertificateFields {
-  readonly serialNumber: Element;
-  /** What the issuer signed with, e.g. ecdsa-with-SHA256; for RSASSA-PSS see {@link signatureHash}. */
-  readonly signatureAlgorithm: string;
-  /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
-  readonly signatureHash: string | undefined;
-  readonly issuer: Element;
-  readonly subject: Element;
-  readonly notBefore: Date;
-  readonly notAfter: Date;
-  readonly isAuthority: boolean;
-  /** How many authorities may stand between this one and the user; undefined is any number. */
-  readonly pathLength: number | undefined;
-  /** First octet of the bit string, digitalSignature being 0x80; undefined where the extension is absent. */
-  readonly keyUsage: number | undefined;
-  readonly extendedKeyUsage: readonly string[] | undefined;
-  readonly subjectKeyIdentifier: Uint8Array | undefined;
-  /** Carries a critical extension that is not read here; whoever relies on the certificate must refuse it. */
-  readonly hasUnknownCritical: boolean;
-}
+import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
+import { tags } from './der.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
 
 interface Extension {
   readonly critical: boolean;
@@ -45,7 +24,7 @@ const readExtensions = (list: Element | undefined): ReadonlyMap<string, Extensio
     const flag = member(element, 1, tags.boolean);
     const inner = octets(element.children[flag === undefined ? 1 : 2]);
     const value = inner && readElement(inner);
-    // DER true is 0xff, but any other octet than zero must be taken as true: critical is the safe reading.
+    // DER true is 0xff; any other octet but zero counts as true, too: critical is safe.
     const critical = flag !== undefined && flag.content[0] !== 0;
     if (type === undefined || value === undefined || extensions.has(type)) return undefined;
     extensions.set(type, { critical, value });
@@ -64,19 +43,20 @@ const readPathLength = (constraints: Element | undefined): number | undefined | 
   return length === undefined ? undefined : (smallNumber(length) ?? 'malformed');
 };
 
-/** RSASSA-PSS-params [0] hashAlgorithm; left out, it means SHA-1 (RFC 8017 A.2.3), which no caller accepts. */
+/** RSASSA-PSS-params [0] hashAlgorithm; absent means SHA-1 (RFC 8017 A.2.3), never accepted. */
 const pssHash = (algorithm: Element | undefined): string =>
   dotted(
     member(member(member(algorithm, 1, tags.sequence), 0, tags.context(0)), 0, tags.sequence)?.children[0],
   ) ?? 'sha1';
 
 /** @returns Undefined when the bytes are not one certificate of version 3. */
-export const readCertificate = (der: Uint8Array): CertificateFields | undefined => {
+export const readCertificate = (der: Uint8Array) => {
   const certificate = readElement(der);
   const body = member(certificate, 0, tags.sequence);
   if (certificate?.tag !== tags.sequence || certificate.children.length !== 3 || body === undefined)
     return undefined;
-  // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2 are refused.
+  // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2
+  // are refused.
   const [version, serialNumber, algorithm, issuer, validity, subject, , extensionsField, ...more] =
     body.children;
   if (version?.tag !== tags.context(0) || smallNumber(version.children[0]) !== 2 || more.length > 0)
@@ -105,18 +85,45 @@ export const readCertificate = (der: Uint8Array): CertificateFields | undefined 
   if (pathLength === 'malformed' || (usage !== undefined && usage.tag !== tags.bitString)) return undefined;
   return {
     serialNumber,
+    /** E.g. ecdsa-with-SHA256; for RSASSA-PSS see `signatureHash`. */
     signatureAlgorithm,
+    /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
     signatureHash: signatureAlgorithm === objectIdentifiers.rsassaPss ? pssHash(algorithm) : undefined,
     issuer,
     subject,
     notBefore,
     notAfter,
     isAuthority: member(constraints, 0, tags.boolean)?.content[0] === 0xff,
+    /** How many authorities may be between this one and the user; undefined is any number. */
     pathLength,
-    // Octet 0 of a BIT STRING counts unused bits.
+    /** First octet of the bits (digitalSignature is 0x80); undefined without the extension. */
     keyUsage: usage === undefined ? undefined : (usage.content[1] ?? 0),
     extendedKeyUsage: purposes?.filter((purpose) => purpose !== undefined),
     subjectKeyIdentifier: octets(extensions.get(objectIdentifiers.subjectKeyIdentifier)?.value),
+    /** Has a critical extension that is not read here, so it must not be relied on. */
     hasUnknownCritical: [...extensions].some(([type, { critical }]) => critical && !known.has(type)),
   };
+};
+
+export type CertificateFields = NonNullable<ReturnType<typeof readCertificate>>;
+
+const strings: ReadonlySet<number> = new Set([tags.utf8String, tags.printableString, 0x14, 0x16]);
+
+/** The text of a directory string or IA5String; undefined for other types and invalid UTF-8. */
+const text = (value: Element | undefined): string | undefined => {
+  if (value === undefined || !strings.has(value.tag)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value.content);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The value of an attribute that a name has once, as printable text; otherwise undefined. */
+export const onlyAttribute = (name: Element, type: string): string | undefined => {
+  const found = name.children
+    .flatMap((relative) => relative.children)
+    .filter((pair) => dotted(pair.children[0]) === type);
+  const value = found.length === 1 ? text(found[0]?.children[1]) : undefined;
+  return value !== undefined && /^[^\p{C}]+$/u.test(value) ? value : undefined;
 };

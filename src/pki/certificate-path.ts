@@ -1,28 +1,31 @@
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { createBoundedCache } from './bounded-cache.ts';
 import { type CertificateFields, readCertificate } from './certificate-fields.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
  * From a signer's certificate up to one that is trusted.
  *
- * The trap here is two parsers that see two certificates in the same bytes: OpenSSL, which checks signatures, accepts
- * PEM anywhere in the input and BER besides. So a certificate counts only if OpenSSL gives back exactly the bytes
- * that our reader read.
+ * The danger is two parsers that see two certificates in the same bytes: OpenSSL, which checks
+ * signatures, accepts BER, and PEM anywhere in the input. So a certificate counts only if OpenSSL
+ * gives back exactly the bytes that our reader has read.
  *
- * A trusted certificate is an anchor by its own bytes, and by its name and key: what it has signed is trusted
- * whatever root a signature carries along. Anchors have to be valid, too, as with `openssl verify`.
+ * A trusted certificate is an anchor by its bytes, and by its name and key: what it has signed is
+ * trusted, whatever root a signature contains. Anchors must be valid, too, as with `openssl
+ * verify`.
  *
- * Not here: revocation (the service answers 403 and 404 instead of signing), policies, name constraints. A
- * certificate with a critical extension that is not understood is refused.
+ * Not here: revocation (the service answers 403 and 404 instead of signing), policies, name
+ * constraints. A certificate with an unknown critical extension is refused.
  *
- * Source: RFC 5280 section 6, with purposes as `openssl cms -verify -purpose sslclient` checks them.
+ * Source: RFC 5280 section 6, with purposes as `openssl cms -verify -purpose sslclient` checks
+ * them.
  */
 export interface Certificate {
   readonly der: Uint8Array;
   readonly fields: CertificateFields;
   readonly publicKey: KeyObject;
   readonly x509: X509Certificate;
-  /** Issuers whose signature on this certificate has been checked and is good. */
+  /** Issuers whose signature on this certificate was verified. */
   readonly issuedBy: WeakSet<Certificate>;
 }
 
@@ -34,7 +37,7 @@ export type PathFailure =
 
 const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-/** Named NIST curves and RSA of 2048 to 8192 bits. The upper bound keeps a stranger's key from costing seconds. */
+/** NIST curves and RSA of 2048 to 8192 bits; a larger key could cost seconds. */
 const isSoundKey = (key: KeyObject): boolean => {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   return key.asymmetricKeyType === 'ec'
@@ -56,28 +59,14 @@ const open = (der: Uint8Array): Certificate | undefined => {
   }
 };
 
-// Opening a certificate costs OpenSSL more than checking a signature does, and authorities come with every
-// signature. What is remembered are facts about bytes, so it is the same for everyone and never stale.
-const maxRemembered = 500;
-const remembered = new Map<string, Certificate>();
+// Opening a certificate costs OpenSSL more than checking a signature, and the same authorities come
+// with every signature. What is remembered follows from the bytes, so it is never stale.
+const opened = createBoundedCache<Certificate | undefined>(500);
 
-/** @returns Undefined when the bytes are no certificate, or its key is of a kind that is not accepted. */
-export const openCertificate = (der: Uint8Array): Certificate | undefined => {
-  const key = hash('sha256', der, 'base64');
-  const present = remembered.get(key);
-  if (present !== undefined) {
-    remembered.delete(key);
-    remembered.set(key, present);
-    return present;
-  }
+/** @returns Undefined when the bytes are no certificate, or its key is of an unaccepted kind. */
+export const openCertificate = (der: Uint8Array): Certificate | undefined =>
   // A copy: the caller's bytes are a view into a message, and could change.
-  const opened = open(Buffer.from(der));
-  if (opened === undefined) return undefined;
-  remembered.set(key, opened);
-  const [oldest] = remembered.keys();
-  if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
-  return opened;
-};
+  opened.get(hash('sha256', der, 'base64'), () => open(Buffer.from(der)));
 
 const id = objectIdentifiers;
 const soundHashes: ReadonlySet<string | undefined> = new Set([id.sha256, id.sha384, id.sha512]);
@@ -95,9 +84,7 @@ const isSoundSignature = ({ signatureAlgorithm, signatureHash }: CertificateFiel
     ? soundHashes.has(signatureHash)
     : soundAlgorithms.has(signatureAlgorithm);
 
-interface Budget {
-  verifications: number;
-}
+type Budget = { verifications: number };
 
 const hasIssued = (issuer: Certificate, certificate: Certificate, budget: Budget): boolean => {
   const { fields, x509, issuedBy } = certificate;
@@ -118,10 +105,10 @@ const sameBytes = (one: Certificate, other: Certificate): boolean => Buffer.comp
 
 /** Signer, authorities, anchor. More than two levels of authorities do not occur. */
 const maxPathLength = 5;
-/** Ten authorities of one name and key that have all issued each other give thousands of ways up, each to be checked. */
+/** Ten authorities of one name and key that have issued each other give thousands of paths. */
 const maxVerifications = 32;
 
-/** All ways up, as far as the budget goes. */
+/** All paths that end in an anchor, as far as the budget goes. */
 function* pathsFrom(
   path: readonly [Certificate, ...Certificate[]],
   others: readonly Certificate[],
@@ -144,10 +131,10 @@ const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
 const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
   keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
 
-/** Whether the certificate may do its part at its place: 0 is the signer, 1 the authority that issued it. */
+/** Whether a certificate is fit for its place: 0 is the signer, 1 the authority that issued it. */
 const checkStep = ({ fields }: Certificate, place: number, at: Date): PathFailure | undefined => {
   const { notBefore, notAfter, extendedKeyUsage } = fields;
-  // Written so that an invalid date, which compares false with everything, is refused.
+  // Refuses an invalid date, too, which compares false with everything.
   if (!(at >= notBefore)) return { reason: 'CERTIFICATE_NOT_YET_VALID', notBefore };
   if (!(at <= notAfter)) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
   if (fields.hasUnknownCritical) return { reason: 'UNTRUSTED_CHAIN' };
@@ -163,10 +150,10 @@ const checkStep = ({ fields }: Certificate, place: number, at: Date): PathFailur
 };
 
 /**
- * Looks for a path on which everything is in order.
+ * Looks for a valid path.
  *
  * @param others Certificates that came with the signature, in any order.
- * @returns Undefined when there is one, else what is wrong with the first path that ends in an anchor.
+ * @returns Undefined when there is one, else the error of the first path that ends in an anchor.
  */
 export const checkPath = (
   signer: Certificate,

@@ -1,4 +1,4 @@
-import { createPublicKey, hash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { readCertificate } from './certificate-fields.ts';
 import {
   bitString,
@@ -9,35 +9,33 @@ import {
   namedBits,
   objectIdentifier,
   octetString,
+  printableString,
   sequence,
+  setOf,
   smallInteger,
   tags,
   time,
+  utf8String,
 } from './der.ts';
-import { authorityName, nameText, userName } from './distinguished-name.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * Writes the three kinds of certificate that a signature is checked against: root, issuing authority, user.
+ * Writes the three kinds of certificate that a signature is checked against: root, issuing
+ * authority, user.
  *
- * Everything a verifier needs must be in the certificates themselves. Clients run
- * `openssl cms -verify -purpose sslclient`, which refuses a chain when the user's certificate **or the issuing
- * authority's** lacks clientAuth among its extended key usages; hence it is in both.
+ * Clients run `openssl cms -verify -purpose sslclient`, which refuses a chain when the certificate
+ * of the user **or of the issuing authority** lacks clientAuth among its extended key usages; so
+ * both have it.
  *
- * Authorities have P-256 keys. The live service's are RSA-4096: its chain is 4 kB in every signature and every
- * profile answer, ours is 1.3 kB, and a user's certificate can be issued inside the first request without that
- * being noticed.
+ * Authorities have P-256 keys, the live service's RSA-4096: its chain is 4 kB in every signature
+ * and every profile answer, ours 1.3 kB, and issuing a user's certificate does not delay the first
+ * request.
  *
  * Source: RFC 5280 section 4, RFC 5480, RFC 5758 3.2.
  */
 export interface Authority {
   readonly certificate: Uint8Array;
   readonly privateKey: KeyObject;
-}
-
-interface Validity {
-  readonly notBefore: Date;
-  readonly notAfter: Date;
 }
 
 /** The same day so many years later; 29 February becomes 1 March. */
@@ -50,10 +48,7 @@ export const yearsAfter = (instant: Date, years: number): Date => {
 const spki = (key: KeyObject): Buffer =>
   (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'der', type: 'spki' });
 
-/**
- * Leftmost 160 bits of SHA-256 over the public key: any unique number will do (RFC 5280 4.2.1.2), and SHA-1, which
- * the RFC's own two methods use, is better not needed anywhere.
- */
+/** 160 bits of SHA-256; RFC 5280 4.2.1.2 allows any unique number, its own methods need SHA-1. */
 const keyIdentifier = (publicKeyInfo: Uint8Array): Buffer =>
   hash('sha256', publicKeyInfo, 'buffer').subarray(0, 20);
 
@@ -82,6 +77,19 @@ const randomSerial = (): Buffer => {
   return integer(bytes);
 };
 
+const attribute = (type: string, value: Uint8Array): Buffer => setOf(sequence(objectIdentifier(type), value));
+
+/** `CN=<commonName>` alone: our authorities. */
+const authorityName = (commonName: string): Buffer =>
+  sequence(attribute(objectIdentifiers.commonName, utf8String(commonName)));
+
+/** `serialNumber=<serialNumber>`, `CN=<serialNumber>:PN`; PN marks a pseudonym. */
+const userName = (serialNumber: string): Buffer =>
+  sequence(
+    attribute(objectIdentifiers.serialNumber, printableString(serialNumber)),
+    attribute(objectIdentifiers.commonName, utf8String(`${serialNumber}:PN`)),
+  );
+
 interface Request {
   readonly subject: Uint8Array;
   readonly publicKey: KeyObject;
@@ -90,20 +98,21 @@ interface Request {
     readonly keyIdentifier: Uint8Array;
     readonly privateKey: KeyObject;
   };
-  readonly validity: Validity;
+  readonly notBefore: Date;
+  readonly years: number;
   readonly extensions: readonly Uint8Array[];
 }
 
 const ecdsaWithSha256 = sequence(objectIdentifier(objectIdentifiers.ecdsaWithSha256));
 
-const write = ({ subject, publicKey, issuer, validity, extensions }: Request): Buffer => {
+const write = ({ subject, publicKey, issuer, notBefore, years, extensions }: Request): Buffer => {
   const publicKeyInfo = spki(publicKey);
   const body = sequence(
     context(0, smallInteger(2)),
     randomSerial(),
     ecdsaWithSha256,
     issuer.name,
-    sequence(time(validity.notBefore), time(validity.notAfter)),
+    sequence(time(notBefore), time(yearsAfter(notBefore, years))),
     subject,
     publicKeyInfo,
     context(
@@ -121,7 +130,7 @@ const write = ({ subject, publicKey, issuer, validity, extensions }: Request): B
   return sequence(body, ecdsaWithSha256, bitString(sign('sha256', body, issuer.privateKey)));
 };
 
-/** @throws When the authority's certificate is unreadable: it was written here, so that is a bug or a damaged store. */
+/** @throws When the authority's certificate is unreadable, by a bug or a damaged store. */
 const issuedBy = ({ certificate, privateKey }: Authority): Request['issuer'] => {
   const fields = readCertificate(certificate);
   if (fields?.subjectKeyIdentifier === undefined)
@@ -136,12 +145,13 @@ export const createRootCertificate = (privateKey: KeyObject, notBefore: Date): U
     subject: name,
     publicKey: privateKey,
     issuer: { name, keyIdentifier: keyIdentifier(spki(privateKey)), privateKey },
-    validity: { notBefore, notAfter: yearsAfter(notBefore, 20) },
+    notBefore,
+    years: 20,
     extensions: [authorityConstraints(), keyUsage('keyCertSign', 'crlSign')],
   });
 };
 
-/** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param privateKey Its own, EC P-256. */
+/** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param privateKey EC P-256. */
 export const createIssuingCertificate = (
   privateKey: KeyObject,
   root: Authority,
@@ -151,7 +161,8 @@ export const createIssuingCertificate = (
     subject: authorityName('Paraph Issuing CA'),
     publicKey: privateKey,
     issuer: issuedBy(root),
-    validity: { notBefore, notAfter: yearsAfter(notBefore, 10) },
+    notBefore,
+    years: 10,
     extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), clientAuth()],
   });
 
@@ -159,7 +170,7 @@ export const createIssuingCertificate = (
  * A user's certificate, 3 years, subject `serialNumber=<serialNumber>, CN=<serialNumber>:PN`.
  *
  * @param serialNumber `MIDCHE` and ten of A-Z0-9.
- * @param notBefore    More than three years ago gives a certificate that is over.
+ * @param notBefore    More than three years ago gives an expired certificate.
  */
 export const createUserCertificate = (
   { serialNumber, publicKey }: { readonly serialNumber: string; readonly publicKey: KeyObject },
@@ -170,7 +181,8 @@ export const createUserCertificate = (
     subject: userName(serialNumber),
     publicKey,
     issuer: issuedBy(issuing),
-    validity: { notBefore, notAfter: yearsAfter(notBefore, 3) },
+    notBefore,
+    years: 3,
     extensions: [keyUsage('digitalSignature'), clientAuth()],
   });
 
@@ -179,10 +191,8 @@ export const createUserCertificate = (
  * `cn=midcheo16p1o6e92:pn,serialnumber=midcheo16p1o6e92`.
  *
  * @throws When the bytes are not a certificate; callers pass certificates that were issued here.
- * Source: RFC 4514; recorded profile answers of the live service, which differ from the interface's "Base64 strings".
+ *   Source: RFC 4514; recorded profile answers of the live service, which differ from the
+ *   interface's "Base64 strings".
  */
-export const subjectDn = (certificate: Uint8Array): string => {
-  const fields = readCertificate(certificate);
-  if (fields === undefined) throw new Error('not a certificate');
-  return nameText(fields.subject);
-};
+export const subjectDn = (certificate: Uint8Array): string =>
+  new X509Certificate(certificate).subject.split('\n').toReversed().join(',').toLowerCase();

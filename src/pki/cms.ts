@@ -1,4 +1,5 @@
 import { hash, type KeyObject, sign } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
 import { readHeader } from './ber.ts';
 import { readCertificate } from './certificate-fields.ts';
@@ -20,13 +21,13 @@ import { randomBytesOf } from './random.ts';
 /**
  * A mobile signature: CMS SignedData over embedded content, by one signer.
  *
- * It is built without certificates. They are two thirds of the bytes and the same for every signature of a user, so
- * a transaction keeps the signature alone, and {@link attachCertificates} completes it when it is handed out. The
- * field is optional and unsigned (RFC 5652 5.1), so what was signed is the same either way.
+ * It is built without certificates. They are two thirds of the bytes and the same for all
+ * signatures of a user, so a transaction keeps the signature alone, and {@link attachCertificates}
+ * completes it for an answer. The field is optional and unsigned (RFC 5652 5.1).
  *
- * Signed attributes are the live service's three: content type, message digest and a nonce (PKCS #9
- * randomNonce). Like there, no signing time: it would be a claim of this machine's clock that nobody vouches for, and
- * the transaction has its own times.
+ * Signed attributes are those of the live service: content type, message digest and a nonce (PKCS
+ * #9 randomNonce). There is no signing time, because it would be an unproven claim of this
+ * machine's clock, and the transaction has its own times.
  *
  * Sources: RFC 5652 section 5, RFC 5754 section 3, RFC 5753 2.1.1, RFC 2985 5.3.4.
  */
@@ -40,43 +41,37 @@ const nonceType = objectIdentifier(id.randomNonce);
 const messageDigestType = objectIdentifier(id.messageDigest);
 const signedDataHead = Buffer.concat([version1, setOf(sha256)]);
 
-/** The RSA identifier is the key's own: every verifier must know it (RFC 5754 3.2), and it has NULL parameters. */
+/** RSA is named by the key's identifier, which all verifiers know, with NULL (RFC 5754 3.2). */
 const signatureAlgorithms: Readonly<Record<KeyAlgorithm, Uint8Array>> = {
   EC: sequence(objectIdentifier(id.ecdsaWithSha256)),
   RSA: sequence(objectIdentifier(id.rsaEncryption), nullValue()),
 };
 
-/** SignerInfo up to the signed attributes: all of it follows from the key. */
-const signerHead = ({ chain }: UserKey): Uint8Array => {
-  const fields = readCertificate(chain.certificates[0]);
-  if (fields === undefined) throw new Error("the user's certificate is unreadable");
-  return Buffer.concat([version1, sequence(fields.issuer.bytes, fields.serialNumber.bytes), sha256]);
-};
-
 // Keys are held by the custody's cache; an entry here goes when the key goes there.
 const signerHeads = new WeakMap<UserKey, Uint8Array>();
 
-const signerHeadOf = (key: UserKey): Uint8Array => {
+/** SignerInfo up to the signed attributes, which depends on the key alone. */
+const signerHead = (key: UserKey): Uint8Array => {
   const present = signerHeads.get(key);
   if (present !== undefined) return present;
-  const head = signerHead(key);
+  const fields = readCertificate(key.chain.certificates[0]);
+  if (fields === undefined) throw new Error("the user's certificate is unreadable");
+  const head = Buffer.concat([version1, sequence(fields.issuer.bytes, fields.serialNumber.bytes), sha256]);
   signerHeads.set(key, head);
   return head;
 };
 
 /** On the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
-const signInPool = (bytes: Uint8Array, key: KeyObject): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
-    sign('sha256', bytes, key, (error, signature) => (error ? reject(error) : resolve(signature)));
-  });
+const signInPool = promisify<string, Uint8Array, KeyObject, Uint8Array>(sign);
 
 /**
  * Signs content with a user's key.
  *
- * @param nonce 8 to 30 bytes; 16 random ones by default. Within these bounds the three attributes are in DER order
- * as they stand.
- * @returns A DER ContentInfo with SignedData version 1, SHA-256, `id-data` content embedded, one SignerInfo by issuer
- * and serial number, ecdsa-with-SHA256 or RSA PKCS #1 v1.5, and **no certificates**.
+ * @param nonce 8 to 30 bytes, so that the three attributes are in DER order; 16 random ones by
+ *   default.
+ * @returns A DER ContentInfo with SignedData version 1, SHA-256, `id-data` content embedded, one
+ *   SignerInfo by issuer and serial number, ecdsa-with-SHA256 or RSA PKCS #1 v1.5, and **no
+ *   certificates**.
  * @throws RangeError For a nonce out of bounds.
  */
 export const signCms = async ({
@@ -95,15 +90,15 @@ export const signCms = async ({
     sequence(nonceType, encode(tags.set, octetString(nonce))),
     sequence(messageDigestType, encode(tags.set, octetString(hash('sha256', content, 'buffer')))),
   );
-  // A P-256 signature is quicker than the way to the pool and back.
+  // A P-256 signature takes less time than the way to the pool and back.
   const signature =
     key.algorithm === 'EC'
       ? sign('sha256', attributes, key.privateKey)
-      : await signInPool(attributes, key.privateKey);
+      : await signInPool('sha256', attributes, key.privateKey);
   // RFC 5652 5.4: what is signed has the tag of a SET OF, what is written the tag [0].
   attributes[0] = tags.context(0);
   const signerInfo = sequence(
-    signerHeadOf(key),
+    signerHead(key),
     attributes,
     signatureAlgorithms[key.algorithm],
     octetString(signature),
@@ -120,12 +115,14 @@ const unfit = (): Error => new Error('certificates fit only into a DER CMS Signe
 /**
  * Puts certificates into a signature that has none, in the order given.
  *
- * CertificateSet is a SET OF, which DER would sort. The order user, issuing authority, root is kept: validators in
- * use walk the certificates as encoded, and CMS at large is BER, where a SET OF has any order (RFC 5652 section 1).
+ * CertificateSet is a SET OF, which DER would sort. The order user, issuing authority, root is
+ * kept, because validators walk the certificates as encoded, and CMS is BER, where a SET OF has any
+ * order (RFC 5652 section 1).
  *
  * @param cms          SignedData of {@link signCms} or any other with definite lengths.
  * @param certificates DER.
- * @throws When there are certificates already or the bytes are something else: they come from our own storage.
+ * @throws When there are certificates already or the bytes are something else: they come from our
+ *   own storage.
  */
 export const attachCertificates = (cms: Uint8Array, certificates: readonly Uint8Array[]): Uint8Array => {
   /** Start and end of a value's content; six of them are all that is read. */

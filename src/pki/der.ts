@@ -1,11 +1,10 @@
 /**
- * Writes DER: each function returns the finished bytes of one value, and values are put together by passing them on.
+ * Writes DER: each function returns the finished bytes of one value, composed of the bytes of
+ * others.
  *
- * A signature is a few dozen small values around one digest. Building an object tree for it and walking the tree
- * costs twenty times what the P-256 signature inside costs, so there is no tree: lengths are summed, one buffer is
- * allocated, parts are copied. What does not change between two signatures is encoded once and passed in as a part.
- *
- * Reading is a matter of its own (`ber.ts`): what is written here is always DER, what is read need not be.
+ * A signature is a few dozen small values around one digest. An object tree for it would cost
+ * twenty times what the P-256 signature costs, so there is none, and values that never change are
+ * encoded once. What is written is always DER; what is read need not be (ber.ts).
  *
  * Source: ITU-T X.690 sections 8 and 10.
  */
@@ -32,11 +31,7 @@ export const tags = {
 const lengthOctets = (length: number): number =>
   length < 0x80 ? 1 : length < 0x100 ? 2 : length < 0x1_0000 ? 3 : length < 0x100_0000 ? 4 : 5;
 
-/**
- * One value: tag, definite length in its shortest form, and the parts one after the other.
- *
- * @param tag  One identifier octet, see {@link tags}.
- */
+/** One value: an identifier octet (see {@link tags}), the shortest length, and the parts. */
 export const encode = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -65,10 +60,10 @@ export const setOf = (...members: readonly Uint8Array[]): Buffer =>
 
 export const boolean = (value: boolean): Buffer => encode(tags.boolean, Buffer.of(value ? 0xff : 0));
 
-/** @param value 0 to 127: versions and path lengths; larger numbers are serials and go through {@link integer}. */
+/** @param value 0 to 127; larger numbers go through {@link integer}. */
 export const smallInteger = (value: number): Buffer => encode(tags.integer, Buffer.of(value & 0x7f));
 
-/** @param bytes Two's complement, big-endian, in its shortest form; the caller has taken care of the sign. */
+/** @param bytes Two's complement, big-endian, in its shortest form. */
 export const integer = (bytes: Uint8Array): Buffer => encode(tags.integer, bytes);
 
 export const octetString = (bytes: Uint8Array): Buffer => encode(tags.octetString, bytes);
@@ -76,11 +71,7 @@ export const octetString = (bytes: Uint8Array): Buffer => encode(tags.octetStrin
 /** Whole octets, no unused bits: signatures and public keys. */
 export const bitString = (bytes: Uint8Array): Buffer => encode(tags.bitString, Buffer.of(0), bytes);
 
-/**
- * A BIT STRING whose bits have names (X.690 11.2.2: trailing zero bits are cut off).
- *
- * @param bits Positions that are set, 0 to 7; at least one.
- */
+/** A BIT STRING without trailing zero bits (X.690 11.2.2). @param bits Set positions, 0 to 7. */
 export const namedBits = (...bits: readonly number[]): Buffer => {
   const octet = bits.reduce((sum, bit) => sum | (0x80 >> bit), 0);
   return encode(tags.bitString, Buffer.of(7 - Math.max(...bits), octet));
@@ -104,7 +95,7 @@ export const utf8String = (text: string): Buffer => encode(tags.utf8String, Buff
 export const printableString = (text: string): Buffer =>
   encode(tags.printableString, Buffer.from(text, 'ascii'));
 
-/** UTCTime to the end of 2049, GeneralizedTime after it (RFC 5280 4.1.2.5); milliseconds are dropped. */
+/** UTCTime until 2049, then GeneralizedTime (RFC 5280 4.1.2.5); milliseconds are dropped. */
 export const time = (instant: Date): Buffer => {
   const digits = instant.toISOString().replace(/\.\d+Z$|[-:T]/g, '');
   return instant.getUTCFullYear() < 2050
@@ -112,6 +103,6 @@ export const time = (instant: Date): Buffer => {
     : encode(tags.generalizedTime, Buffer.from(`${digits}Z`));
 };
 
-/** `[number] EXPLICIT`, and the shape of `[number] IMPLICIT` over members that are already encoded. */
+/** `[number] EXPLICIT`, also `[number] IMPLICIT` over members that are encoded already. */
 export const context = (number: number, ...parts: readonly Uint8Array[]): Buffer =>
   encode(tags.context(number), ...parts);

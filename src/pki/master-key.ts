@@ -3,13 +3,14 @@ import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * The master key: 32 bytes under which every private key in the store is encrypted.
+ * The master key: 32 bytes that encrypt every private key in the store.
  *
- * Production hands it in; a fresh clone makes its own in a file. Several processes may start at once on that file, so
- * it is written aside and linked into place: the first link wins, nobody ever reads half a key, and none is lost.
+ * Operators hand it in; a fresh clone makes its own in a file. Several processes may start at once
+ * on that file, so it is written aside and linked into place: the first link wins, and no process
+ * ever reads half a key.
  *
- * Before the key stands there, so does a mark that it is new. Whoever has encrypted something under the key removes the mark; a
- * key file without one counts as used.
+ * Before the key file appears, a mark says that the key is unused. It is removed when something has
+ * been encrypted; a key file without a mark counts as used.
  */
 
 export const masterKeyFileIn = (dataDirectory: string): string => join(dataDirectory, 'master.key');
@@ -17,7 +18,7 @@ export const unusedMarkOf = (filePath: string): string => `${filePath}.unused`;
 
 const parse = (text: string, origin: string): Uint8Array => {
   const bytes = Buffer.from(text, 'base64url');
-  // Comparing the round trip refuses foreign characters, padding and stray bits, which Buffer.from passes over.
+  // Buffer.from ignores foreign characters, padding and stray bits; comparing the result does not.
   if (bytes.length !== 32 || bytes.toString('base64url') !== text)
     throw new Error(`the master key in ${origin} is not base64url text of 32 bytes (43 characters)`);
   return bytes;
@@ -33,7 +34,7 @@ const readKeyFile = async (filePath: string): Promise<Uint8Array | undefined> =>
   });
   if (file === undefined) return undefined;
   try {
-    // Asked of the open file, so that it is the mode of what is read.
+    // The mode of the open file, which is the one that is read.
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0)
       throw new Error(`the master key file ${filePath} is open to other users: chmod 600 it, or replace it`);
@@ -50,7 +51,7 @@ const createKeyFile = async (filePath: string): Promise<void> => {
     const draft = await open(draftPath, 'wx', 0o600);
     try {
       await draft.writeFile(`${randomBytes(32).toString('base64url')}\n`);
-      // Keys are encrypted under it from now on; it must not be empty after a power cut.
+      // It must not be empty after a power cut: keys are encrypted under it from now on.
       await draft.sync();
     } finally {
       await draft.close();
@@ -66,7 +67,8 @@ const createKeyFile = async (filePath: string): Promise<void> => {
 };
 
 /**
- * The master key, from the environment's value or else from the file, which is created at the first start.
+ * The master key, from the environment's value or else from the file, which is created at the first
+ * start.
  *
  * @param environmentValue Base64url of 32 bytes; an empty text is a mistake, not an absent value.
  * @param filePath         Mode 0600; its folder is created with 0700.

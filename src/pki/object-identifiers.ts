@@ -1,7 +1,9 @@
 /**
- * The object identifiers that certificates and signatures here are made of, and those that a verifier accepts.
+ * The object identifiers that certificates and signatures here are made of, and those that a
+ * verifier accepts.
  *
- * Sources: RFC 5280 (names, extensions), RFC 5480 and 8017 (keys), RFC 5652 and 5754 (CMS), RFC 2985 (randomNonce).
+ * Sources: RFC 5280 (names, extensions), RFC 5480 and 8017 (keys), RFC 5652 and 5754 (CMS), RFC
+ * 2985 (randomNonce).
  */
 export const objectIdentifiers = {
   data: '1.2.840.113549.1.7.1',
@@ -31,21 +33,3 @@ export const objectIdentifiers = {
   extendedKeyUsage: '2.5.29.37',
   clientAuth: '1.3.6.1.5.5.7.3.2',
 } as const;
-
-/** Short names of RFC 4514 section 3 and of the live service's texts; any other type is written as its number. */
-export const attributeShortNames: ReadonlyMap<string, string> = new Map([
-  ['2.5.4.3', 'cn'],
-  ['2.5.4.4', 'sn'],
-  ['2.5.4.5', 'serialnumber'],
-  ['2.5.4.6', 'c'],
-  ['2.5.4.7', 'l'],
-  ['2.5.4.8', 'st'],
-  ['2.5.4.9', 'street'],
-  ['2.5.4.10', 'o'],
-  ['2.5.4.11', 'ou'],
-  ['2.5.4.12', 'title'],
-  ['2.5.4.42', 'givenname'],
-  ['2.5.4.97', 'organizationidentifier'],
-  ['0.9.2342.19200300.100.1.1', 'uid'],
-  ['0.9.2342.19200300.100.1.25', 'dc'],
-]);

@@ -1,16 +1,10 @@
-/**
- * Random bytes, drawn from the system in bulk: a call for each handful costs several times what the bytes do.
- */
+/** Random bytes, read from the system in bulk, because each call costs more than the bytes. */
 import { randomFillSync } from 'node:crypto';
 
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/**
- * Cryptographically strong random bytes. None is handed out twice, and none stays behind.
- *
- * @param length At most 4096.
- */
+/** Cryptographically strong random bytes, kept nowhere else. @param length At most 4096. */
 export const randomBytesOf = (length: number): Buffer => {
   if (length > pool.length) throw new RangeError(`at most ${pool.length} random bytes at once`);
   if (used + length > pool.length) {

@@ -1,11 +1,11 @@
 import { CompactEncrypt, compactDecrypt, errors } from 'jose';
 
 /**
- * What the store may see of a secret: a compact JWE under the master key, direct encryption with A256GCM.
+ * Secrets in the store: each a compact JWE under the master key, direct encryption with A256GCM.
  *
- * The protected header is authenticated together with the content. It names the record (`kid`), so that one user's
- * record put in the place of another's is noticed, and the certificate that goes with a key (`x5t#S256`), so that
- * the certificate beside it, which is stored in clear, cannot be exchanged either.
+ * The protected header is authenticated with the content. It names the record (`kid`), so that one
+ * user's record cannot stand for another's, and the certificate of a key (`x5t#S256`), so that the
+ * certificate beside it, stored in clear, cannot be exchanged.
  *
  * Sources: RFC 7516, RFC 7517 section 7, RFC 7518 4.5 and 5.3.
  */
@@ -16,24 +16,15 @@ interface Sealed {
   readonly certificateThumbprint?: string | undefined;
 }
 
-export interface Sealer {
-  seal(record: Sealed): Promise<string>;
-  /**
-   * @throws An Error that names the master key when it does not open the record, or that calls the record foreign
-   * when it was sealed for another name.
-   */
-  open(name: string, jwe: string): Promise<Sealed>;
-}
-
-/** Records are called after the numbers of their owners, which belong into no error text. */
+/** A record's name without the number of its owner, which no error text may hold. */
 export const recordKind = (name: string): string =>
   name.startsWith('ca:') ? name : name.replace(/:.*$/s, '');
 
 /** @param masterKey 32 bytes. */
-export const createSealer = (masterKey: Uint8Array): Sealer => {
+export const createSealer = (masterKey: Uint8Array) => {
   if (masterKey.length !== 32) throw new TypeError('the master key must have 32 bytes');
   return {
-    seal: ({ name, payload, certificateThumbprint }) =>
+    seal: ({ name, payload, certificateThumbprint }: Sealed): Promise<string> =>
       new CompactEncrypt(Buffer.from(JSON.stringify(payload)))
         .setProtectedHeader({
           alg: 'dir',
@@ -42,7 +33,8 @@ export const createSealer = (masterKey: Uint8Array): Sealer => {
           ...(certificateThumbprint === undefined ? {} : { 'x5t#S256': certificateThumbprint }),
         })
         .encrypt(masterKey),
-    open: async (name, jwe) => {
+    /** @throws When the master key does not open it, or it was sealed for another name. */
+    open: async (name: string, jwe: string): Promise<Sealed> => {
       const opened = await compactDecrypt(jwe, masterKey, {
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],

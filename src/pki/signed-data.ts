@@ -1,24 +1,18 @@
+/**
+ * Reads a CMS signature, without judging it.
+ *
+ * Only the form of mobile signatures is read: SignedData version 1, signers named by issuer and
+ * serial number, signed attributes present. Version 1 follows from `id-data` content and from that
+ * way of naming (RFC 5652 5.1, 5.3).
+ *
+ * Source: RFC 5652 section 5.
+ */
 import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
-/**
- * Takes a CMS signature apart, without judging it.
- *
- * Only the form that mobile signatures have is read: SignedData version 1, signers named by issuer and serial number,
- * signed attributes present. Version 1 follows from `id-data` content and that way of naming (RFC 5652 5.1, 5.3).
- *
- * Source: RFC 5652 section 5.
- */
-export interface SignedData {
-  readonly digestAlgorithms: readonly Element[];
-  readonly encapsulated: Element;
-  readonly certificates: readonly Element[];
-  readonly signers: readonly Element[];
-}
-
 /** @returns Undefined for anything that is not one ContentInfo with a SignedData of version 1. */
-export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
+export const readSignedData = (cms: Uint8Array) => {
   const contentInfo = readElement(cms);
   if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
   if (dotted(contentInfo.children[0]) !== objectIdentifiers.signedData) return undefined;
@@ -26,7 +20,7 @@ export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
   const digestAlgorithms = member(signedData, 1, tags.set);
   const encapsulated = member(signedData, 2, tags.sequence);
   const certificates = member(signedData, 3, tags.context(0));
-  // Revocation lists may be there; they are not looked at.
+  // Revocation lists are ignored.
   const lists = member(signedData, certificates === undefined ? 3 : 4, tags.context(1));
   const place = 3 + [certificates, lists].filter((field) => field !== undefined).length;
   const signers = member(signedData, place, tags.set);
@@ -41,17 +35,8 @@ export const readSignedData = (cms: Uint8Array): SignedData | undefined => {
   };
 };
 
-export interface SignerInfo {
-  readonly issuer: Element;
-  readonly serialNumber: Element;
-  readonly digestAlgorithm: Element;
-  readonly attributes: Element;
-  readonly signatureAlgorithm: Element;
-  readonly signature: Uint8Array;
-}
-
 /** @returns Undefined for another form of SignerInfo. */
-export const readSignerInfo = (element: Element): SignerInfo | undefined => {
+export const readSignerInfo = (element: Element) => {
   const [version, identifier, digestAlgorithm, attributes, signatureAlgorithm, value, unsigned, ...more] =
     element.children;
   const issuer = member(identifier, 0, tags.sequence);
@@ -74,8 +59,10 @@ export const readSignerInfo = (element: Element): SignerInfo | undefined => {
     : undefined;
 };
 
+export type SignerInfo = NonNullable<ReturnType<typeof readSignerInfo>>;
+
 /** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
-export const algorithmOf = (element: Element): string | undefined => {
+export const readAlgorithm = (element: Element): string | undefined => {
   const [type, parameters, ...more] = element.children;
   const isPlain =
     parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0);

@@ -1,20 +1,20 @@
 import { hash, type KeyObject, verify } from 'node:crypto';
 import { dotted, member, octets } from './ber.ts';
+import { onlyAttribute } from './certificate-fields.ts';
 import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
 import { tags } from './der.ts';
-import { onlyAttribute } from './distinguished-name.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
-import { algorithmOf, onlyValue, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
+import { onlyValue, readAlgorithm, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
 
 /**
  * Verifies a mobile signature: that this user signed exactly these bytes.
  *
- * CMS leaves a signer many ways to say little: no content, no signed attributes, several signers, content of another
- * type, an algorithm of its choice. Each of them has been an attack on some verifier, and no signature of this
- * service or of the live one needs them, so everything but the one form is refused: embedded `id-data`, one signer,
- * signed attributes, SHA-256.
+ * CMS allows signatures that prove little: without content, without signed attributes, by several
+ * signers, over another type of content, with any algorithm. Each has been an attack on some
+ * verifier, and neither this service nor the live one needs them. So only one form is accepted:
+ * embedded `id-data`, one signer, signed attributes, SHA-256.
  *
- * The chain is checked before the signature, so that no work is done with a stranger's key.
+ * The chain is checked before the signature, so that no work is done with an untrusted key.
  *
  * Sources: RFC 5652 section 5, RFC 5753, RFC 5754; interface section 2.1 (MSS_Signature).
  */
@@ -33,7 +33,7 @@ type VerificationFailure =
   | PathFailure;
 
 interface Signer {
-  /** Of the subject, `MIDCHE…`: who signed. Not the certificate's own number. */
+  /** Of the subject, `MIDCHE…`; not the certificate's own number. */
   readonly serialNumber: string;
   readonly commonName: string;
   /** DER. */
@@ -53,7 +53,7 @@ const refused = (failure: VerificationFailure): Verification => ({ ok: false, ..
 const malformed = (part: string): Verification => refused({ reason: 'MALFORMED', part });
 
 const id = objectIdentifiers;
-// Enough for any chain, and a bound for what a hostile signature can make us open.
+// Enough for any chain, and a bound on the work for a hostile signature.
 const maxCertificates = 10;
 
 const signatureFits = (algorithm: string | undefined, key: KeyObject): boolean =>
@@ -85,13 +85,13 @@ const verified = ({ der, fields }: Certificate, nonce: Uint8Array | undefined): 
 /**
  * Verifies a CMS signature against the data that was to be signed.
  *
- * Whoever relies on it should go on to compare `signer.serialNumber` with the user it expects: a valid signature of
- * somebody else is valid.
+ * Compare `signer.serialNumber` with the expected user afterwards: the signature of another user is
+ * valid, too.
  *
  * @param cms          The decoded `Base64Signature`, DER or BER, from anywhere.
  * @param expectedData What was sent as DataToBeSigned; text is taken as UTF-8.
- * @param options      `trust`: certificates (DER) that end a chain. `at`: the time at which certificates must be
- * valid, by default now.
+ * @param options      `trust`: certificates (DER) that end a chain. `at`: when certificates must be
+ *                     valid, by default now.
  * @returns The signer, or the first reason to refuse. Never throws for anything in `cms`.
  * @throws When a certificate of `trust` is unreadable: that is the caller's configuration.
  */
@@ -114,7 +114,7 @@ export const verifySignature = (
     return refused({ reason: 'NOT_ONE_SIGNER', signers: signers.length });
   const signerInfo = readSignerInfo(signerElement);
   if (signerInfo === undefined) return malformed('SignerInfo');
-  if (![...digestAlgorithms, signerInfo.digestAlgorithm].every((each) => algorithmOf(each) === id.sha256))
+  if (![...digestAlgorithms, signerInfo.digestAlgorithm].every((each) => readAlgorithm(each) === id.sha256))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
 
   if (dotted(encapsulated.children[0]) !== id.data || encapsulated.children.length > 2)
@@ -133,7 +133,7 @@ export const verifySignature = (
       equal(fields.serialNumber.bytes, signerInfo.serialNumber.bytes),
   );
   if (signer === undefined) return refused({ reason: 'NO_SIGNER_CERTIFICATE' });
-  if (!signatureFits(algorithmOf(signerInfo.signatureAlgorithm), signer.publicKey))
+  if (!signatureFits(readAlgorithm(signerInfo.signatureAlgorithm), signer.publicKey))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
   const failure = checkPath(signer, opened, anchors, at);
   if (failure !== undefined) return refused(failure);

@@ -21,7 +21,7 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';

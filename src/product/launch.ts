@@ -19,7 +19,7 @@ import type { Environment } from '../environment.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { createLogger, createStepLog } from '../logger.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';

@@ -18,7 +18,7 @@ const recordSchema = z.object({ certificate: z.base64() });
 const chainsCached = 10_000;
 
 export const createCertificateStore = (redis: RedisClient, prefix: string): CertificateStore => {
-  const chains = createBoundedCache<CertificateChain | undefined>(chainsCached);
+  const chains = createBoundedCache<Promise<CertificateChain | undefined>>(chainsCached);
   const get = (name: string): Promise<string | null> => redis.get(`${prefix}:custody:${name}`);
 
   const certificateOf = async (name: string): Promise<Uint8Array> => {

@@ -1,38 +1,23 @@
 /**
- * What time it is by the clock of Redis.
+ * The time by the clock of Redis, which all processes of a service share.
  *
- * Redis is what all processes of a service have in common, so what several of them must agree on is said in its time. A
- * process's own clock may be wrong, and may be set while it runs; so the difference is kept to the monotonic clock, which
- * only goes on. Redis is asked when a connection is ready, every second until it answers, every minute from then on, and
- * when somebody has a reason to doubt.
+ * A process's own clock may be wrong, and may be set while it runs; so this keeps the difference to
+ * the monotonic clock. It asks Redis when a connection is ready, every second until Redis answers,
+ * every minute afterwards, and on demand.
  */
 import { Cluster, type Redis, ReplyError } from 'ioredis';
-
-export interface RedisClock {
-  /** Milliseconds since the epoch by the clock of Redis; by the process's own until Redis has told it. */
-  now(): number;
-  /** The same by the clock of one node of a cluster, or else of the node that told it last; undefined until one has. */
-  nowAt(node: Redis): number | undefined;
-  /** How far the process's clock is ahead of that of Redis: of the node that differs most. Undefined until one has told. */
-  offsetMs(): number | undefined;
-  /** Asks again. What cannot be had stays as it was. */
-  refresh(): Promise<void>;
-  /** Resolves when Redis has told its time for the first time, or has refused to. */
-  readonly asked: Promise<void>;
-}
 
 const refreshEveryMs = 60_000;
 const retryAfterMs = 1000;
 
-/** Half the round trip is how wrong a reading may be: one that took longer is repeated. */
+/** A reading may be wrong by half its round trip: one that took longer than this is repeated. */
 const quickMs = 20;
-const readings = 3;
+const maxReadings = 3;
 
 /** @param wall The process's own clock, milliseconds since the epoch. */
-export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now): RedisClock => {
-  /** What is to be added to the monotonic clock. */
+export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now) => {
+  /** What to add to the monotonic clock, for each node. */
   const differences = new Map<Redis, number>();
-  /** Whether there was an answer. */
   const looking = new Map<Redis, Promise<boolean>>();
   let last: number | undefined;
   let answered: () => void = () => undefined;
@@ -40,7 +25,7 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
     answered = resolve;
   });
 
-  /** What is known may be better than a slow reading: it stays unless it lies outside of what the reading allows. */
+  /** Keeps a known difference unless a reading contradicts it: it may come from a quicker one. */
   const learn = (node: Redis, difference: number, errorMs: number): void => {
     const known = differences.get(node);
     last = known !== undefined && Math.abs(known - difference) <= errorMs ? known : difference;
@@ -50,7 +35,7 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
 
   const read = async (node: Redis): Promise<void> => {
     let best = Number.POSITIVE_INFINITY;
-    for (let count = 0; count < readings && best > quickMs; count += 1) {
+    for (let count = 0; count < maxReadings && best > quickMs; count += 1) {
       const askedAt = performance.now();
       const [seconds, microseconds] = await node.time();
       const roundTripMs = performance.now() - askedAt;
@@ -61,20 +46,22 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
     }
   };
 
+  /** @returns Whether Redis answered. A refusal, for want of rights, is an answer. */
+  const tryRead = async (node: Redis): Promise<boolean> => {
+    try {
+      await read(node);
+      return true;
+    } catch (error) {
+      const isAnswer = error instanceof ReplyError;
+      if (isAnswer) answered();
+      return isAnswer;
+    } finally {
+      looking.delete(node);
+    }
+  };
+
   const look = (node: Redis): Promise<boolean> => {
-    const begun =
-      looking.get(node) ??
-      read(node)
-        .then(
-          () => true,
-          (error) => {
-            // What is known stays. A refusal (the user's rights) is an answer as well.
-            const isAnswer = error instanceof ReplyError;
-            if (isAnswer) answered();
-            return isAnswer;
-          },
-        )
-        .finally(() => looking.delete(node));
+    const begun = looking.get(node) ?? tryRead(node);
     looking.set(node, begun);
     return begun;
   };
@@ -108,21 +95,27 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
   } else follow(redis);
 
   return {
+    /** Resolves when Redis has told its time for the first time, or has refused to. */
     asked,
-    now: () => (last === undefined ? wall() : performance.now() + last),
-    nowAt: (node) => {
+    /** Milliseconds since the epoch; by the process's own clock until Redis has told its time. */
+    now: (): number => (last === undefined ? wall() : performance.now() + last),
+    /** By the clock of one node, or else of the node that answered last; undefined before. */
+    nowAt: (node: Redis): number | undefined => {
       const difference = differences.get(node) ?? last;
       return difference === undefined ? undefined : performance.now() + difference;
     },
-    offsetMs: () => {
+    /** How far this process is ahead of the node that differs most; undefined before an answer. */
+    offsetMs: (): number | undefined => {
       const ahead = wall() - performance.now();
       const offsets = [...differences.values()].map((difference) => ahead - difference);
-      const [most] = offsets.sort((one, other) => Math.abs(other) - Math.abs(one));
-      return most;
+      return offsets.sort((one, other) => Math.abs(other) - Math.abs(one))[0];
     },
-    refresh: async () => {
+    /** Asks again. Nodes that do not answer keep what is known. */
+    refresh: async (): Promise<void> => {
       const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
       await Promise.all(nodes.filter(({ status }) => status === 'ready').map(look));
     },
   };
 };
+
+export type RedisClock = ReturnType<typeof createRedisClock>;

@@ -1,23 +1,23 @@
 /**
- * Adding a job, and running one again, up to a time: Redis does not take in what arrives later.
+ * Adding a job, and running one again, until a time: Redis refuses what arrives later.
  *
- * Whoever waits is told after a while that a request has failed. Its bytes may still be on the way then, in a socket or a
- * proxy, and what they ask for must not happen any more: a phone would ring for something that was given up. So these
- * scripts of BullMQ are given one more argument, the time until which they count, and begin with a look at the clock of
- * Redis. It costs no round trip.
+ * A caller is told after a while that its request has failed. Its bytes may still be on the way, in
+ * a socket or a proxy, and must have no effect any more: a phone would ring for a request that was
+ * given up. So these scripts of BullMQ get one more argument, the time until which they count, and
+ * begin with a look at the clock of Redis. It costs no round trip.
  *
- * The time is said twice. Whoever issues a command writes it by the monotonic clock of the process; when the command goes
- * out, it is translated into the time of the node that it goes to, each time that it does.
+ * A command is issued with a time by the monotonic clock of the process. Each time that it is sent,
+ * that is translated into the time of the receiving node.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
 import type { RedisClock } from './clock.ts';
-import { settlesWithin } from './patience.ts';
+import { settlesWithin } from './timeout.ts';
 
-/** As BullMQ names them, before the colon and its version. Ours that build on one of them are named after it, too. */
+/** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];
 
-/** BullMQ's scripts read their arguments by number, so one more at the end is none of theirs. */
+/** BullMQ's scripts read their arguments by number, so they ignore one more at the end. */
 const check = `do
   local notAfter = tonumber(ARGV[#ARGV])
   local time = notAfter and redis.call('TIME')
@@ -29,18 +29,18 @@ end
 
 const isLate = (error: unknown): boolean => error instanceof Error && error.message.startsWith('LATE ');
 
-/** Refusals of commands that went out once, so nothing of them was taken in before. */
+/** Refusals of commands that were sent once, so no earlier copy can have been accepted. */
 const refusals = new WeakSet<Error>();
 
-/** Whether an error says for certain that Redis has not taken in what was to be added. */
+/** Whether an error proves that Redis has not accepted what was to be added. */
 export const isNotTakenIn = (error: unknown): boolean => error instanceof Error && refusals.has(error);
 
-/** Nobody else can write an argument that begins like this. */
+/** No other argument begins like this. */
 const mark = `not after ${randomUUID()} `;
 
 /**
- * Has the scripts checked that are defined on the client from now on, and gives each call `lifetimeMs`. The first ones wait
- * until Redis has told its time.
+ * Adds the check to the scripts that are defined on the client from now on, and gives each call
+ * `lifetimeMs`. Calls wait until Redis has told its time once.
  */
 export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetimeMs: number): void => {
   let asked = false;
@@ -55,7 +55,7 @@ export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetim
     }
     define(name, { ...definition, lua: `${check}${definition.lua}` });
     const run = Reflect.get(client, name) as (...given: readonly unknown[]) => unknown;
-    // A pipeline takes it over and calls it as its own.
+    // A pipeline calls it as its own method.
     Reflect.set(client, name, function (this: unknown, given: readonly unknown[]) {
       const limited = [...given, `${mark}${performance.now() + lifetimeMs}`];
       if (asked || this !== client) return run.call(this, limited);
@@ -67,15 +67,12 @@ export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetim
   };
 };
 
-/** By the monotonic clock: until when commands count that have been translated. */
+/** Until when translated commands count, by the monotonic clock. */
 const until = new WeakMap<Command, number>();
-/** Went to a node before, which may have taken them in. */
+/** Commands that were sent to a node before, which may have accepted them. */
 const repeated = new WeakSet<Command>();
 
-/**
- * Call whenever a command is about to go to a node. While no node has told its time, a command counts for as long as it
- * takes.
- */
+/** Call before a command is sent. While no node has told its time, it counts without limit. */
 export const translateNotAfter = (command: Command, node: Redis, clock: RedisClock): void => {
   if (command.name !== 'evalsha' && command.name !== 'eval') return;
   const { args } = command;
@@ -85,7 +82,7 @@ export const translateNotAfter = (command: Command, node: Redis, clock: RedisClo
     command.promise.catch((error) => {
       if (!isLate(error)) return;
       if (!repeated.has(command)) refusals.add(error);
-      // In time by all that is known here: then what is known is wrong.
+      // It was sent in time by what is known here, so that is wrong.
       void clock.refresh();
     });
   } else if (until.has(command)) repeated.add(command);

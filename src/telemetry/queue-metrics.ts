@@ -14,7 +14,7 @@
  */
 import { Gauge, type Registry } from 'prom-client';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import type { QueueAt, Shard } from '../transactions/shards.ts';
 import { prefix } from './registry.ts';
 

@@ -6,7 +6,7 @@
  * cheerfully as any. What is said about a failure is one of our own sentences, since Redis names users, addresses and keys.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { shardPrefix } from '../transactions/contract.ts';
 
 export interface RedisTrouble {

@@ -12,7 +12,7 @@
 
 import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import type { Shard } from './shards.ts';
 

@@ -8,7 +8,7 @@ import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } 
 import { addFairly } from '../engine/redis/fair-adding.ts';
 import { createJobHome, type JobHome } from '../engine/redis/job-home.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
 
 export const callbackQueueName = 'callbacks';

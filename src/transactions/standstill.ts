@@ -5,7 +5,7 @@
  * taken, however many jobs there are and whatever those that died hold in their hands.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/patience.ts';
+import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import type { Shard } from './shards.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createFollower, type Follower, type StepResult } from '../../src/history/follower.ts';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
-import { walk } from '../../src/history/walk.ts';
+import { scanQueues } from '../../src/history/scan-queues.ts';
 import { testRedis } from '../support/redis.ts';
 import { dayMs, type Stage, startStage } from './stage.ts';
 
@@ -150,7 +150,7 @@ describe('a gap in the events', () => {
   });
 });
 
-describe('a walk through the queue', () => {
+describe('a scan of the queues', () => {
   it('finds what the fair order puts ahead meanwhile', async () => {
     stage = await startStage(test);
     const keys = shardKeys(stage.prefix, 0);
@@ -158,7 +158,7 @@ describe('a walk through the queue', () => {
     await stage.redis.zadd(parked, 1, 'parked');
     const found: string[] = [];
     let looks = 0;
-    for await (const ids of walk(stage.redis, keys, { signatures: 0 })) {
+    for await (const ids of scanQueues(stage.redis, keys, { signatures: 0 })) {
       found.push(...ids);
       looks += 1;
       // Completed, failed and `wait` have been read.

@@ -18,7 +18,7 @@ interface Indexed extends Stage {
   readonly store: IndexStore;
 }
 
-/** With three transactions in the index, and nobody who follows. */
+/** With three transactions in the index, and no process that follows. */
 const begin = async (now: () => number = Date.now): Promise<Indexed> => {
   stage = await startStage(test, { now });
   const indexer = stage.indexer();

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { readEntries } from '../../src/history/jobs.ts';
 import { shardKeys } from '../../src/history/keys.ts';
-import { takeIn } from '../../src/history/take-in.ts';
 import { type Change, createWatch } from '../../src/history/watch.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
@@ -143,7 +142,7 @@ describe('the indexer', () => {
   it('is taken over from when its process dies', async () => {
     const { submit, redis } = await begin();
     const { lease } = shardKeys(stage.prefix, 0);
-    await redis.set(lease, 'somebody who died', 'PX', 400);
+    await redis.set(lease, 'a process that died', 'PX', 400);
     const indexer = stage.indexer({ leaseMs: 300 });
     await submit({ apTransId: 'A' });
     await delay(100);
@@ -219,7 +218,7 @@ describe('the indexer', () => {
     expect(await stage.redis.hlen(shardKeys(stage.prefix, 0).generation(1).at)).toBe(0);
   });
 
-  it('lists jobs that nobody can read, whatever they hold', async () => {
+  it('lists jobs that cannot be read, whatever they hold', async () => {
     const { queues, history } = await begin();
     const indexer = stage.indexer();
     const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff';
@@ -236,15 +235,16 @@ describe('the indexer', () => {
     ]);
   });
 
-  it('tells who watches what has changed, from the moment on when they begin, and nothing older', async () => {
+  it('tells a watcher what changes after it has begun, and nothing older', async () => {
     const { redis, submit, history } = await begin();
     const indexer = stage.indexer();
     await submit();
     await indexer.idle();
     const heard: string[] = [];
     const stop = history.watch((change) => heard.push(...(change.kind === 'ids' ? change.ids : ['many'])));
-    // On one connection answers come in order: when this is answered, it is settled where the changes begin. What is
-    // indexed before may be missed by who watches, and is then in the list that they read.
+    // On one connection answers come in order: when this is answered, it is settled where the
+    // changes begin. What is indexed before may be missed by a watcher, and is then in the list
+    // that it reads.
     await redis.ping();
     const id = await submit();
     await vi.waitFor(() => expect(heard).toContain(id), { timeout: 5000 });
@@ -252,7 +252,7 @@ describe('the indexer', () => {
     stop();
   });
 
-  it('tells who watches that anything may have changed when it could not be learnt where to begin', async () => {
+  it('tells a watcher that anything may have changed when the end of the changes is not known', async () => {
     const { redis, prefix } = await begin();
     const keys = shardKeys(prefix, 0);
     await redis.set(keys.changes, 'no stream');
@@ -356,42 +356,6 @@ describe('the indexer', () => {
     await changing;
     await indexer.idle();
     expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
-  });
-
-  it('knows of what has ended then, so that a repair does not look again', async () => {
-    const { submit, take, sign, redis, prefix, queues } = await begin();
-    const indexer = stage.indexer();
-    const id = await submit();
-    await sign(await take());
-    const open = await submit();
-    await indexer.idle();
-    const store = createIndexStore(redis, shardKeys(prefix, 0), Date.now);
-    const at = Number(await queues[0]?.getJob(id).then((job) => job?.finishedOn));
-    const ended = [
-      { id, at },
-      { id, at: at + 1 },
-      { id: open, at },
-      { id: 'unknown', at },
-    ];
-    expect(await store.notEndedThen(1, ended)).toEqual([id, open, 'unknown']);
-  });
-
-  it('takes in what was just submitted, and leaves what is written otherwise or has gone on', async () => {
-    const { submit, take, ask, redis, prefix } = await begin();
-    const indexer = stage.indexer();
-    await indexer.idle();
-    await indexer.close();
-    const keys = shardKeys(prefix, 0);
-    const position = await createIndexStore(redis, keys, Date.now).position();
-    if (position === undefined) throw new Error('there is a position');
-    const asked = await submit();
-    await ask(await take());
-    const plain = await submit({ apTransId: 'Z\u00fcrich' });
-    const escaped = await submit({ apTransId: 'a"b' });
-    const taken = await takeIn(redis, keys, position, position, Date.now());
-    expect([...(taken?.changed ?? [])].sort()).toEqual([asked, escaped].sort());
-    expect(await stage.all({})).toMatchObject([{ msspTransId: plain, apTransId: 'Z\u00fcrich' }]);
-    expect(await takeIn(redis, keys, { ...position, writes: 99 }, position, Date.now())).toBeUndefined();
   });
 
   it('does not write when another process has gone on', async () => {

@@ -39,7 +39,6 @@ const expected = (filter: HistoryFilter): TransactionRow[] =>
     .filter((row) => filter.apId === undefined || row.apId === filter.apId)
     .filter((row) => filter.msisdn === undefined || row.msisdn === filter.msisdn.replace('+', ''))
     .filter((row) => filter.profile === undefined || row.profile === filter.profile)
-    .filter((row) => row.attempt >= (filter.attemptsAtLeast ?? 1))
     .filter((row) => row.attempt <= (filter.attemptsAtMost ?? 9))
     .filter((row) => filter.from === undefined || row.submittedAt >= filter.from)
     .filter((row) => filter.to === undefined || row.submittedAt < filter.to)
@@ -104,7 +103,6 @@ const filterArbitrary: fc.Arbitrary<HistoryFilter> = fc
     apId: some(fc.constantFrom(...apIds, 'mid://nobody')),
     msisdn: some(fc.constantFrom('+41790000001', '41790000002', '+41799999999')),
     profile: some(fc.constantFrom<ProfileName>(...profileNames)),
-    attemptsAtLeast: some(fc.integer({ min: 1, max: 3 })),
     attemptsAtMost: some(fc.integer({ min: 1, max: 3 })),
     from: some(fc.integer({ min: begin - 1000, max: begin + 3_000_000 })),
     to: some(fc.integer({ min: begin, max: begin + 3_100_000 })),

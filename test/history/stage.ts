@@ -1,6 +1,7 @@
 /**
- * A queue as the service leaves it, made by hand: real jobs, taken and ended with BullMQ's own calls, so that a test says
- * what happens and when. What the index should say of each is kept beside it.
+ * A queue as the service leaves it, made by hand: real jobs, taken and ended with BullMQ's own
+ * calls, so that a test says what happens and when. What the index should say of each is kept
+ * beside it.
  */
 import { randomBytes } from 'node:crypto';
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';

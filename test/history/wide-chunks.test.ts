@@ -1,4 +1,7 @@
-/** An index in which every chunk holds one transaction that is far older than its neighbours, as after a rebuild. */
+/**
+ * An index in which every chunk holds one transaction that is far older than its neighbours, as
+ * after a rebuild.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../src/history/keys.ts';
 import { factsWidth, namesWidth, packFacts, packNames, rowsInChunk } from '../../src/history/packed-row.ts';
@@ -53,10 +56,10 @@ const writeChunks = async (apIdOfOld: string): Promise<void> => {
 };
 
 /** Page by page, as far as so many pages lead. */
-const found = async (apId: string, limit: number, mostPages: number) => {
+const found = async (apId: string, limit: number, maxPages: number) => {
   const rows: TransactionRow[] = [];
   let cursor: string | undefined;
-  for (let page = 1; page <= mostPages; page += 1) {
+  for (let page = 1; page <= maxPages; page += 1) {
     const read = await stage.history.search({ apId }, { limit, cursor });
     rows.push(...(read?.rows ?? []));
     cursor = read?.cursor;

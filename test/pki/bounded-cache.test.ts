@@ -3,7 +3,7 @@ import { createBoundedCache } from '../../src/pki/bounded-cache.ts';
 
 describe('the bounded cache', () => {
   it('looks a thing up once for all who ask at the same time', async () => {
-    const cache = createBoundedCache<number>(10);
+    const cache = createBoundedCache<Promise<number>>(10);
     let lookups = 0;
     const load = async (): Promise<number> => {
       lookups += 1;
@@ -16,7 +16,7 @@ describe('the bounded cache', () => {
   });
 
   it('lets the least recently used go first', async () => {
-    const cache = createBoundedCache<string>(2);
+    const cache = createBoundedCache<Promise<string>>(2);
     const loaded: string[] = [];
     const get = (key: string): Promise<string> =>
       cache.get(key, async () => {
@@ -28,7 +28,7 @@ describe('the bounded cache', () => {
   });
 
   it('remembers neither failures nor absences', async () => {
-    const cache = createBoundedCache<string | undefined>(2);
+    const cache = createBoundedCache<Promise<string | undefined>>(2);
     await expect(cache.get('a', () => Promise.reject(new Error('store is away')))).rejects.toThrow(
       'store is away',
     );

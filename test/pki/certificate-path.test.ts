@@ -170,7 +170,7 @@ describe('a chain of certificates', () => {
     expect(reason({ issuing: certificates.issuing(stranger), more: [strange] })).toBe('UNTRUSTED_CHAIN');
   });
 
-  it('is refused with a critical extension that nobody here understands', () => {
+  it('is refused with an unknown critical extension', () => {
     const nameConstraints = extension('2.5.29.30', nullValue(), true);
     const issuing = certificates.issuing({ extensions: [...authority, nameConstraints] });
     expect(reason({ issuing })).toBe('UNTRUSTED_CHAIN');

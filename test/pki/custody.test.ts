@@ -56,7 +56,7 @@ describe('the key custody', () => {
     expect(other.serialNumber).not.toBe(keys[0].serialNumber);
   });
 
-  it('never gives two users one serialNumber, even if one is drawn that somebody has', async () => {
+  it('never gives two users one serialNumber, even if one is drawn that another user has', async () => {
     const store = createMemoryCustodyStore();
     let taken: string | undefined;
     const unlucky: CustodyStore = {

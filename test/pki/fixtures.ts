@@ -5,7 +5,10 @@ import { createKeyCustody } from '../../src/pki/custody.ts';
 import type { KeyCustody, KeyOwner, UserKey } from '../../src/pki/ports.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 
-/** What the tests of this room share: a custody at a fixed time, and a signature that the live service made. */
+/**
+ * What the tests of this room share: a custody at a fixed time, and a signature that the live
+ * service made.
+ */
 export const now = Date.parse('2026-03-01T12:00:00Z');
 export const masterKey = Buffer.alloc(32, 7);
 

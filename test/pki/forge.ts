@@ -4,8 +4,9 @@ import * as der from '../../src/pki/der.ts';
 import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
 
 /**
- * Certificates and signatures that the product never writes: each part can be replaced by a wrong one. What is not
- * replaced is in order, so that a test shows which single fault a verifier has found.
+ * Certificates and signatures that the product never writes: each part can be replaced by a wrong
+ * one. What is not replaced is in order, so that a test shows which single fault a verifier has
+ * found.
  */
 export const commonName = (text: string): Buffer =>
   der.sequence(der.setOf(der.sequence(der.objectIdentifier(id.commonName), der.utf8String(text))));

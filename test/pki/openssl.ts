@@ -19,7 +19,10 @@ const inFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => 
   }
 };
 
-/** `openssl cms -verify -purpose sslclient` at a given time. @returns The signed content. @throws When it refuses. */
+/**
+ * `openssl cms -verify -purpose sslclient` at a given time. @returns The signed content. @throws
+ * When it refuses.
+ */
 export const opensslVerify = (cms: Uint8Array, root: Uint8Array, at: Date): Promise<Buffer> =>
   inFolder(async (folder) => {
     await writeFile(join(folder, 'cms.der'), cms);

@@ -61,7 +61,7 @@ describe('The clock of Redis', () => {
     return { path, close: () => fake.close() };
   };
 
-  it('is asked again when somebody has a reason to doubt', async () => {
+  it('is asked again on demand', async () => {
     let seconds = 1000;
     const fake = await fakeRedis((answer) => answer(seconds));
     const client = new Redis({ path: fake.path });

@@ -35,7 +35,10 @@ afterAll(async () => {
   await Promise.all([disconnect(ours), disconnect(plain)]);
 });
 
-/** SHA-256 of BullMQ's own texts: with another one, see that {@link timedScripts} may still be given one more argument. */
+/**
+ * SHA-256 of BullMQ's own texts: with another one, see that {@link timedScripts} may still be given
+ * one more argument.
+ */
 const texts: Readonly<Record<string, string>> = {
   addStandardJob: '2eee45c9ffc54d24681b737f926016a7f7464f0d32a5f87f623bffa2fc55413c',
   addDelayedJob: 'e47c0db3c46bd84afab98fae90bba3b98cf6554e74df840801c39baccc627c4c',

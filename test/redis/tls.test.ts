@@ -1,4 +1,7 @@
-/** A Redis that talks to those alone whose certificate its own authority has issued; on one node and as a cluster. */
+/**
+ * A Redis that talks to those alone whose certificate its own authority has issued; on one node and
+ * as a cluster.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,0 +1,97 @@
+/**
+ * A task that one process at a time does, step by step. It holds a lease. The others ask for the
+ * lease now and then; when its holder dies, another process goes on within the length of a lease.
+ *
+ * A lease may lapse unnoticed, so a step must do no harm when it is done twice.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisClient } from '../redis/connect.ts';
+import { settlesWithin } from '../redis/timeout.ts';
+import { toError } from '../redis/to-error.ts';
+
+const holdScript = `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`;
+
+const releaseScript = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0`;
+
+/** A lease of one process. It only saves others the same work: it may lapse unnoticed. */
+export const createLease = (redis: RedisClient, key: string, ttlMs: number) => {
+  const holder = randomBytes(12).toString('base64url');
+  return {
+    /** Gets or renews it. @returns Whether this process holds it now. */
+    hold: async (): Promise<boolean> => (await redis.eval(holdScript, 1, key, holder, ttlMs)) === 1,
+    release: async (): Promise<void> => {
+      await redis.eval(releaseScript, 1, key, holder);
+    },
+  };
+};
+
+const afterErrorMs = 1000;
+
+export const createLeaderTask = (options: {
+  /** A connection that outlasts any absence of Redis. */
+  readonly redis: RedisClient;
+  /** Of the lease. */
+  readonly key: string;
+  /** How long after its last sign of life another process takes over; default 5000. */
+  readonly leaseMs?: number | undefined;
+  readonly onError: (error: Error) => void;
+  /** `close` waits so long for a step; default 2000. */
+  readonly closeTimeoutMs?: number;
+}) => {
+  const { redis, key, leaseMs = 5000, onError, closeTimeoutMs = 2000 } = options;
+  const lease = createLease(redis, key, leaseMs);
+  const closing = new AbortController();
+  const signal: AbortSignal = closing.signal;
+  let heldUntil = 0;
+  let running: Promise<void> | undefined;
+
+  const pause = async (ms: number): Promise<void> => {
+    await delay(ms, undefined, { signal }).catch(() => undefined);
+  };
+
+  /** Renews the lease when a third of it has passed, not at every step. */
+  const mayGoOn = async (): Promise<boolean> => {
+    const time = performance.now();
+    if (signal.aborted) return false;
+    if (time < heldUntil - (leaseMs * 2) / 3) return true;
+    const held = await lease.hold();
+    heldUntil = held ? time + leaseMs : 0;
+    return held;
+  };
+
+  const run = async (step: () => Promise<number>): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const ms = (await mayGoOn()) ? await step() : leaseMs / 3;
+        if (ms > 0) await pause(ms);
+      } catch (error) {
+        if (signal.aborted) return;
+        onError(toError(error));
+        await pause(afterErrorMs);
+      }
+    }
+  };
+
+  return {
+    /** Ask between two parts of a long step. On false, leave the rest to other processes. */
+    mayGoOn,
+    /** Aborted at `close`. A long step should end then, and may throw. */
+    signal,
+    /** @param step Returns after how many milliseconds it wants to be called again. */
+    start: (step: () => Promise<number>): void => {
+      running ??= run(step);
+    },
+    /** Finishes the step in hand and lets others take over at once. */
+    close: async (): Promise<void> => {
+      closing.abort();
+      if (running !== undefined) await settlesWithin(running.then(lease.release), closeTimeoutMs);
+    },
+  };
+};
