@@ -10,7 +10,7 @@ import { toError } from '../redis/to-error.ts';
 export interface CallbackSubscribers {
   /** Says at once and from then on which this process knows. */
   start(): void;
-  /** Those of this process, and of all others that run. Ask after the ends were read: what was known before them is in it. */
+  /** Of all running processes. Ask after reading the ends: earlier subscribers are in it. */
   all(): Promise<ReadonlySet<string>>;
   close(): void;
 }

@@ -25,7 +25,7 @@ export const readCursor = (text: string): DeadPlace | undefined => {
   return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id };
 };
 
-/** Before all that died at that time or earlier, behind all that died at or after it. @param at Milliseconds since the epoch. */
+/** A place before all that died at that time or earlier. @param at Milliseconds. */
 export const diedBefore = (at: number): DeadPlace => ({ at, id: '' });
 
 const readAtOnce = 500;

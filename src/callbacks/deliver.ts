@@ -51,7 +51,7 @@ export const createDeliver = (options: {
   }
   return async (id, data, stop) => {
     const target = targets.get(data.apId);
-    // While an application is being registered, some processes know it already and the others take its messages, too.
+    // While an application is being registered, not every process knows it.
     if (target === undefined)
       return { kind: 'not-sent', why: 'this process knows no callback of the application' };
     const body = messageOf(data);

@@ -39,7 +39,7 @@ const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
 
 const failedEnd = (code: number, reason: string) => ({ state: 'failed', code, reason }) as const;
 
-/** The same end as the internal error that it is answered with, for one that says what nobody of us has verified. */
+/** The end as an internal error, for a signature that was not verified. */
 export const disbelieved = (told: ToldEnd): ToldEnd => {
   const { msspTransId, attempt, end } = told.data;
   if (end.state === 'failed') return told;

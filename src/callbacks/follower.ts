@@ -31,7 +31,7 @@ export interface Follower {
   start(): void;
   /** Finishes the step in hand and lets others take over at once. */
   close(): Promise<void>;
-  /** Resolves when all that had ended before the call has its jobs, whichever process has seen to it. */
+  /** Resolves when all ends before the call have their jobs, in any process. */
   idle(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface FollowerOptions {
   readonly shards: readonly Shard[];
   /** What whoever asks for a status is told: the end is told as it is answered. */
   readonly find: FindTransaction;
-  /** Applications that want to hear of the ends of their transactions, as far as this process knows. */
+  /** The callback subscribers that this process knows. */
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -56,7 +56,7 @@ export interface FollowerOptions {
 
 /** See deliveredMs in workers/callback.worker.ts. */
 const toldForMs = 86_400_000;
-/** Where there is no position yet: somebody may have ended a transaction while this process was starting. */
+/** Without a position: covers ends while this process was starting. */
 const startLastsMs = 60_000;
 
 const readPosition = (text: string | null): EventPosition | undefined => {
@@ -120,7 +120,7 @@ export const createFollower = (options: FollowerOptions): Follower => {
         ends.map(({ id, data }) => ({
           name: callbackJobName,
           data,
-          // A worker of a release without the chart may take it, and without a backoff would try ten times at once.
+          // For a worker of a release without the chart: it would try ten times at once.
           opts: { jobId: id, attempts: tries, backoff: { type: 'callback' } },
         })),
       );

@@ -77,7 +77,7 @@ export const createPost = (options: PostOptions): Post => {
     }
   };
 
-  /** One address that is not allowed is enough: a name that stands for both inside and outside is not to be trusted. */
+  /** One forbidden address is enough to refuse the name. */
   const guardedLookup =
     (host: string): LookupFunction =>
     (hostname, asked, callback) => {
@@ -121,7 +121,7 @@ export const createPost = (options: PostOptions): Post => {
         answered = { kind: 'answered', status: statusCode, retryAfterMs: after };
         const result = answered;
         let bytes = 0;
-        // Read, because some receivers take a connection that closes early for a failure; thrown away.
+        // Read and thrown away: to some receivers an early close is a failure.
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           if (bytes > maxAnswerBytes) finish(result);

@@ -168,7 +168,7 @@ export const createCalls = (options: CallsOptions) => {
         ? { ...reply, value: { ...reply.value, standing: { state: 'outstanding' } } }
         : reply;
     },
-    /** Asks for the status until the transaction has ended, at most until a time in milliseconds since the epoch. */
+    /** Polls the status to the end, or until a time in milliseconds since the epoch. */
     statusAtEnd: (msspTransId: string, until: number) =>
       pollUntilEnded({
         ask: () => status(msspTransId),

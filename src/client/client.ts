@@ -71,7 +71,7 @@ export interface SignatureClient {
   submit(request: SignRequest, options?: CallOptions): Promise<Accepted>;
   /** Where a transaction stands. Rejects with its fault when it has failed. */
   status(msspTransId: string, options?: CallOptions): Promise<Standing>;
-  /** Asks for the status until the transaction has ended, by default for as long as any can take. */
+  /** Polls the status until the end, by default as long as any transaction can take. */
   result(msspTransId: string, options?: CallOptions): Promise<Signed>;
   /** Tells the person what became of the signature. Resolves with what the person did. */
   receipt(request: ReceiptRequest, options?: CallOptions): Promise<Reaction>;
@@ -91,7 +91,7 @@ const longestMs = 3_600_000;
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The bytes that a signature of this data is over: what `verifySignature` wants as the expected data. */
+/** The signed bytes of this data: the expected data of `verifySignature`. */
 export const signedBytes = (data: DataToSign): Uint8Array =>
   bytesToSign(
     data.approval === undefined

@@ -1,10 +1,10 @@
 /** What a call to a signature service may come to beside its answer. */
 import type { ServiceFault } from './reply.ts';
 
-/** The service said why not: the request was refused, or the transaction ended without a signature. */
+/** The request was refused, or the transaction ended without a signature. */
 export class SignatureFaultError extends Error implements ServiceFault {
   override readonly name = 'SignatureFaultError';
-  /** As in `_401`, without the underscore. Other services have codes that this one does not know. */
+  /** As in `_401`, without the underscore. Other services may have other codes. */
   readonly code: number;
   readonly reason: string;
   /** For people. */

@@ -76,7 +76,7 @@ const codeOf = (error: unknown): string | undefined => {
   return codeOf(error.cause);
 };
 
-/** @returns Words that can follow a colon. An error without a code of its own is named by its message. */
+/** @returns Words that can follow a colon: by the error's code, else its message. */
 export const causeOf = (error: unknown): string => {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);

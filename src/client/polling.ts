@@ -18,11 +18,11 @@ export interface Polling {
   /** After this nobody is asked again; milliseconds since the epoch. */
   readonly until: number;
   readonly now: () => number;
-  /** Resolves after the time, or at once when there is a reason not to go on; the next `ask` will know it. */
+  /** Resolves after the time, or at once when the caller aborts; `ask` then says so. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** @returns How it ended, or what was answered last before time was up: `outstanding`, or `unreachable`. */
+/** @returns The end; or at `until` the last answer, `outstanding` or `unreachable`. */
 export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promise<Reply<Standing>> => {
   let troubledSince: number | undefined;
   for (let asked = 0; ; asked += 1) {

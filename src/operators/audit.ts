@@ -1,14 +1,15 @@
 /**
  * The audit log: who did what, to what, and why.
  *
- * It is a Redis Stream that is only appended to. An entry is written before its action, so an action that cannot be recorded is
- * not done. The result is found where it happened (in the transaction, in the report of the bulk). Only an action that was not
- * done after all gets a second entry, with an `outcome` in its details.
+ * It is a Redis Stream that is only appended to. An entry is written before its action, so an
+ * action that cannot be recorded is not done. The result is found where it happened (in the
+ * transaction, in the report of the bulk). Only an action that was not done after all gets a second
+ * entry, with an `outcome` in its details.
  *
  * The time of an entry is the clock of Redis, and part of its id.
  *
- * Keys: docs/storage.md. The list of ids per target ends 400 days after its last entry. Older entries stay in the log and are
- * searched for there.
+ * Keys: docs/storage.md. The list of ids per target ends 400 days after its last entry. Older
+ * entries stay in the log and are searched for there.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
@@ -103,7 +104,8 @@ export interface AuditLog {
 
 export interface Audit {
   /**
-   * @param once Names an action that may be repeated after a crash: it is recorded once a month at most.
+   * @param once Names an action that may be repeated after a crash: it is recorded once a month at
+   *   most.
    * @returns The id of the entry, which is durable as far as Redis is.
    * @throws When Redis is unreachable: do not act.
    */

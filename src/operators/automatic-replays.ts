@@ -1,14 +1,18 @@
 /**
- * Automatic replays: of transactions that failed by a fault of the service, where the configuration allows it.
+ * Automatic replays: of transactions that failed by a fault of the service, where the configuration
+ * allows it.
  *
- * The queue's set of failed jobs, ordered by time, is read from the last position on. What a rule matches is stored with the time of
- * its replay: one backoff after the end, doubling with each attempt. A stored entry names one end of one transaction, so storing
- * or replaying it twice does no harm, and neither does a restart or a lapsed lease (replay-once.ts).
+ * The queue's set of failed jobs, ordered by time, is read from the last position on. What a rule
+ * matches is stored with the time of its replay: one backoff after the end, doubling with each
+ * attempt. A stored entry names one end of one transaction, so storing or replaying it twice does
+ * no harm, and neither does a restart or a lapsed lease (replay-once.ts).
  *
- * Transactions that failed more than an hour before the first look are left to operators: a service that was down for a day
- * should not wake people at night, and a new rule should not replay the past.
+ * Transactions that failed more than an hour before the first look are left to operators: a service
+ * that was down for a day should not wake people at night, and a new rule should not replay the
+ * past.
  *
- * Each application has its own list, so a slow one delays no other. Any process can do this work; one at a time does.
+ * Each application has its own list, so a slow one delays no other. Any process can do this work;
+ * one at a time does.
  */
 
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
@@ -64,7 +68,7 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
   const readToKey = replayKey(prefix, 'automatic');
   const linesKey = replayKey(prefix, 'automatic:due');
   const lineKey = (apId: string): string => replayKey(prefix, `automatic:due:${apId}`);
-  /** Ends that were checked already and are read again because of the overlap; by shard, with their time. */
+  /** Ends of the overlap that were checked already; by shard, with their time. */
   const judgedIn = shards.map(() => new Map<string, number>());
 
   const ruleFor = ({ row }: TransactionRun): AutomaticRule | undefined =>

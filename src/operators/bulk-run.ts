@@ -1,12 +1,14 @@
 /**
  * One bulk replay in the process that works on it.
  *
- * A step looks up how replayed transactions ended, replays as many as the rate allows, and ends the bulk when nothing is left. All
- * state comes from the store, so another process can take over at any point after a crash.
+ * A step looks up how replayed transactions ended, replays as many as the rate allows, and ends the
+ * bulk when nothing is left. All state comes from the store, so another process can take over at
+ * any point after a crash.
  *
- * The order for one item: room for a prompt to its number (prompt-limit.ts), its turn and its number (store), the audit log, the
- * replay (replay-once.ts), the result (store). After a crash in between, the next process begins the item again: it still has one
- * entry in the audit log, and the person gets one prompt.
+ * The order for one item: room for a prompt to its number (prompt-limit.ts), its turn and its
+ * number (store), the audit log, the replay (replay-once.ts), the result (store). After a crash in
+ * between, the next process begins the item again: it still has one entry in the audit log, and the
+ * person gets one prompt.
  */
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { ReplayOnce } from '../engine/redis/replay-once.ts';

@@ -1,11 +1,13 @@
 /**
- * What is too large for the record of a bulk replay (an instance of machines/bulk-replay.machine.ts), in Redis beside it.
+ * What is too large for the record of a bulk replay (an instance of
+ * machines/bulk-replay.machine.ts), in Redis beside it.
  *
- * The list of a bulk is written before it starts and never changes: ids, each with the ended runs before the replay. Beside it is
- * the result of each. A process that takes over finds everything here. A process that was only paused does no harm, because
- * every step asks here first.
+ * The list of a bulk is written before it starts and never changes: ids, each with the ended runs
+ * before the replay. Beside it is the result of each. A process that takes over finds everything
+ * here. A process that was only paused does no harm, because every step asks here first.
  *
- * A list without expiry may be worked on. To stop a bulk, its list gets an expiry first; from then on no item is begun.
+ * A list without expiry may be worked on. To stop a bulk, its list gets an expiry first; from then
+ * on no item is begun.
  *
  * Keys, all in one slot: docs/storage.md.
  */
@@ -223,8 +225,9 @@ export const createBulkStore = (options: {
     /**
      * Begins an item and takes its number.
      *
-     * @returns `go`, also for an item that was begun before; `number` while the number is in use; `over` when the list is
-     *   closed; `replayed` when it was replayed and is waited for; `settled` when its end is known.
+     * @returns `go`, also for an item that was begun before; `number` while the number is in use;
+     *   `over` when the list is closed; `replayed` when it was replayed and is waited for;
+     *   `settled` when its end is known.
      */
     begin: async (id: string, item: string, msisdn: string): Promise<BulkTurn> =>
       (await redis.eval(
@@ -253,8 +256,9 @@ export const createBulkStore = (options: {
     },
 
     /**
-     * Turns open bulks of a release without instances into instances; their lists and results stay in place. A process of that
-     * release leaves a bulk alone when it is no longer in `open`. One that cannot be read stays, and rejects after the others.
+     * Turns open bulks of a release without instances into instances; their lists and results stay
+     * in place. A process of that release leaves a bulk alone when it is no longer in `open`. One
+     * that cannot be read stays, and rejects after the others.
      */
     takeOverEarlier: async (): Promise<void> => {
       // Processes of that release still list theirs from it.

@@ -1,7 +1,7 @@
 /**
- * Runs bulk replays: one instance of machines/bulk-replay.machine.ts for each order. The work is one long activity. Its process holds
- * it, and another process continues when that one dies. A hold that lapses unnoticed does no harm: see bulk-store.ts and
- * replay-once.ts.
+ * Runs bulk replays: one instance of machines/bulk-replay.machine.ts for each order. The work is
+ * one long activity. Its process holds it, and another process continues when that one dies. A hold
+ * that lapses unnoticed does no harm: see bulk-store.ts and replay-once.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
@@ -47,7 +47,7 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
     }
   };
 
-  /** A bulk that fails, for example because it cannot be read, is tried again after some seconds. */
+  /** A failing bulk, for example an unreadable one, is tried again after some seconds. */
   const workOff = async (given: BulkWork, signal: AbortSignal): Promise<BulkEnd> => {
     try {
       return await work(given, signal);

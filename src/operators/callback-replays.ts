@@ -1,9 +1,9 @@
 /**
  * Replays of dead callbacks that operators order: one, or all that match a filter.
  *
- * They prompt nobody, and the receiver recognises a repeated one by its id. So they need neither a policy of faults nor a stored
- * list: an order puts the callbacks back into their queue, each with its own earliest time. After a crash the rest is still dead,
- * and the next order finds it.
+ * They prompt nobody, and the receiver recognises a repeated one by its id. So they need neither a
+ * policy of faults nor a stored list: an order puts the callbacks back into their queue, each with
+ * its own earliest time. After a crash the rest is still dead, and the next order finds it.
  *
  * Every order is in the audit log before it is done.
  */

@@ -1,9 +1,10 @@
 /**
  * The cookies of the console. Scripts cannot read them.
  *
- * The session cookie is `Strict`: only pages of the console send it. The cookie of a login with the phone is `Lax`, because the
- * provider sends the browser back, often from another site. Over https it has the prefix `__Host-`, so that a neighbour
- * (`other.example.com`) cannot plant the login of another person.
+ * The session cookie is `Strict`: only pages of the console send it. The cookie of a login with the
+ * phone is `Lax`, because the provider sends the browser back, often from another site. Over https
+ * it has the prefix `__Host-`, so that a neighbour (`other.example.com`) cannot plant the login of
+ * another person.
  *
  * Source: RFC 6265bis sections 4.1.2.7 (SameSite) and 4.1.3.2 (`__Host-`).
  */
@@ -12,14 +13,14 @@ const sessionCookieName = 'paraph_admin';
 const attributes = (secure: boolean): string =>
   `Path=/admin; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
 
-/** A `Set-Cookie` header. The cookie ends with the browser; the session ends earlier. @param secure Behind https. */
+/** A `Set-Cookie` header; the cookie ends with the browser. @param secure Behind https. */
 export const sessionCookie = (handle: string, secure: boolean): string =>
   `${sessionCookieName}=${handle}; ${attributes(secure)}`;
 
 export const endedSessionCookie = (secure: boolean): string =>
   `${sessionCookieName}=; Max-Age=0; ${attributes(secure)}`;
 
-/** With several values of one name it is unknown which is ours, so there is none: a neighbour may have planted the others. */
+/** Several cookies of one name count as none: a neighbour may have planted one. */
 const readCookie = (header: string | undefined, wanted: string): string | undefined => {
   const values = (header?.split(';') ?? []).flatMap((pair) => {
     const [name, value] = pair.split('=').map((part) => part.trim());

@@ -1,11 +1,12 @@
 /**
- * Login links. The embedded default prints one, so that the person at the terminal needs no user. An administrator of Redis can
- * make one for a user who cannot log in otherwise.
+ * Login links. The embedded default prints one, so that the person at the terminal needs no user.
+ * An administrator of Redis can make one for a user who cannot log in otherwise.
  *
- * A link works once, for 15 minutes. Like a session it belongs to one version of its owner and ends with it. Redis finds it by
- * its HMAC and the record is sealed, so nobody can forge one in Redis.
+ * A link works once, for 15 minutes. Like a session it belongs to one version of its owner and ends
+ * with it. Redis finds it by its HMAC and the record is sealed, so nobody can forge one in Redis.
  *
- * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of `local`.
+ * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
+ * `local`.
  */
 import { z } from 'zod';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
@@ -37,7 +38,7 @@ export const createLinks = (options: SealedOptions & { readonly now: () => numbe
       const { handle: secret } = await records.add({ name, version, expiresAt }, lifeMs);
       return { secret, expiresAt };
     },
-    /** @returns The owner, to exactly one caller. Does not check whether the owner still has that version. */
+    /** @returns The owner, to exactly one caller. Does not check the owner's version. */
     redeem: async (secret: string): Promise<LinkOwner | undefined> => {
       const id = records.idOf(secret);
       const stored = await records.get(id);

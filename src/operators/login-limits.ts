@@ -1,12 +1,13 @@
 /**
  * How often someone may try to log in.
  *
- * Only failed tries count. A try is taken from its allowances before it is made, so that parallel tries cannot exceed them, and is
- * given back when it was right.
+ * Only failed tries count. A try is taken from its allowances before it is made, so that parallel
+ * tries cannot exceed them, and is given back when it was right.
  *
- * A name has one allowance for each address, and one for all addresses, ten times as large unless configured otherwise. So a
- * guesser at one address does not lock the user out elsewhere, and a guesser with many addresses is limited too. An address
- * that many callers share has ten times the allowance of an address, and a name has half of its own allowance there.
+ * A name has one allowance for each address, and one for all addresses, ten times as large unless
+ * configured otherwise. So a guesser at one address does not lock the user out elsewhere, and a
+ * guesser with many addresses is limited too. An address that many callers share has ten times the
+ * allowance of an address, and a name has half of its own allowance there.
  */
 import {
   limitsFrom,

@@ -1,11 +1,12 @@
 /**
  * The three ways to log in: a password, a link, the phone.
  *
- * For an unknown name the password is compared with a decoy of that name, and waits in the same lane as others of that name. So
- * neither the time nor the queue tells whether the user exists. There are few lanes, because anyone may try names.
+ * For an unknown name the password is compared with a decoy of that name, and waits in the same
+ * lane as others of that name. So neither the time nor the queue tells whether the user exists.
+ * There are few lanes, because anyone may try names.
  *
- * A refused login is recorded only after the limits, so that strangers cannot fill the log, and with a name only when there is
- * such a user, because people type passwords where names belong.
+ * A refused login is recorded only after the limits, so that strangers cannot fill the log, and
+ * with a name only when there is such a user, because people type passwords where names belong.
  */
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';

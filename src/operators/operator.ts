@@ -13,7 +13,7 @@ export type OperatorSettings = Pick<Configuration['operations'], 'users' | 'sess
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** How operators prove who they are. `cli` is the command line with access to Redis: no further proof. */
+/** How operators prove who they are. `cli` has access to Redis and needs no proof. */
 export const ways = ['password', 'oidc', 'link', 'token', 'cli'] as const;
 
 export interface Operator {

@@ -61,7 +61,7 @@ export const createOperators = (options: OperatorsOptions) => {
     ...logins,
     users,
     tokens,
-    /** @param cookie Its value. @returns Undefined for an unknown or ended session. Counts as use. */
+    /** @param cookie Its value. @returns Undefined unless the session is on. Counts as use. */
     sessionOf: sessions.find,
     csrfTokenOf: sessions.csrfTokenOf,
     checkCsrf: sessions.checkCsrf,

@@ -1,8 +1,9 @@
 /**
  * Logins with the phone that a browser has started, kept until the provider sends the browser back.
  *
- * A login belongs to the browser that has its cookie. It can be taken once: when the same answer comes several times, one of
- * them goes on. Redis knows only the HMAC of the cookie, and the record is encrypted (sealed.ts).
+ * A login belongs to the browser that has its cookie. It can be taken once: when the same answer
+ * comes several times, one of them goes on. Redis knows only the HMAC of the cookie, and the record
+ * is encrypted (sealed.ts).
  */
 import { z } from 'zod';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';

@@ -9,8 +9,9 @@ export const secondsOfOne = (prompts: number): number =>
   (Math.max(0, prompts - promptsOfOne.requests) * promptsOfOne.perSeconds) / promptsOfOne.requests;
 
 export const createPromptLimit = (limiter: RateLimiter) => {
-  // A hash, because tools and logs of Redis show key names. Without a key of its own, because the command line replays without
-  // the master key; anyone who reads Redis finds the number in the job anyway.
+  // A hash, because tools and logs of Redis show key names. Without a key of its own, because the
+  // command line replays without the master key; anyone who reads Redis finds the number in the job
+  // anyway.
   const keyOf = (msisdn: string): string =>
     `replays:number:${createHash('sha256').update(msisdn).digest('hex')}`;
   return {

@@ -2,11 +2,13 @@
  * Which failed transactions may be replayed, and by whom. The fault of each transaction decides.
  *
  * never                 The request itself is wrong: a replay would end the same way.
- * operator              The person has not refused: silence, a device that was away, a block that may have been lifted.
+ * operator              The person has not refused: silence, a device that was away, a block that
+ *                       may have been lifted.
  * operator-with-reason  The person has refused. Asking again needs a reason.
  * admin                 For services that want it stricter.
  *
- * A viewer replays nothing. A login is never replayed: its browser has already heard of the failure.
+ * A viewer replays nothing. A login is never replayed: its browser has already heard of the
+ * failure.
  */
 import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
 import { isLogin } from '../registry/login-ap-id.ts';

@@ -1,9 +1,9 @@
 /**
  * Replays that operators order: one transaction, or many by filter.
  *
- * A replay is a new attempt of the same transaction and prompts a person. It is ordered for one particular end, so an operator never
- * replays a later fault unseen. A single replay is done at once. A bulk is stored, and worked on in the background at its rate
- * (bulk-worker.ts).
+ * A replay is a new attempt of the same transaction and prompts a person. It is ordered for one
+ * particular end, so an operator never replays a later fault unseen. A single replay is done at
+ * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts).
  *
  * Every order is in the audit log before it is done.
  */
@@ -48,7 +48,7 @@ export interface ReplayPlan {
   /** The replayable ones, by fault code and by AP_ID. */
   readonly byFault: Readonly<Record<string, number>>;
   readonly byAp: Readonly<Record<string, number>>;
-  /** Why the others would not be, with counts. `attempts`: too many attempts; `not-failed`, `unknown`: of ids. */
+  /** Why the others would not be. `attempts`: too many; `not-failed`, `unknown`: of ids. */
   readonly refused: Readonly<Record<ReplayRefusal | 'attempts' | 'not-failed' | 'unknown', number>>;
   /** The replayable ones in the order of the bulk, at most the first hundred. */
   readonly first: readonly TransactionRow[];
@@ -245,7 +245,7 @@ export const createReplays = (options: ReplaysOptions) => {
       return { bulkId: id, plan };
     },
 
-    /** Replays no further transaction, except one that is being replayed now. Prompts that were sent stay. */
+    /** No further replay, except one in progress. Prompts that were sent stay. */
     stop: async (
       bulkId: string,
       operator: Operator,

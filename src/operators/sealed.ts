@@ -1,9 +1,11 @@
 /**
- * What this room keeps in Redis, so that reading Redis reveals nothing and writing to Redis forges nothing.
+ * What this room keeps in Redis, so that reading Redis reveals nothing and writing to Redis forges
+ * nothing.
  *
- * Handles (of sessions, links, tokens) are 256 random bits; Redis knows only their HMAC. Contents are encrypted (AES-256-GCM) and
- * bound to their place, so that one record does not fit in the place of another. The keys come from the master key. Not
- * prevented: someone who writes to Redis can put back an older record of the same place.
+ * Handles (of sessions, links, tokens) are 256 random bits; Redis knows only their HMAC. Contents
+ * are encrypted (AES-256-GCM) and bound to their place, so that one record does not fit in the
+ * place of another. The keys come from the master key. Not prevented: someone who writes to Redis
+ * can put back an older record of the same place.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { z } from 'zod';
@@ -34,7 +36,7 @@ export const createSealed = (masterKey: Uint8Array) => {
       return Buffer.concat([iv, ...content, cipher.getAuthTag()]).toString('base64');
     },
 
-    /** @returns Undefined for what was sealed under another key, for another place, or not at all. */
+    /** @returns Undefined for what was sealed under another key or for another place. */
     open: (place: string, sealed: string | null | undefined): unknown => {
       const bytes = Buffer.from(sealed ?? '', 'base64');
       if (bytes.length < ivBytes + tagBytes) return undefined;

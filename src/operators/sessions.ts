@@ -1,9 +1,10 @@
 /**
  * Sessions of the console.
  *
- * A session is found by the HMAC of its handle. It ends after some time without use, at its absolute end, at logout, and when its
- * user changes. Use is written at most once a minute, and only over a record that still exists: a write that crosses a logout
- * does not bring the session back.
+ * A session is found by the HMAC of its handle. It ends after some time without use, at its
+ * absolute end, at logout, and when its user changes. Use is written at most once a minute, and
+ * only over a record that still exists: a write that crosses a logout does not bring the session
+ * back.
  *
  * The CSRF token is an HMAC of the session. It is not stored, and ends with the session.
  */

@@ -1,6 +1,7 @@
 /**
- * The history of a transaction, from its job: the states that its record went through, and who ordered each further attempt. Other
- * actions of operators are in the audit log. Other programs write jobs too, so what cannot be read is left out.
+ * The history of a transaction, from its job: the states that its record went through, and who
+ * ordered each further attempt. Other actions of operators are in the audit log. Other programs
+ * write jobs too, so what cannot be read is left out.
  */
 import { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
@@ -51,7 +52,7 @@ export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldStat
       ...(entry.state === 'submitted' && begun(entry.attempt)),
     }),
   );
-  // The record lacks some states: of an unreadable job, a replay that no worker has started, an end without a turn.
+  // The record lacks an unreadable job, a replay before its first turn, an end without a turn.
   if (told.length === 0) told.push({ state: 'submitted', attempt: 1, at: row.submittedAt || undefined });
   const last = told.at(-1);
   const { state, attempt, endedAt: at, fault } = row;

@@ -1,9 +1,10 @@
 /**
  * Bearer tokens, for the command line and for programs.
  *
- * A token acts for its user, with the user's current role; any change of the user ends it. It is shown once, and Redis has only its
- * HMAC. Each user version has an index of its tokens. After a change of the user the index is a new, empty one, and the
- * tokens of the old index are no longer found. Keys: docs/storage.md.
+ * A token acts for its user, with the user's current role; any change of the user ends it. It is
+ * shown once, and Redis has only its HMAC. Each user version has an index of its tokens. After a
+ * change of the user the index is a new, empty one, and the tokens of the old index are no longer
+ * found. Keys: docs/storage.md.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
@@ -58,7 +59,7 @@ export const maxTokens = 20;
 /** For each issuing operator. Not for the command line at Redis. */
 const issueLimit = { requests: 20, perSeconds: 600 };
 
-/** KEYS index, record; ARGV id, sealed, now, expiry, life in ms, how many at most, longest life in ms. */
+/** KEYS index, record; ARGV id, sealed, now, expiry, life ms, maximum, longest life ms. */
 const issueScript = `
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[6]) then return 0 end

@@ -1,5 +1,6 @@
 /**
- * The runs of a transaction as a replay sees them: what its job says now, and how replayed ones have ended.
+ * The runs of a transaction as a replay sees them: what its job says now, and how replayed ones
+ * have ended.
  *
  * An id and a count of ended runs name one particular end of a transaction.
  */
@@ -33,10 +34,11 @@ export const readRuns = (
   );
 
 /**
- * Most replayed transactions are still open when asked for, so this reads next to nothing of them. The keys of the jobs are not
- * announced to Redis, but are in the slot of the announced key.
+ * Most replayed transactions are still open when asked for, so this reads next to nothing of them.
+ * The keys of the jobs are not announced to Redis, but are in the slot of the announced key.
  *
- * KEYS: one of the queue. ARGV: the prefix of its jobs; then each id and its ended runs. Returns those with more, or gone.
+ * KEYS: one of the queue. ARGV: the prefix of its jobs; then each id and its ended runs. Returns
+ * those with more, or gone.
  */
 const endedAgainScript = `
 local ended = {}
@@ -69,7 +71,7 @@ const endedAgain = async (
   return found.flat();
 };
 
-/** From the record, for a transaction that was replayed again: after n ended runs follows attempt n + 1. */
+/** From the record of a transaction that was replayed again. */
 const recordedResult = async (
   redis: RedisClient,
   shards: readonly Shard[],
@@ -86,7 +88,8 @@ const recordedResult = async (
 
 /**
  * @param items Some hundreds, with the ended runs before their replay.
- * @returns Of those that have ended since, by id. `changed`: it was replayed again, and its end is no longer known.
+ * @returns Of those that have ended since, by id. `changed`: it was replayed again, and its end is
+ *   no longer known.
  */
 export const findResults = async (
   redis: RedisClient,

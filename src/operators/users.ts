@@ -1,8 +1,8 @@
 /**
  * Users: those of the configuration file and those that an admin added.
  *
- * Every change of a user changes its version. Sessions and tokens carry the version under which they were made, so a change ends
- * all of them without looking for them.
+ * Every change of a user changes its version. Sessions and tokens carry the version under which
+ * they were made, so a change ends all of them without looking for them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';

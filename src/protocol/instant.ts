@@ -19,7 +19,7 @@ const isNormal = (text: string): boolean => {
   return !Number.isNaN(date.getTime()) && date.toISOString() === text;
 };
 
-/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for anything that names no instant. */
+/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for no instant. */
 export const normaliseInstant = (text: string): string | undefined => {
   if (isNormal(text)) return text;
   const match = pattern.exec(text);
@@ -27,7 +27,7 @@ export const normaliseInstant = (text: string): string | undefined => {
   const [, minutes = '', seconds = '00', fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] = match;
   const local = `${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
   const date = new Date(local);
-  // Engines read 30 February as 1 March and 24:00 as the next day; only a real date comes back as it was.
+  // Engines read 30 February as 1 March and 24:00 as the next day.
   if (Number.isNaN(date.getTime()) || date.toISOString() !== local) return undefined;
   if (sign === undefined) return local;
   const offsetMs = (Number(zoneHours) * 60 + Number(zoneMinutes)) * minuteMs;

@@ -19,7 +19,7 @@ const dangerousNames: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 
 interface Survey {
   members: number;
-  /** Whether strings have to be looked at: in valid UTF-8 only an escape can write what is refused in them. */
+  /** Whether to check strings: in valid UTF-8 only an escape can write what is refused. */
   readonly strings: boolean;
 }
 
@@ -54,10 +54,10 @@ const survey = (value: unknown, depth: number, seen: Survey): string | undefined
 const quote = '"';
 const backslash = 0x5c;
 const colon = 0x3a;
-/** Space is the greatest of the four white-space characters of JSON, and nothing else at or below it is structural. */
+/** Space is the greatest white-space character; nothing structural is at or below it. */
 const space = 0x20;
 
-/** The quote that ends the string whose text begins at `from`: the first with an even number of backslashes before it. */
+/** The end of a string: the first quote with an even number of backslashes before it. */
 const endOfString = (text: string, from: number): number => {
   let end = text.indexOf(quote, from);
   for (;;) {
@@ -68,7 +68,7 @@ const endOfString = (text: string, from: number): number => {
   }
 };
 
-/** How many member names are written in a text that is known to be JSON: the strings that a colon follows. */
+/** Counts the member names in valid JSON: the strings that a colon follows. */
 const writtenMembers = (text: string): number => {
   let count = 0;
   for (let start = text.indexOf(quote); start !== -1; ) {
@@ -100,7 +100,7 @@ const parse = (text: string): { readonly value: unknown } | undefined => {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads one JSON object from text, or says what is wrong with the text in words that can follow its name. */
+/** Reads one JSON object. The error's words can follow a name. */
 export const readJsonObject = (text: string): { readonly object: object } | { readonly problem: string } => {
   const parsed = parse(text);
   if (parsed === undefined) return { problem: 'is not JSON' };

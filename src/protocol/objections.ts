@@ -79,7 +79,7 @@ const refusal = (issue: z.core.$ZodIssue, body: unknown): Checked<never> => {
   return refuse(codeOf(issue, value), detail ?? (words ? `${path} ${words}` : path));
 };
 
-// The library's own texts are for developers; some list what was received. Only a schema's words are for the wire.
+// Only a schema's words are for the wire: the library's own may quote what was received.
 const wireWordsOnly = { error: () => '' };
 
 /**

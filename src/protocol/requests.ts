@@ -5,7 +5,7 @@
  * answers echo it, beside the one form that is compared.
  */
 
-/** `mid.vendor.ch/MID/v1/AuthProfile1` is authority `mid.vendor.ch` and name `MID/v1/AuthProfile1`. */
+/** `http://mid.vendor.ch/MID/v1/AuthProfile1` has the name `MID/v1/AuthProfile1`. */
 export interface ProfileUri {
   /** Host part as the request spelled it, a dialect only. */
   readonly authority: string;
@@ -32,7 +32,7 @@ export interface Msisdn {
   readonly number: string;
 }
 
-/** AP_Info and MSSP_Info of any request. `apPassword` exists only between HTTP and the AP registry. */
+/** AP_Info and MSSP_Info. `apPassword` exists only between HTTP and the AP registry. */
 export interface Caller {
   readonly apId: string;
   readonly apPassword: string | undefined;
@@ -66,7 +66,7 @@ export interface GeofencingPolicy {
   readonly maxAccuracyMeters: number | undefined;
 }
 
-/** Each optional part is present exactly when the request asked for it; `uri` is its Description as spelled. */
+/** A part is present if it was asked for; `uri` is its Description as spelled. */
 export interface AdditionalServices {
   readonly userLang?: { readonly uri: string; readonly language: string };
   readonly geofencing?: { readonly uri: string; readonly policy: GeofencingPolicy | undefined };
@@ -96,7 +96,7 @@ export interface ReceiptRequest {
   readonly msspTransId: string;
   readonly msisdn: Msisdn;
   readonly message: string;
-  /** Present when the request carried a ReceiptRequestExtension: the answer then carries one too. */
+  /** With a ReceiptRequestExtension; the answer then has an extension too. */
   readonly extension: { readonly language: string } | undefined;
 }
 

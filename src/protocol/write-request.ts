@@ -17,7 +17,7 @@ export type DataToSign =
 export type RequestInput = DataToSign & {
   /** E.164, with or without plus. */
   readonly msisdn: string;
-  /** A name of the interface, or a URI in any dialect; `Any-LoA4` by default, for an approval `Device-LoA4`. */
+  /** A name or a URI in any dialect; default `Any-LoA4`, for approvals `Device-LoA4`. */
   readonly profile?: ProfileName | `http://${string}` | undefined;
   /** How long the person has, from the moment that the request may be worked on; 60 by default. */
   readonly timeoutSeconds?: number | undefined;
@@ -29,7 +29,7 @@ export type RequestInput = DataToSign & {
   readonly validate?: boolean;
 };
 
-/** Where the phone must be, else fault 450. Countries are ISO 3166-1 codes of two letters, confidences 0 to 1. */
+/** Where the phone must be, else fault 450. Countries: ISO 3166-1 alpha-2; confidences: 0 to 1. */
 export type GeofencingInput = {
   readonly [Bound in keyof GeofencingPolicy]?: NonNullable<GeofencingPolicy[Bound]>;
 };

@@ -47,7 +47,7 @@ export const createBulk = (deps: {
     return { kind: id === jobId ? 'accepted' : 'joined', id, handle: handleOf(id, shard) };
   };
 
-  /** After a pipeline that broke off. What is there was accepted; what is not may still be on its way. */
+  /** After a pipeline that broke off: jobs that exist were accepted, others may still come. */
   const lookFor = async (shard: Shard, placed: Placed): Promise<EnqueueOutcome> => {
     const status = await handleOf(placed.jobId, shard)
       .status()
@@ -68,7 +68,7 @@ export const createBulk = (deps: {
     return chunk.map((placed, index) => outcomeOf(shard, placed, jobs[index]?.id));
   };
 
-  /** Whether it has joined a job that is gone. When that cannot be asked, it has been added as far as anybody knows. */
+  /** Whether it joined a job that is gone. Without an answer it counts as added. */
   const joinedNone = async (
     shard: Shard,
     placed: Placed,

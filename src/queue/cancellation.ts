@@ -42,7 +42,7 @@ export const cancelTransaction = async (id: string, cancellation: Cancellation):
   if (sent !== 'taken') return sent;
   // One that no turn has begun yet sleeps until its time.
   await createInstanceStore(queue, redis, now).wake(id);
-  // An equal request that comes from now on is a new one, but for one that would get the end of this one.
+  // Equal requests are new from now on, unless HTTP still joins them to this end.
   const job = await queue.getJob(id);
   if (job?.opts.deduplication?.ttl === undefined) await job?.removeDeduplicationKey();
   return 'cancelled';

@@ -18,7 +18,7 @@ import { settlesWithin } from '../redis/patience.ts';
 
 export type ConnectionOptions =
   | {
-      /** `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a cluster, separated by commas. */
+      /** `redis://…`, `rediss://…`, `unix:/path/to/socket`, or cluster nodes with commas. */
       readonly redisUrl: string;
       readonly connection?: never;
     }

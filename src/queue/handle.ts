@@ -56,7 +56,7 @@ export interface HandleOptions {
   readonly readEnd: ReadEnd;
   readonly now: () => number;
   readonly isClosed: () => boolean;
-  /** Called when the queue is closed. A set, because signals are slow with thousands of listeners. */
+  /** Called when the queue is closed. A set: signals are slow with many listeners. */
   readonly onClose: Set<() => void>;
 }
 
@@ -88,7 +88,7 @@ export const createHandle = (
     return isToldFalse && found.ending === undefined ? stateAtEnd(over) : state;
   };
 
-  /** The caller's signal, the time and the queue's closing count from the call on, also while Redis is waited for. */
+  /** Signal, timeout and closing count from the call on, also while Redis is waited for. */
   const stateInTime = async ({ signal, timeoutMs = longestMs }: WaitOptions): Promise<TransactionState> => {
     signal?.throwIfAborted();
     if (isClosed()) throw new NoResultError(id, 'closed');

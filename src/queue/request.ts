@@ -15,7 +15,7 @@ import type { RequestObjection } from './errors.ts';
 export type SignatureInput = RequestInput & {
   /** The application that asks; the queue's own by default. */
   readonly apId?: string;
-  /** The application's own reference: a name of letters, digits and `_ . : -`. Random by default. */
+  /** The application's reference: letters, digits and `_ . : -`. Random by default. */
   readonly apTransId?: string;
   /** When the application asked. Now by default; equal requests have equal ones. */
   readonly instant?: Date;
@@ -54,7 +54,7 @@ const names: readonly (readonly [wire: RegExp, input: string])[] = [
 const wrapper = 'MSS_SignatureReq.';
 const bound = /^(AdditionalServices\[\d+\]\.GeoFencingRequest\.)(\w+)/;
 
-/** In the caller's terms: details begin with a path of the stored form, but for a text that clients know by heart. */
+/** In the caller's terms: most details begin with a path of the stored form. */
 const inOwnWords = ({ code, detail }: Fault, { approval, geofencing }: SignatureInput): RequestObjection => {
   if (detail === 'Illegal msisdn') return objection(code, 'msisdn', 'msisdn is not an E.164 number');
   const [wirePath = '', ...words] = detail.replace(wrapper, '').split(' ');

@@ -27,9 +27,9 @@ export type SignatureQueueOptions = ConnectionOptions & {
   readonly shards?: number;
   /** The application that asks, for requests that do not say. */
   readonly apId?: string;
-  /** Where the service's `protocol` configuration differs from the default. Requests are written in the first authority. */
+  /** As in the service's `protocol` configuration. Requests use the first authority. */
   readonly rules?: Partial<ProtocolRules>;
-  /** Milliseconds since the epoch; by default the time of Redis, or of the process where `connection` is given. */
+  /** Milliseconds since the epoch. Default: time of Redis; of the process with `connection`. */
   readonly now?: () => number;
   /**
    * Trouble with Redis that no call rejects with: connections come back by themselves. What it throws becomes a warning of
@@ -39,7 +39,7 @@ export type SignatureQueueOptions = ConnectionOptions & {
 };
 
 export interface EnqueuedSignature extends SignatureHandle {
-  /** Whether an earlier request carries this one, too: one that is still open, or that HTTP still joins. */
+  /** It joined an earlier request that is open, or that HTTP still joins. */
   readonly joined: boolean;
 }
 
@@ -61,9 +61,9 @@ export interface SignatureQueue {
     requests: readonly SignatureInput[],
     options?: EnqueueOptions,
   ): Promise<readonly EnqueueOutcome[]>;
-  /** A handle for an id from earlier. @returns Undefined for one that is unknown, or was removed when its retention was over. */
+  /** @returns Undefined for an unknown id, also after its retention. */
   find(id: string): Promise<SignatureHandle | undefined>;
-  /** Root certificates (DER) of the service, to verify signatures with: as trustworthy as the Redis they lie in. */
+  /** Root certificates (DER) of the service: as trustworthy as the Redis they are in. */
   rootCertificates(): Promise<readonly Uint8Array[]>;
   /** Ends every wait. Requests that were added stay. */
   close(): Promise<void>;

@@ -69,7 +69,7 @@ const isCancelled = async (
   if (names.length === 0) return false;
   return (await redis.hmget(key, ...names.slice(0, mostCancels))).includes('accepted');
 };
-/** There is one of the application and one of an operator for each attempt. Other programs write there, too. */
+/** One of the application, one of an operator per attempt. Other programs write there too. */
 const mostCancels = 10;
 
 const told = z.object({ attempt: z.number().int().min(1), state: z.string() });

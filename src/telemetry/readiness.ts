@@ -1,6 +1,4 @@
-/**
- * What a process must have to do its work; for `/readyz`.
- */
+/** The checks of `/readyz`. */
 import { type HealthCheck, passes } from '../http/health.route.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisProbe } from './redis-probe.ts';
@@ -14,10 +12,7 @@ export const redisCheck = (probe: RedisProbe): HealthCheck => ({
   },
 });
 
-/**
- * For information only: without the streams of events, synchronous callers hear of the end of their transaction up to a second
- * late, which is no reason to refuse them.
- */
+/** For information only: without events, synchronous answers come up to a second late. */
 export const eventsCheck = (reading: () => boolean): HealthCheck => ({
   name: 'events',
   trouble: 'It is not known whether events are read',
@@ -26,8 +21,8 @@ export const eventsCheck = (reading: () => boolean): HealthCheck => ({
 });
 
 /**
- * For information only: deadlines go by the clock of Redis, so nothing is lost; and when it is that clock that is wrong, all
- * processes would be out of rotation at once.
+ * For information only: deadlines use the clock of Redis, so nothing is lost. And when that clock
+ * is wrong, all processes would leave the rotation at once.
  */
 export const clockCheck = (
   { offsetMs }: Pick<RedisClock, 'offsetMs'>,
@@ -46,21 +41,21 @@ export const clockCheck = (
   },
 });
 
-/** @param trouble What is said unless it is so. */
+/** @param trouble The reason when `isSo` is false. */
 const unless = (name: string, trouble: string, isSo: () => boolean): HealthCheck => ({
   name,
   trouble,
   look: async () => (isSo() ? { ok: true } : { ok: false, reason: trouble }),
 });
 
-/** A process that has been told to stop finishes what it has and wants nothing new. */
+/** A stopping process finishes its work and wants no new requests. */
 export const stoppingCheck = (stopping: () => boolean): HealthCheck =>
   unless('running', 'The process is stopping', () => !stopping());
 
 export const workersCheck = (running: () => boolean): HealthCheck =>
   unless('workers', 'The workers take no jobs', running);
 
-/** For information only: a process out of rotation would hand its load to others, which are as full. */
+/** For information only: without this process, others would get its load, and they are as full. */
 export const backlogCheck = (backlog: { size(): number }, limit: number): HealthCheck => ({
   name: 'backlog',
   trouble: 'The backlog is not known',
@@ -70,6 +65,5 @@ export const backlogCheck = (backlog: { size(): number }, limit: number): Health
   },
 });
 
-/** Keys that cannot be read cannot sign, whatever else works. */
 export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
   passes('keys', 'The keys of the OpenID provider cannot be read', load);

@@ -104,7 +104,7 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
       example: { Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'en' } },
     });
 
-/** @param services Accepted URIs and their meaning. The same service in two spellings is asked for twice. */
+/** @param services Accepted URIs. A service in two spellings counts as asked for twice. */
 export const additionalServicesSchema = (services: ReadonlyMap<string, ServiceName>) =>
   z.array(additionalServiceSchema(services)).check((payload) => {
     const seen = new Set<ServiceName | undefined>();

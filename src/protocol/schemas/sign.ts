@@ -98,7 +98,7 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
         const words = 'is for the profile Device-LoA4 only';
         objectTo(payload, { code: 107, path: ['DataToBeSigned', 'MimeType'], words });
       }
-      // The calling app needs the answer in order to open the other one, so nobody could sign while it waits.
+      // The calling app needs the answer to open the signing app, so `synch` cannot work.
       const app2app = AdditionalServices.findIndex(
         ({ Description }) => services.get(Description) === 'app2app',
       );
