@@ -27,7 +27,7 @@ import {
   signatureAnswerSchema,
   statusAnswerSchema,
 } from './answers.ts';
-import { causeOf, type Fetch } from './patient-fetch.ts';
+import { causeOf, type Fetch } from './fetch.ts';
 import { pollUntilEnded } from './polling.ts';
 import type { Reply, Standing, Submitted } from './reply.ts';
 

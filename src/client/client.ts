@@ -12,7 +12,7 @@ import type { Dialect } from '../protocol/uris.ts';
 import { type DataToSign, defaultTimeoutSeconds } from '../protocol/write-request.ts';
 import { type Calls, createCalls, type ReceiptRequest, type SignRequest } from './calls.ts';
 import { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
-import { type Fetch, patientFetch } from './patient-fetch.ts';
+import { type Fetch, fetchWithoutTimeout } from './fetch.ts';
 import type { ProfileAnswer, Reaction, Reply, ServiceAnswers, Standing } from './reply.ts';
 
 export interface ClientOptions {
@@ -113,7 +113,7 @@ const signedOf = (msspTransId: string, standing: Standing): Signed => {
 };
 
 export const createClient = (options: ClientOptions): SignatureClient => {
-  const { url, apId, apPassword, dialect, fetch = patientFetch, now = Date.now } = options;
+  const { url, apId, apPassword, dialect, fetch = fetchWithoutTimeout, now = Date.now } = options;
 
   /** Makes calls under the caller's signal and time, and throws what is no answer. */
   const under = async <T>(

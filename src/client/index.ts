@@ -17,7 +17,7 @@ export {
   signedBytes,
 } from './client.ts';
 export { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
-export type { Fetch } from './patient-fetch.ts';
+export type { Fetch } from './fetch.ts';
 export type {
   LocationAnswer,
   ProfileAnswer,

@@ -1,9 +1,9 @@
 /**
- * ISO 8601 date-times as requests write them, and the one form that answers and comparisons use.
+ * ISO 8601 date-times of requests, and the one form of answers and comparisons.
  *
- * Read leniently in form, since client libraries differ: seconds may be absent (Java drops them at the full minute), a
- * fraction may have any number of digits after a point or comma, and the zone is `Z`, `+02:00`, `+0200` or `+02`. Never
- * lenient in meaning: without a zone it is not an instant, and 30 February is not one either.
+ * The form is read leniently, since clients differ: seconds may be absent, a fraction may have any
+ * number of digits after a point or comma, and the zone is `Z`, `+02:00`, `+0200` or `+02`. But the
+ * zone must be there, and the date must exist.
  */
 const pattern =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/;
@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 /** `2024-07-02T08:06:55.134Z`. Years before 0 and after 9999 are written longer. */
 const normalLength = 24;
 
-/** What is stored has been through here once, and most clients write the normal form themselves. */
+/** Stored instants and those of most clients. */
 const isNormal = (text: string): boolean => {
   if (text.length !== normalLength) return false;
   const date = new Date(text);

@@ -1,8 +1,7 @@
 /**
- * The four requests as the rest of the program sees them: the wire's names and conventions stop here.
- *
- * A member that came in several spellings on the wire keeps the one that was used (`written`, `authority`), because
- * answers echo it, beside the one form that is compared.
+ * The four requests inside the program: names and conventions of the wire stop here. A member with
+ * several spellings keeps its own (`written`, `authority`), which answers repeat, beside the
+ * normalised form.
  */
 
 /** `http://mid.vendor.ch/MID/v1/AuthProfile1` has the name `MID/v1/AuthProfile1`. */
@@ -49,8 +48,7 @@ export type MessagingMode = 'synch' | 'asynch';
 export type KeyAlgorithm = 'EC' | 'RSA';
 
 /**
- * Of an approval, `text` is the title that is shown above the rows and `dtbd` the array of pairs as compact JSON; only
- * `dtbd` is signed.
+ * Of an approval, `text` is the title and `dtbd` the pairs as compact JSON; only `dtbd` is signed.
  */
 export type DataToBeSigned =
   | { readonly kind: 'text'; readonly text: string }

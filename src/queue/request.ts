@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Fault, type FaultCode, faultTable } from '../protocol/fault.ts';
-import { problemOfJson } from '../protocol/json.ts';
+import { findJsonError } from '../protocol/json.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { type GeofencingInput, type RequestInput, writeSignRequest } from '../protocol/write-request.ts';
@@ -96,7 +96,7 @@ export const createReadInput = (options: {
       // Without types a program may hand over anything.
       return refuse(objection(101, 'request', 'request is not of the documented form'));
     }
-    const problem = problemOfJson(body);
+    const problem = findJsonError(body);
     if (problem !== undefined) return refuse(objection(101, 'request', `request ${problem}`));
     const parsed = protocol.parseSign(body);
     if (parsed.ok) return { ok: true, wire: parsed.value.wire };

@@ -6,10 +6,10 @@ import type { OperationNode, SchemaNode } from '../../src/http/documentation/nod
 import { describeOperations } from '../../src/http/documentation/operations.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from '../../src/http/openapi.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
-import { toCanonicalJson } from '../../src/protocol/json.ts';
 import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { faultResponseSchema } from '../../src/protocol/schemas.ts';
+import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';

@@ -45,7 +45,7 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
 };
 
 /** @throws (rejects) As `fetch` does: when there is no answer, or the signal aborts. */
-export const patientFetch: Fetch = (url, { method, headers, body, signal }) =>
+export const fetchWithoutTimeout: Fetch = (url, { method, headers, body, signal }) =>
   new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? requestHttps : requestHttp;
     const request = send(url, { method, headers, signal, agent: false }, (answer) => {
