@@ -1,7 +1,4 @@
-/**
- * What other programs import from `paraph/client`: asking a service of the signature interface over HTTP, and verifying
- * what comes back.
- */
+/** `paraph/client`: the signature interface over HTTP, and verification of signatures. */
 export { type Verification, verifySignature } from '../pki/verify.ts';
 export type { Approval } from '../protocol/approval.ts';
 export type { Dialect } from '../protocol/uris.ts';

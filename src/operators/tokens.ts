@@ -236,5 +236,3 @@ export const createTokens = (options: {
     },
   };
 };
-
-export type Tokens = ReturnType<typeof createTokens>;
