@@ -151,7 +151,7 @@ export const createCalls = (options: CallsOptions) => {
     });
     // The refusal is about this call. The transaction goes on.
     return reply.kind === 'fault' && reply.retryLater
-      ? { kind: 'unreachable', cause: 'it has no answer now and says to ask again later' }
+      ? { kind: 'unreachable', cause: 'it is busy and asks to try again later' }
       : reply;
   };
 

@@ -56,11 +56,11 @@ export const fetchWithoutTimeout: Fetch = (url, { method, headers, body, signal 
 
 /** Causes in words. */
 const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'no service listens there',
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name cannot be looked up now',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'there is no route to that host',
+  ENETUNREACH: 'there is no route to that network',
   ETIMEDOUT: 'the host does not answer',
   ECONNRESET: 'the connection broke off',
   EPIPE: 'the connection broke off',

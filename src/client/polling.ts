@@ -35,7 +35,7 @@ export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promi
       (reply.kind === 'answered' && reply.value.state === 'outstanding');
     const left = until - time;
     if (isOpen && left > 0) await pause(Math.min(pollPauseMs(asked), left));
-    else if (inDoubt) return { kind: 'unreachable', cause: 'it has trouble of its own (fault 900)' };
+    else if (inDoubt) return { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' };
     else return reply;
   }
 };

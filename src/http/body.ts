@@ -2,7 +2,7 @@
  * Reads the body of a request, within limits of size and time.
  *
  * Many clients send their whole body before they read an answer, and see a broken connection when
- * nobody reads it. So a body that is a little too large is read, thrown away and refused; one that
+ * it is not read. So a body that is a little too large is read, thrown away and refused; one that
  * is far too large is refused at once.
  */
 import type { IncomingMessage } from 'node:http';

@@ -53,7 +53,7 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
       return await work(given, signal);
     } catch (error) {
       if (!signal.aborted) {
-        onError(new Error(`Replays rest for some seconds: ${given.order.id}`));
+        onError(new Error(`Replays pause for some seconds: ${given.order.id}`));
         onError(toError(error));
       }
       throw error;

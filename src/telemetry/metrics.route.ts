@@ -42,7 +42,7 @@ const refusalOf = (
 const refusals = {
   token: {
     status: 401,
-    text: 'Metrics want the token of operations.metricsToken as Authorization: Bearer\n',
+    text: 'Metrics need the token of operations.metricsToken as Authorization: Bearer\n',
     headers: { 'www-authenticate': 'Bearer realm="metrics"' },
   },
   elsewhere: {

@@ -37,11 +37,11 @@ describe('a service that cannot be talked to', () => {
     const url = await nobody();
     const { exitCode, stderr } = await run([...profile, url]);
     expect(exitCode).toBe(5);
-    expect(stderr).toBe(`paraph: No signature service at ${url}: nobody listens there.\n`);
+    expect(stderr).toBe(`paraph: No signature service at ${url}: no service listens there.\n`);
     const { json } = await run(['sign', '+41700092501', 'Hi', '--url', url, '--json']);
     expect(json()).toEqual({
       outcome: 'unreachable',
-      problem: `No signature service at ${url}: nobody listens there.`,
+      problem: `No signature service at ${url}: no service listens there.`,
     });
   });
 
@@ -138,7 +138,7 @@ describe('fetchWithoutTimeout', () => {
 
 describe('polling', () => {
   const outstanding: Reply<Standing> = { kind: 'answered', value: { state: 'outstanding' } };
-  const away: Reply<Standing> = { kind: 'unreachable', cause: 'nobody listens there' };
+  const away: Reply<Standing> = { kind: 'unreachable', cause: 'no service listens there' };
   const fault: Reply<Standing> = { kind: 'fault', fault: { code: 401, reason: 'USER_CANCEL', detail: '' } };
 
   const poll = async (replies: readonly Reply<Standing>[], forMs: number) => {
