@@ -1,10 +1,10 @@
 /**
- * Which addresses may be posted to. A callback leaves from inside the operator's network, so it must not reach what only
- * the inside can reach, whatever the name in its URL stands for by the time it is sent.
+ * The addresses that callbacks may be sent to. A callback leaves from inside the operator's
+ * network, so it must not reach internal hosts, whatever its host name resolves to when it is sent.
  *
- * public    Anybody's. What is not known to be public is not.
- * internal  Private, loopback, shared (CGNAT) and unique local addresses: for hosts that the operator has listed.
- * never     Link-local, where clouds keep the credentials of their machines, multicast, broadcast, unspecified, reserved.
+ * public    Any. An address that is not known to be public is not.
+ * internal  Private, loopback, shared (CGNAT) and unique local: for hosts that the operator listed.
+ * never     Link-local, where clouds keep credentials, multicast, broadcast, unspecified, reserved.
  *
  * Source: IANA special-purpose address registries (RFC 6890 and its updates).
  */
@@ -37,7 +37,7 @@ const internalIpv6 = [
   ['fc00::', 7],
 ] as const;
 
-/** Parts of the global range that hold IPv4 addresses (6to4, Teredo) or are nobody's. */
+/** Parts of the global range that hold IPv4 addresses (6to4, Teredo) or are unassigned. */
 const neverIpv6 = [
   ['2001::', 23],
   ['2001:db8::', 32],

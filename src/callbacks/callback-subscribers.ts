@@ -1,22 +1,14 @@
 /**
- * Which applications want to hear of the ends of their transactions, by the configurations of all processes that run.
+ * The applications that subscribe to callbacks, by the configurations of all running processes.
  *
- * Each process says now and then which it knows. One that has not been heard of for a while has gone, and an application that
- * nobody else knows has been taken out of the configuration.
+ * Each process reports its own now and then. A report that is not repeated expires with its
+ * process.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 
-export interface CallbackSubscribers {
-  /** Says at once and from then on which this process knows. */
-  start(): void;
-  /** Those of this process, and of all others that run. Ask after the ends were read: what was known before them is in it. */
-  all(): Promise<ReadonlySet<string>>;
-  close(): void;
-}
-
 const sayEveryMs = 5000;
-/** Longer than a process, or Redis, is away for and comes back. */
+/** Longer than short outages of a process or Redis. */
 const knownForMs = 600_000;
 
 export const createCallbackSubscribers = (options: {
@@ -26,14 +18,14 @@ export const createCallbackSubscribers = (options: {
   /** The clock of Redis, which all processes share. */
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-}): CallbackSubscribers => {
+}) => {
   const { redis, prefix, apIds, now, onError } = options;
   const key = `{${prefix}-callbacks}:applications`;
   let timer: NodeJS.Timeout | undefined;
   let isSaying = false;
 
   const say = async (): Promise<void> => {
-    // While Redis is away, one is enough.
+    // One at a time, also while Redis is away.
     if (isSaying) return;
     isSaying = true;
     try {
@@ -48,11 +40,13 @@ export const createCallbackSubscribers = (options: {
   };
 
   return {
-    start: () => {
+    /** Reports the applications of this process, now and regularly. */
+    start: (): void => {
       void say();
       timer ??= setInterval(say, sayEveryMs);
     },
-    all: async () => new Set([...apIds, ...(await redis.zrange(key, 0, '-1'))]),
-    close: () => clearInterval(timer),
+    /** Of all running processes. Read after the events: earlier subscribers are then included. */
+    all: async (): Promise<ReadonlySet<string>> => new Set([...apIds, ...(await redis.zrange(key, 0, '-1'))]),
+    close: (): void => clearInterval(timer),
   };
 };

@@ -1,44 +1,23 @@
-/** What people see of callbacks, and the one thing that they do with them. */
+/** Callbacks as operators see and replay them. */
 import type { Job } from 'bullmq';
 import { callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from './dead.ts';
-import { callbackId, unrecordedId } from './ends.ts';
 import { readCallbacks, shardOfCallback } from './rows.ts';
+import { callbackId, unrecordedId } from './transaction-events.ts';
 
-/** Dead callbacks alone are replayed; the others have been delivered, or will be. */
+/** Only dead callbacks are replayed; others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
 
-export interface Callbacks {
-  /** @param attempts How many the transaction has had. */
-  of(msspTransId: string, attempts: number): Promise<readonly CallbackRow[]>;
-  find(id: string): Promise<CallbackRow | undefined>;
-  /**
-   * Dead ones, newest first. A page may have fewer rows than its limit, even none, and yet a cursor.
-   *
-   * @returns Undefined when the cursor is none.
-   */
-  dead(
-    filter: CallbackFilter,
-    page: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<CallbackPage | undefined>;
-  /**
-   * Begins with the first of all tries again.
-   *
-   * @param notBefore When to, milliseconds since the epoch; without it at once.
-   */
-  replay(id: string, notBefore?: number): Promise<CallbackReplayResult>;
-}
-
 const maxAttempts = 100;
-/** Callbacks that one page looks at, whether they fit the filter or not. */
+/** Callbacks that one page reads, whether they match the filter or not. */
 const lookAtMost = 2000;
 const readAtOnce = 250;
 
-/** Of Redis's own refusals: it is no longer failed (-3), or gone (-1). */
-const wasQuicker = (error: unknown): boolean =>
+/** Another replay came first: the job is no longer failed (-3), or gone (-1). */
+const wasReplayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1);
 
 export const createCallbacks = ({
@@ -47,14 +26,14 @@ export const createCallbacks = ({
 }: {
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
-}): Callbacks => {
+}) => {
   async function* deadFrom(from: DeadPlace | undefined) {
     for await (const places of walkDead(redis, shards, from)) {
       for (let first = 0; first < places.length; first += readAtOnce) {
         const some = places.slice(first, first + readAtOnce);
         const ids = some.map(({ id }) => id);
         const rows = await readCallbacks(redis, shards, ids);
-        // Of each place; undefined where somebody was quicker, or where it is no callback.
+        // Undefined where it was replayed meanwhile, or is no callback.
         for (const [index, place] of some.entries()) {
           const row = rows[index];
           yield { place, row: row?.state === 'dead' ? row : undefined };
@@ -64,7 +43,8 @@ export const createCallbacks = ({
   }
 
   return {
-    of: async (msspTransId, attempts) => {
+    /** @param attempts Of the transaction so far. */
+    of: async (msspTransId: string, attempts: number): Promise<readonly CallbackRow[]> => {
       const ids = Array.from({ length: Math.min(attempts, maxAttempts) }, (_, index) => index + 1).flatMap(
         (attempt) => [
           callbackId(msspTransId, attempt, 'failed'),
@@ -76,9 +56,18 @@ export const createCallbacks = ({
       return (await readCallbacks(redis, shards, ids)).filter((row) => row !== undefined);
     },
 
-    find: async (id) => (await readCallbacks(redis, shards, [id]))[0],
+    find: async (id: string): Promise<CallbackRow | undefined> =>
+      (await readCallbacks(redis, shards, [id]))[0],
 
-    dead: async ({ apId, to }, { limit, cursor }) => {
+    /**
+     * Dead ones, newest first. A page may have fewer rows than its limit, even none, with a cursor.
+     *
+     * @returns Undefined for an invalid cursor.
+     */
+    dead: async (
+      { apId, to }: CallbackFilter,
+      { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+    ): Promise<CallbackPage | undefined> => {
       const newest = to === undefined ? undefined : diedBefore(to);
       const from = cursor === undefined ? newest : readCursor(cursor);
       if (cursor !== undefined && from === undefined) return undefined;
@@ -87,7 +76,7 @@ export const createCallbacks = ({
       let looked = 0;
       for await (const { place, row } of deadFrom(from)) {
         const fits = row !== undefined && (apId === undefined || row.apId === apId);
-        // One more than asked for is known by now, or it is time to stop.
+        // Stops one row after the limit, so that a cursor means more rows, or after enough reads.
         if (last !== undefined && ((fits && rows.length === limit) || looked === lookAtMost)) {
           return { rows, cursor: cursorText(last) };
         }
@@ -98,7 +87,12 @@ export const createCallbacks = ({
       return { rows };
     },
 
-    replay: async (id, notBefore) => {
+    /**
+     * Restarts all tries.
+     *
+     * @param notBefore Earliest time, milliseconds since the epoch; default: at once.
+     */
+    replay: async (id: string, notBefore?: number): Promise<CallbackReplayResult> => {
       const job: Job | undefined = await shardOfCallback(shards, id)?.callbacks.queue.getJob(id);
       const data = callbackSchema.safeParse(job?.data).data;
       if (job === undefined || data === undefined) return 'unknown';
@@ -107,10 +101,12 @@ export const createCallbacks = ({
         if (notBefore !== data.notBefore) await job.updateData({ ...data, notBefore });
         await job.retry('failed', { resetAttemptsMade: true });
       } catch (error) {
-        if (wasQuicker(error)) return 'not-dead';
+        if (wasReplayed(error)) return 'not-dead';
         throw error;
       }
       return 'replayed';
     },
   };
 };
+
+export type Callbacks = ReturnType<typeof createCallbacks>;

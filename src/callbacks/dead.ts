@@ -1,8 +1,8 @@
 /**
- * Dead callbacks of all shards, newest first: BullMQ's own sets of failed jobs, merged.
+ * Dead callbacks of all shards, newest first: BullMQ's sets of failed jobs, merged.
  *
- * A page begins behind a place, and a place is a time and an id, not a number in a list: what is replayed or dies while somebody
- * turns pages moves nothing else.
+ * A page begins after a place, which is a time and an id. So replays and new deaths while someone
+ * turns pages move no other row.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -13,19 +13,19 @@ export interface DeadPlace {
   readonly id: string;
 }
 
-/** Within one millisecond the greater id comes first, as Redis has it. */
+/** Redis orders ids of the same millisecond descending. */
 const compare = (a: DeadPlace, b: DeadPlace): number =>
   b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 
 export const cursorText = ({ at, id }: DeadPlace): string => `${at.toString(36)}.${id}`;
 
-/** @returns Undefined for a text that is no cursor. */
+/** @returns Undefined for an invalid cursor. */
 export const readCursor = (text: string): DeadPlace | undefined => {
   const [, at, id] = /^([0-9a-z]{1,9})\.([\x21-\x7e]{0,80})$/.exec(text) ?? [];
   return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id };
 };
 
-/** Before all that died at that time or earlier, behind all that died at or after it. @param at Milliseconds since the epoch. */
+/** A place before all that died at that time or earlier. @param at Milliseconds. */
 export const diedBefore = (at: number): DeadPlace => ({ at, id: '' });
 
 const readAtOnce = 500;
@@ -42,7 +42,7 @@ const nextOf = async (
   from: DeadPlace | undefined,
 ): Promise<Found> => {
   const latest = from === undefined ? '+inf' : String(from.at);
-  // So many of one millisecond may have been seen that a first look finds no others.
+  // A first page may hold only ones of the same millisecond that were seen before.
   for (let skip = 0; ; skip += readAtOnce) {
     const found = await redis.zrange(
       queue.toKey('failed'),
@@ -62,7 +62,7 @@ const nextOf = async (
   }
 };
 
-/** In batches, each behind the one before; those that died meanwhile are not among them. */
+/** In batches, each after the one before. */
 export async function* walkDead(
   redis: RedisClient,
   shards: readonly Shard[],
@@ -73,7 +73,7 @@ export async function* walkDead(
     const place = behind;
     const found = await Promise.all(shards.map((shard) => nextOf(redis, shard, place)));
     const all = found.flatMap(({ places }) => places).toSorted(compare);
-    // A shard that has more to give may have what comes before the last ones of others.
+    // A shard with more rows may have some that come before the last ones of other shards.
     const [end] = found.flatMap(({ places, more }) => (more ? places.slice(-1) : [])).toSorted(compare);
     yield end === undefined ? all : all.filter((each) => compare(each, end) <= 0);
     if (end === undefined) return;

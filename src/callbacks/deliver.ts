@@ -1,6 +1,6 @@
 /**
- * Signs one message and posts it, by Standard Webhooks: the id is the same at every try and names the end that is told,
- * the time is that of the try, and the signature covers both and the body.
+ * Signs a message and posts it, by Standard Webhooks: the id is the same at every try and names the
+ * event, the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
 import type { CallbackData } from '../../machines/callback.machine.ts';
@@ -10,10 +10,10 @@ import type { Post } from './post.ts';
 import { callbackSecrets } from './secret.ts';
 
 /**
- * The body. Wire spelling for what the wire has a name for.
+ * The body, in wire spelling where the wire has a name.
  *
- * The signature is not in it: an answer that proves who asks (AP_PWD, a certificate) is the place for it, and a receiver that was
- * set up wrongly, or a proxy before it that keeps bodies, must not get to know what a person has signed.
+ * Without the signature of the person: only an authenticated answer returns that. A misconfigured
+ * receiver, or a proxy that logs bodies, must not learn what a person has signed.
  */
 export const messageOf = ({ msspTransId, apId, apTransId, attempt, at, end }: CallbackData): string => {
   const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
@@ -51,7 +51,7 @@ export const createDeliver = (options: {
   }
   return async (id, data, stop) => {
     const target = targets.get(data.apId);
-    // While an application is being registered, some processes know it already and the others take its messages, too.
+    // While an application is being registered, not every process knows it.
     if (target === undefined)
       return { kind: 'not-sent', why: 'this process knows no callback of the application' };
     const body = messageOf(data);

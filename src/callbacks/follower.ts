@@ -1,16 +1,16 @@
 /**
- * Makes a job of every end of a transaction that an application wants to hear of.
+ * Makes a callback job of every end of a transaction whose application has subscribed.
  *
- * Whoever ends a transaction writes nothing for it and waits for nothing: the ends are read from the queues' own events
- * afterwards. The position in them is stored once the jobs are, so a process may die anywhere: what is read again is added again,
- * and a job whose id exists already is not added. One process at a time follows a shard; two that believe to be in charge
- * do the same work twice, to the same effect, and a position that goes back does no more than that.
+ * Ends are read afterwards from the events of the queues. The position in the events is stored
+ * after the jobs, so a process may die anywhere: what is read again is added again, and a job whose
+ * id exists is not added twice. For the same reason two processes that both hold a shard do no
+ * harm, and neither does a position that moves back.
  *
- * What has ended more than a day ago when it is found is not told any more: the job that would keep it from being told
- * twice is kept for two.
+ * Ends older than a day are not reported: their job, which prevents a second report, is kept for
+ * two days only.
  *
- * Whoever follows does so for the applications of all processes that run (callback-subscribers.ts): in a roll-out that registers
- * one, a process that does not know it yet may be the one in charge.
+ * Subscribers are those of all running processes (callback-subscribers.ts): during a roll-out a
+ * process with an older configuration may be the one that reads the events.
  */
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';
@@ -25,38 +25,30 @@ import { shardOf } from '../transactions/ids.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { FindTransaction } from '../transactions/transactions.ts';
 import { createCallbackSubscribers } from './callback-subscribers.ts';
-import { disbelieved, endsOf, type ToldEnd } from './ends.ts';
-
-export interface Follower {
-  start(): void;
-  /** Finishes the step in hand and lets others take over at once. */
-  close(): Promise<void>;
-  /** Resolves when all that had ended before the call has its jobs, whichever process has seen to it. */
-  idle(): Promise<void>;
-}
+import { readEvents, type TransactionEvent, toInternalError } from './transaction-events.ts';
 
 export interface FollowerOptions {
-  /** A connection that outlasts any absence of Redis. */
+  /** A connection that reconnects without end. */
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: readonly Shard[];
-  /** What whoever asks for a status is told: the end is told as it is answered. */
+  /** As for a status request: the reported end is the answered one. */
   readonly find: FindTransaction;
-  /** Applications that want to hear of the ends of their transactions, as far as this process knows. */
+  /** The callback subscribers that this process knows. */
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-  /** How often a message is tried to be delivered; default 10. */
+  /** Tries to deliver a message; default 10. */
   readonly tries?: number;
-  /** How often is looked for events when there were none; default 200. */
+  /** Pause when there were no events; default 200. */
   readonly pollMs?: number;
-  /** How long after its last sign of life another process takes over; default 5000. */
+  /** Another process takes over so long after the last sign of life; default 5000. */
   readonly leaseMs?: number;
 }
 
 /** See deliveredMs in workers/callback.worker.ts. */
 const toldForMs = 86_400_000;
-/** Where there is no position yet: somebody may have ended a transaction while this process was starting. */
+/** Without a position: covers ends while this process was starting. */
 const startLastsMs = 60_000;
 
 const readPosition = (text: string | null): EventPosition | undefined => {
@@ -69,10 +61,7 @@ const endedScript = `${eventsScript(`
 for _, id in ipairs(ids) do found[#found + 1] = id end
 return found`;
 
-/**
- * Which transactions of a shard have ended since a position in its event streams. They tell of an end whoever caused it: a worker, a
- * cancel, a job that was too often taken by workers that died.
- */
+/** The transactions of a shard that ended since a position, by whatever ended them. */
 const readEnded = async (
   redis: RedisClient,
   keys: ShardKeys,
@@ -83,16 +72,16 @@ const readEnded = async (
   return { ...read, ids: rest.map(String) };
 };
 
-export const createFollower = (options: FollowerOptions): Follower => {
+export const createFollower = (options: FollowerOptions) => {
   const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
   const told = createCallbackSubscribers({ redis, prefix, apIds, now, onError });
 
-  /** Whoever can write to Redis can write that something was signed. */
-  const asAnswered = async (ends: readonly ToldEnd[]): Promise<readonly ToldEnd[]> => {
+  /** Anyone who can write to Redis can write that something was signed. */
+  const asAnswered = async (ends: readonly TransactionEvent[]): Promise<readonly TransactionEvent[]> => {
     const signed = ends.find(({ data }) => data.end.state !== 'failed');
     const view = signed && (await find(signed.data.msspTransId));
-    return view?.state.kind === 'failed' ? ends.map(disbelieved) : ends;
+    return view?.state.kind === 'failed' ? ends.map(toInternalError) : ends;
   };
 
   const openPlace = ({ index, prefix: at, callbacks }: Shard) => {
@@ -108,19 +97,21 @@ export const createFollower = (options: FollowerOptions): Follower => {
     };
 
     const addJobs = async (ids: readonly string[], since: number): Promise<void> => {
-      // Whatever else lies in the queue ends as a fault and is nobody's transaction.
+      // Other jobs in the queue end as faults and are no transactions.
       const own = ids.filter((id) => shardOf(id, shards.length) === index);
       if (own.length === 0) return;
       const jobs = await readJobs(redis, keys, own);
       const all = await told.all();
-      const found = own.map((id, number) => endsOf(id, jobs[number] ?? [], (apId) => all.has(apId), since));
+      const found = own.map((id, number) =>
+        readEvents(id, jobs[number] ?? [], (apId) => all.has(apId), since),
+      );
       const ends = (await Promise.all(found.map(asAnswered))).flat();
       if (ends.length === 0) return;
       await callbacks.queue.addBulk(
         ends.map(({ id, data }) => ({
           name: callbackJobName,
           data,
-          // A worker of a release without the chart may take it, and without a backoff would try ten times at once.
+          // For a worker of a release without the chart: it would try ten times at once.
           opts: { jobId: id, attempts: tries, backoff: { type: 'callback' } },
         })),
       );
@@ -175,16 +166,20 @@ export const createFollower = (options: FollowerOptions): Follower => {
   const places = shards.map(openPlace);
 
   return {
-    start: () => {
+    start: (): void => {
       told.start();
       for (const { start } of places) start();
     },
-    close: async () => {
+    /** Finishes the current step and lets other processes take over at once. */
+    close: async (): Promise<void> => {
       told.close();
       await Promise.all(places.map(({ close }) => close()));
     },
-    idle: async () => {
+    /** Resolves when all ends before the call have their jobs, made by any process. */
+    idle: async (): Promise<void> => {
       await Promise.all(places.map(({ idle }) => idle()));
     },
   };
 };
+
+export type Follower = ReturnType<typeof createFollower>;

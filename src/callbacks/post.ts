@@ -1,10 +1,10 @@
 /**
  * One POST to a receiver, from inside the operator's network to outside.
  *
- * The addresses that a name stands for are judged in the very look-up that the connection is made with, so a name that
- * stands for something else a moment later gains nothing. Each request has a connection of its own, and redirects are not
- * followed: they would be one more address. Of the answer only the status and Retry-After are used, and of errors only the
- * code, because a job and a log are read by people who may not see what an internal host answers.
+ * Addresses are checked in the look-up of the connection itself, so a name that changes afterwards
+ * gains nothing. Each request has its own connection, and redirects are not followed. Only the
+ * status and Retry-After of an answer are used, and only the code of an error: readers of jobs and
+ * logs may not see what an internal host answers.
  */
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
 import { request as httpRequest } from 'node:http';
@@ -23,12 +23,12 @@ export type Resolve = (
 export interface PostOptions {
   /** Host names, as URLs spell them, whose internal addresses are allowed. */
   readonly allowedHosts: readonly string[];
-  /** This machine may be posted to, also without TLS. */
+  /** Also allows this machine, without TLS too. */
   readonly sandbox: boolean;
   readonly now: () => number;
   readonly timeoutMs?: number;
   readonly resolve?: Resolve;
-  /** PEM, instead of the certificate authorities that Node.js knows. */
+  /** PEM; default: the certificate authorities of Node.js. */
   readonly ca?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export const createPost = (options: PostOptions): Post => {
     }
   };
 
-  /** One address that is not allowed is enough: a name that stands for both inside and outside is not to be trusted. */
+  /** One forbidden address is enough to refuse the name. */
   const guardedLookup =
     (host: string): LookupFunction =>
     (hostname, asked, callback) => {
@@ -111,7 +111,7 @@ export const createPost = (options: PostOptions): Post => {
         ...(ca !== undefined && { ca }),
       });
       const finish = (result: DeliveryResult): void => {
-        // Once the status is known, nothing that follows changes it.
+        // After the status, nothing changes the result.
         resolveResult(answered ?? result);
         request.destroy();
       };
@@ -121,7 +121,7 @@ export const createPost = (options: PostOptions): Post => {
         answered = { kind: 'answered', status: statusCode, retryAfterMs: after };
         const result = answered;
         let bytes = 0;
-        // Read, because some receivers take a connection that closes early for a failure; thrown away.
+        // Read and thrown away: to some receivers an early close is a failure.
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           if (bytes > maxAnswerBytes) finish(result);

@@ -1,4 +1,4 @@
-/** Reads what people see of callbacks from the fields of their jobs. */
+/** Reads callbacks from the fields of their jobs, as operators see them. */
 import { z } from 'zod';
 import { type CallbackData, callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackRow, CallbackState } from '../history/callback-row.ts';
@@ -19,7 +19,7 @@ const fields = [
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
 
-/** What is shown of the chart's context. */
+/** The shown part of the chart's context. */
 const triedSchema = z.object({ tries: z.number(), problem: z.string().optional() });
 
 const stateOf = (
@@ -41,7 +41,7 @@ const rowOf = (
   const { msspTransId, apId, apTransId, attempt, at, end } = read;
   const state = stateOf(finishedOn ?? null, failedReason ?? null, returnValue ?? null);
   const record = parsed((state === 'delivered' ? returnValue : progress) ?? '');
-  // Before there was the chart, tries were those of the job.
+  // Without the chart, the job counted the tries.
   const earlier = { tries: Number(atm ?? 0), problem: failedReason };
   const { tries, problem = failedReason } = triedSchema.safeParse(member(record, 'context')).data ?? earlier;
   const triedAt = Number(finishedOn ?? processedOn ?? 0);
@@ -61,11 +61,11 @@ const rowOf = (
   };
 };
 
-/** Its id begins with that of the transaction. */
+/** The id begins with that of its transaction. */
 export const shardOfCallback = (shards: readonly Shard[], id: string): Shard | undefined =>
   shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');
 
-/** @returns One for each id, in the same order; undefined where there is no such callback. */
+/** @returns One for each id, in the same order; undefined for an unknown callback. */
 export const readCallbacks = (
   redis: RedisClient,
   shards: readonly Shard[],

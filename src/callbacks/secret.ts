@@ -1,9 +1,8 @@
 /**
  * The secret that a receiver verifies callbacks with, in the form of Standard Webhooks (`whsec_…`).
  *
- * It is derived from the master key, by application and version. So the configuration file, which people read and keep in
- * repositories, holds none, nothing is stored that could be lost or read in Redis, and all processes know it without being told.
- * Whoever has the master key can show it to whoever runs the receiver.
+ * It is derived from the master key, by application and version. So neither the configuration file
+ * nor Redis holds it, and all processes know it.
  */
 import { hkdfSync } from 'node:crypto';
 
@@ -13,8 +12,8 @@ export const callbackSecret = (masterKey: Uint8Array, apId: string, version: num
 };
 
 /**
- * The secrets to sign with, the current one first. The one before is used, too, so that a receiver may change over whenever
- * it likes; a leaked secret is worthless as soon as the receiver has, since it is the receiver who verifies.
+ * The secrets to sign with, the current one first. The previous one is used too, so that a receiver
+ * may change over at any time; a leaked one is worthless once the receiver has.
  */
 export const callbackSecrets = (
   masterKey: Uint8Array,

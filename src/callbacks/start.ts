@@ -1,18 +1,9 @@
-/**
- * Callbacks of one worker process: who finds what there is to tell, and who tells it. Without an application that wants to hear
- * of its transactions, nothing is started and nothing is read.
- */
+/** The callbacks of one worker process. Without a subscriber nothing is started. */
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { createDeliver } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
 import { createPost, type PostOptions } from './post.ts';
-
-export interface CallbackSide {
-  /** Resolves when all that had ended before the call has its jobs. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface CallbackSideOptions
   extends Omit<PostOptions, 'allowedHosts'>,
@@ -23,7 +14,7 @@ export interface CallbackSideOptions
   readonly allowedHosts?: readonly string[];
 }
 
-export const startCallbacks = async (options: CallbackSideOptions): Promise<CallbackSide> => {
+export const startCallbacks = async (options: CallbackSideOptions) => {
   const { providers, allowedHosts = [], redis } = options;
   const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
   if (apIds.size === 0) return { idle: async () => undefined, close: async () => undefined };
@@ -33,6 +24,7 @@ export const startCallbacks = async (options: CallbackSideOptions): Promise<Call
   await workers.ready();
   follower.start();
   return {
+    /** Resolves when all ends before the call have their jobs. */
     idle: follower.idle,
     close: async () => {
       await follower.close();
@@ -40,3 +32,5 @@ export const startCallbacks = async (options: CallbackSideOptions): Promise<Call
     },
   };
 };
+
+export type CallbackSide = Awaited<ReturnType<typeof startCallbacks>>;

@@ -6,7 +6,7 @@
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { causeOf } from '../client/patient-fetch.ts';
+import { causeOf } from '../client/fetch.ts';
 import { serviceUrl } from './connection.ts';
 import { type CliContext, type Done, Ended, type Report, UsageProblem, variable } from './context.ts';
 import type { Outcome } from './exit-codes.ts';

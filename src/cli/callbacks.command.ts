@@ -4,7 +4,7 @@ import {
   type CallbackBulk,
   type CallbackPlan,
   callbacksPerSecond,
-  mostCallbacks,
+  maxCallbacks,
 } from '../operators/callback-replays.ts';
 import { type Admin, addAdminAction, type ListFlags, refused, reportList } from './admin.ts';
 import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
@@ -33,7 +33,7 @@ const planText = ({ found, byAp, truncated }: CallbackPlan, context: CliContext)
     [
       ['dead', String(found)],
       ...countFields('by AP', byAp),
-      ['', truncated ? `There are more: one order holds the newest ${mostCallbacks}.` : undefined],
+      ['', truncated ? `There are more: one order holds the newest ${maxCallbacks}.` : undefined],
     ],
     context,
   );
@@ -90,7 +90,7 @@ export const addCallbacks: AddCommand = (program, context, done) => {
       document: callbackDocument,
     }),
   );
-  const { least, usual, most } = callbacksPerSecond;
+  const { min, usual, max } = callbacksPerSecond;
   const replay = callbacks
     .command('replay')
     .description('try dead callbacks again: one, or all of an application')
@@ -99,7 +99,7 @@ export const addCallbacks: AddCommand = (program, context, done) => {
     .option('--all', 'all of all applications')
     .option('--dry-run', 'say how many, and replay nothing')
     .option('--reason <text>', 'why; for the audit log')
-    .option('--rate <n>', 'how many in a second', parseCount('--rate', least, most), usual)
+    .option('--rate <n>', 'how many in a second', parseCount('--rate', min, max), usual)
     .option('--yes', 'do not ask');
   const run = (admin: Admin, id: string | undefined, flags: ReplayFlags): Promise<Report> =>
     id === undefined ? replayMany(context, admin, flags) : replayOne(admin, id, flags.reason);

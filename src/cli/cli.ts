@@ -6,7 +6,7 @@
  * and never the value of an argument, which may be a password in the wrong place.
  */
 import { Command, CommanderError } from 'commander';
-import { patientFetch } from '../client/patient-fetch.ts';
+import { fetchWithoutTimeout } from '../client/fetch.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
 import { addCallbacks } from './callbacks.command.ts';
@@ -143,7 +143,7 @@ const print = (context: CliContext, { outcome, document, text, problem }: Report
 export const runCli = async (args: readonly string[], options: CliOptions): Promise<number> => {
   const context: CliContext = {
     signal: new AbortController().signal,
-    fetch: patientFetch,
+    fetch: fetchWithoutTimeout,
     now: Date.now,
     ...options,
   };

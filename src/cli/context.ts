@@ -2,7 +2,7 @@
  * What a command has of the world. The executable hands in the process's own; a test hands in its own.
  */
 import type { Command } from 'commander';
-import type { Fetch } from '../client/patient-fetch.ts';
+import type { Fetch } from '../client/fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import type { Outcome } from './exit-codes.ts';
 

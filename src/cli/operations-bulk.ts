@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShownPlan } from '../console/redaction.ts';
-import type { BulkReport, BulkStanding } from '../operators/bulk-report.ts';
+import type { BulkProgress, BulkReport } from '../operators/bulk-report.ts';
 import type { Admin } from './admin.ts';
 import type { CliContext, Report } from './context.ts';
 import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './operations-row.ts';
@@ -14,15 +14,15 @@ import { countFields, fieldsText } from './screen.ts';
 
 const lookEveryMs = 500;
 
-const isOver = ({ state }: BulkStanding): boolean => state === 'done' || state === 'stopped';
+const isOver = ({ state }: BulkProgress): boolean => state === 'done' || state === 'stopped';
 
-const failedIn = ({ failed }: BulkStanding): number =>
+const failedIn = ({ failed }: BulkProgress): number =>
   Object.values(failed).reduce((sum, count) => sum + count, 0);
 
-const endedIn = (bulk: BulkStanding): number =>
+const endedIn = (bulk: BulkProgress): number =>
   bulk.signed + failedIn(bulk) + bulk.changed + bulk.gone + bulk.refused;
 
-export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkStanding) => ({
+export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkProgress) => ({
   ...rest,
   createdAt: iso(createdAt),
   endedAt: isoOrNull(endedAt),
@@ -65,7 +65,7 @@ export const reportDryRun = (plan: ShownPlan, context: CliContext): Report => {
   };
 };
 
-const standingText = (bulk: BulkStanding, context: CliContext): string => {
+const standingText = (bulk: BulkProgress, context: CliContext): string => {
   const unlessNone = (count: number): string | undefined => (count > 0 ? String(count) : undefined);
   return fieldsText(
     [
@@ -93,7 +93,7 @@ export const followBulk = (context: CliContext, admin: Admin, bulkId: string): P
   whileShowing(context, async (show): Promise<Report> => {
     const { signal } = context;
     for (;;) {
-      const bulk = await admin.get<BulkStanding>(['replays', bulkId, 'progress']);
+      const bulk = await admin.get<BulkProgress>(['replays', bulkId, 'progress']);
       if (isOver(bulk)) {
         const { transactions, ...report } = await admin.get<BulkReport>(['replays', bulkId]);
         return {
@@ -116,7 +116,7 @@ export const followBulk = (context: CliContext, admin: Admin, bulkId: string): P
     }
   });
 
-const bulkColumns = (context: CliContext): readonly Column<BulkStanding>[] => [
+const bulkColumns = (context: CliContext): readonly Column<BulkProgress>[] => [
   { title: 'ORDERED', cell: ({ createdAt }) => timeCell(createdAt, context) },
   { title: 'BULK', cell: ({ id }) => id },
   { title: 'STATE', cell: ({ state }) => state },
@@ -128,5 +128,5 @@ const bulkColumns = (context: CliContext): readonly Column<BulkStanding>[] => [
   { title: 'REASON', cell: ({ reason = '' }) => reason },
 ];
 
-export const bulkTable = (bulks: readonly BulkStanding[], context: CliContext): string =>
+export const bulkTable = (bulks: readonly BulkProgress[], context: CliContext): string =>
   bulks.length === 0 ? 'No bulk replays.\n' : table(bulkColumns(context), bulks, context);

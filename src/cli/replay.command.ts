@@ -3,7 +3,7 @@
  * audit log hold for it as they do in the console, and its workers do the work.
  */
 import type { ShownPlan } from '../console/redaction.ts';
-import type { BulkStanding } from '../operators/bulk-report.ts';
+import type { BulkProgress } from '../operators/bulk-report.ts';
 import { type Admin, addAdminAction, refused } from './admin.ts';
 import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
 import {
@@ -125,7 +125,7 @@ const replay = async (
   if (flags.follow !== undefined) return followBulk(context, admin, flags.follow);
   if (flags.stop !== undefined) return stopBulk(admin, flags.stop, flags.reason);
   if (flags.list) {
-    const { replays } = await admin.get<{ readonly replays: readonly BulkStanding[] }>(['replays']);
+    const { replays } = await admin.get<{ readonly replays: readonly BulkProgress[] }>(['replays']);
     const document = { bulks: replays.map(bulkDocument) };
     return { outcome: 'ok', document, text: bulkTable(replays, context) };
   }

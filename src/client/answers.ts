@@ -1,6 +1,6 @@
 /**
- * Answers as a client reads them: what it needs, and no more. The schemas by which our own service writes say more, and
- * other services of the interface leave out some of that, spell numbers as numbers, or add members of their own.
+ * Reads the answers of a service: only what a client needs. Other services of the interface leave
+ * out members that ours writes, spell numbers as numbers, or add members.
  *
  * Source: interface sections 2 and 4.
  */
@@ -14,7 +14,7 @@ const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 
 const code = z.object({ Value: z.union([z.string(), z.number()]).transform(String) });
 
-/** Texts of a fault are for people: whatever else is there says nothing to them. */
+/** Texts of a fault are for people: any other type counts as empty. */
 const words = z
   .unknown()
   .optional()
@@ -86,7 +86,7 @@ const standing = z.object({
   Status: z.object({ StatusCode: code }),
 });
 
-/** Refuses what claims to be signed and has no signature. */
+/** Refuses a signed answer without a signature. */
 const readStanding = (answer: z.output<typeof standing>, context: z.RefinementCtx): Standing => {
   const status = answer.Status.StatusCode.Value;
   const answers = answer.ServiceResponses ?? {};
@@ -104,7 +104,7 @@ export const statusAnswerSchema = z
   .object({ MSS_StatusResp: standing.transform(readStanding) })
   .transform((answer) => answer.MSS_StatusResp);
 
-/** In asynch mode 100 means that the request was accepted, which the caller of this has to know. */
+/** In asynch mode 100 means accepted; the caller of this knows the mode. */
 export const signatureAnswerSchema = z
   .object({
     MSS_SignatureResp: standing

@@ -1,9 +1,8 @@
 /**
- * One call for each operation of the signature interface, every outcome a value. The command line uses it as it is;
- * client.ts makes the client of it that other programs import.
+ * One call for each operation of the signature interface; every outcome is a value. The command
+ * line uses it directly, client.ts makes the public client of it.
  *
- * It says what the service said and verifies nothing: who relies on a signature calls `verifySignature` with the text
- * that it sent and the roots that it trusts.
+ * Nothing is verified here: a relying party calls `verifySignature` with its text and its roots.
  */
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
@@ -27,17 +26,17 @@ import {
   signatureAnswerSchema,
   statusAnswerSchema,
 } from './answers.ts';
-import { causeOf, type Fetch } from './patient-fetch.ts';
+import { causeOf, type Fetch } from './fetch.ts';
 import { pollUntilEnded } from './polling.ts';
 import type { Reply, Standing, Submitted } from './reply.ts';
 
-export interface CallsOptions {
-  /** Base of the service: `https://host/base`; the paths of the interface follow it. */
+interface CallsOptions {
+  /** `https://host/base`; the paths of the interface follow it. */
   readonly url: string;
   readonly apId: string;
   /** Secret. Goes into bodies and nowhere else. */
   readonly apPassword: string | undefined;
-  /** That in which the interface itself is written, by default. */
+  /** Default: the dialect of the interface itself. */
   readonly dialect?: Dialect | undefined;
   readonly fetch: Fetch;
   readonly now: () => number;
@@ -57,11 +56,11 @@ export interface ReceiptRequest {
   readonly language?: string | undefined;
 }
 
-/** For answers that need nobody's thumbs. */
+/** For answers that need no person. */
 const promptMs = 15_000;
-/** What a service may take beyond the time that the user has. */
+/** Beyond the time that the person has. */
 const marginMs = 30_000;
-/** The longest that a receipt can be set to stay on the phone. */
+/** The longest time that a receipt can stay on the phone. */
 const receiptMs = 300_000;
 
 /** The dialect in which the interface itself is written. */
@@ -70,7 +69,7 @@ const vendor: Dialect = { authority: 'mid.vendor.ch', languageAuthority: 'mss.ve
 interface RawAnswer {
   readonly status: number;
   readonly bytes: Uint8Array;
-  /** Whether it has a Retry-After. */
+  /** It has a Retry-After. */
   readonly retryLater: boolean;
 }
 
@@ -150,9 +149,9 @@ export const createCalls = (options: CallsOptions) => {
         MSSP_TransID: msspTransId,
       },
     });
-    // That is about the service. The transaction goes on.
+    // The refusal is about this call. The transaction goes on.
     return reply.kind === 'fault' && reply.retryLater
-      ? { kind: 'unreachable', cause: 'it has no answer now and says to ask again later' }
+      ? { kind: 'unreachable', cause: 'it is busy and asks to try again later' }
       : reply;
   };
 
@@ -163,12 +162,12 @@ export const createCalls = (options: CallsOptions) => {
       const withinMs = mode === 'synch' ? timeoutSeconds * 1000 + marginMs : promptMs;
       const body = writeSignRequest(caller(), mode, request);
       const reply = await call('sign', signatureAnswerSchema, withinMs, body);
-      // There, 100 means that the request was accepted.
+      // 100 means accepted here.
       return mode === 'asynch' && reply.kind === 'answered' && reply.value.standing.state === 'delivered'
         ? { ...reply, value: { ...reply.value, standing: { state: 'outstanding' } } }
         : reply;
     },
-    /** Asks for the status until the transaction has ended, at most until a time in milliseconds since the epoch. */
+    /** Polls the status to the end, or until a time in milliseconds since the epoch. */
     statusAtEnd: (msspTransId: string, until: number) =>
       pollUntilEnded({
         ask: () => status(msspTransId),
@@ -176,7 +175,7 @@ export const createCalls = (options: CallsOptions) => {
         now,
         pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
       }),
-    // Always with the extension: without it the answer does not say what the user did.
+    // Always with the extension, because only it says what the person did.
     receipt: ({ msspTransId, msisdn, text, language = 'en' }: ReceiptRequest) =>
       call('receipt', receiptAnswerSchema, receiptMs + marginMs, {
         MSS_ReceiptReq: {
@@ -209,10 +208,7 @@ export const createCalls = (options: CallsOptions) => {
           Params: profileParams.join(' '),
         },
       }),
-    /**
-     * PEM of the roots that the service says its signatures end in: as trustworthy as the connection. Undefined when the
-     * service does not offer them, which the interface does not ask of it.
-     */
+    /** PEM of the roots, as trustworthy as the connection. Undefined if the service offers none. */
     rootCertificates: async (): Promise<Reply<string | undefined>> => {
       const raw = await exchange('/pki/root.pem', promptMs);
       if (raw.kind !== 'answered') return raw;

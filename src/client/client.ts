@@ -1,9 +1,9 @@
 /**
- * A client of the signature interface for other programs: of Paraph, and of every service that speaks it.
+ * A client of the signature interface for other programs, for Paraph and other services.
  *
- * A promise resolves with what was asked for, or rejects with one of the errors of errors.ts; a caller's own signal
- * rejects with its own reason. The caller's wait is all that a signal or a timeout ends: a transaction that was accepted
- * goes on, and its id finds it again.
+ * A promise resolves with the answer, or rejects with an error of errors.ts or the reason of the
+ * caller's signal. A signal or timeout ends only the wait: an accepted transaction goes on, and its
+ * id finds it again.
  */
 import { X509Certificate } from 'node:crypto';
 import { writeDtbd } from '../protocol/approval.ts';
@@ -12,22 +12,19 @@ import type { Dialect } from '../protocol/uris.ts';
 import { type DataToSign, defaultTimeoutSeconds } from '../protocol/write-request.ts';
 import { type Calls, createCalls, type ReceiptRequest, type SignRequest } from './calls.ts';
 import { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
-import { type Fetch, patientFetch } from './patient-fetch.ts';
+import { type Fetch, fetchWithoutTimeout } from './fetch.ts';
 import type { ProfileAnswer, Reaction, Reply, ServiceAnswers, Standing } from './reply.ts';
 
 export interface ClientOptions {
-  /** Base of the service: `https://host/base`; the paths of the interface follow it. */
+  /** `https://host/base`; the paths of the interface follow it. */
   readonly url: string;
   /** The application that asks. */
   readonly apId: string;
   /** Secret. Goes into bodies and nowhere else. */
   readonly apPassword?: string | undefined;
-  /** How the service spells its URIs; Paraph takes any of those in its configuration. */
+  /** How the service spells its URIs; Paraph accepts those of its configuration. */
   readonly dialect?: Dialect | undefined;
-  /**
-   * In place of one that waits for as long as a person takes, such as one with a client certificate. The built-in `fetch`
-   * fits for asynch mode.
-   */
+  /** For example with a client certificate. The built-in `fetch` is good enough for asynch mode. */
   readonly fetch?: Fetch | undefined;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -41,25 +38,25 @@ export interface CallOptions {
 
 export interface Accepted {
   readonly msspTransId: string;
-  /** URI of the method that was chosen, where the service says so. */
+  /** URI of the chosen method, if the service says it. */
   readonly profile: string | undefined;
 }
 
-/** What came back. `signature` is undefined for a one-time password: the text was delivered, nothing was signed. */
+/** The result. `signature` is undefined for a one-time password, which is not signed. */
 export interface Signed {
   readonly msspTransId: string;
-  /** CMS SignedData as it came, not verified: see `verifySignature`. */
+  /** CMS SignedData, not verified: see `verifySignature`. */
   readonly signature: Uint8Array | undefined;
-  /** The service says that it has verified the signature itself. */
+  /** The service has verified the signature itself. */
   readonly validated: boolean;
   readonly services: ServiceAnswers;
 }
 
 export interface SignatureClient {
   /**
-   * Asks a person to sign, and waits. In asynch mode, the default, the status is asked for until the end, so a connection
-   * that breaks off costs nothing; in synch mode one call stays open, and when it breaks off the transaction is lost to
-   * the caller.
+   * Asks a person to sign, and waits. In asynch mode, the default, the status is polled, so a
+   * broken connection does no harm. In synch mode one call stays open; if it breaks, the caller
+   * does not learn the id of the transaction.
    *
    * @throws SignatureFaultError, ServiceUnreachableError, SignatureOutstandingError (rejects)
    */
@@ -67,31 +64,28 @@ export interface SignatureClient {
     request: SignRequest & { readonly mode?: 'synch' | 'asynch' },
     options?: CallOptions,
   ): Promise<Signed & Accepted>;
-  /** Asks in asynch mode, and resolves when the service has accepted the request. */
+  /** Asks in asynch mode, and resolves when the request is accepted. */
   submit(request: SignRequest, options?: CallOptions): Promise<Accepted>;
-  /** Where a transaction stands. Rejects with its fault when it has failed. */
+  /** The state of a transaction. Rejects with its fault when it has failed. */
   status(msspTransId: string, options?: CallOptions): Promise<Standing>;
-  /** Asks for the status until the transaction has ended, by default for as long as any can take. */
+  /** Polls the status until the end, by default as long as any transaction can take. */
   result(msspTransId: string, options?: CallOptions): Promise<Signed>;
-  /** Tells the person what became of the signature. Resolves with what the person did. */
+  /** Shows the person a receipt. Resolves with the person's reaction. */
   receipt(request: ReceiptRequest, options?: CallOptions): Promise<Reaction>;
   /** What a person can sign with. */
   profile(msisdn: string, options?: CallOptions): Promise<ProfileAnswer>;
-  /**
-   * The roots (DER) that the service says its signatures end in: as trustworthy as the connection. Empty when it does not
-   * offer them, which the interface does not ask of it.
-   */
+  /** The roots (DER), as trustworthy as the connection. Empty if the service offers none. */
   rootCertificates(options?: CallOptions): Promise<readonly Uint8Array[]>;
 }
 
-/** What a service may take to end a transaction after its deadline. */
+/** Time of a service to end a transaction after its deadline. */
 const graceMs = 15_000;
-/** No request may take longer (TimeOut), as far as this client knows. */
-const longestMs = 3_600_000;
+/** Longer than the TimeOut of any known service. */
+const maxWaitMs = 3_600_000;
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The bytes that a signature of this data is over: what `verifySignature` wants as the expected data. */
+/** The signed bytes of this data: the expected data of `verifySignature`. */
 export const signedBytes = (data: DataToSign): Uint8Array =>
   bytesToSign(
     data.approval === undefined
@@ -113,9 +107,9 @@ const signedOf = (msspTransId: string, standing: Standing): Signed => {
 };
 
 export const createClient = (options: ClientOptions): SignatureClient => {
-  const { url, apId, apPassword, dialect, fetch = patientFetch, now = Date.now } = options;
+  const { url, apId, apPassword, dialect, fetch = fetchWithoutTimeout, now = Date.now } = options;
 
-  /** Makes calls under the caller's signal and time, and throws what is no answer. */
+  /** Makes calls under the caller's signal and timeout; throws all other outcomes. */
   const under = async <T>(
     { signal, timeoutMs }: CallOptions,
     work: (
@@ -165,7 +159,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
 
     result: (msspTransId, callOptions = {}) =>
       under(callOptions, async (calls, answered) =>
-        signedOf(msspTransId, await answered(calls.statusAtEnd(msspTransId, now() + longestMs), msspTransId)),
+        signedOf(msspTransId, await answered(calls.statusAtEnd(msspTransId, now() + maxWaitMs), msspTransId)),
       ),
 
     receipt: (request, callOptions = {}) =>

@@ -1,15 +1,15 @@
-/** What a call to a signature service may come to beside its answer. */
+/** The errors of the client. */
 import type { ServiceFault } from './reply.ts';
 
-/** The service said why not: the request was refused, or the transaction ended without a signature. */
+/** The request was refused, or the transaction ended without a signature. */
 export class SignatureFaultError extends Error implements ServiceFault {
   override readonly name = 'SignatureFaultError';
-  /** As in `_401`, without the underscore. Other services have codes that this one does not know. */
+  /** As in `_401`, without the underscore. Other services may have other codes. */
   readonly code: number;
   readonly reason: string;
   /** For people. */
   readonly detail: string;
-  /** Of a transaction that had been accepted. */
+  /** Of an accepted transaction. */
   readonly msspTransId: string | undefined;
 
   constructor({ code, reason, detail }: ServiceFault, msspTransId?: string) {
@@ -22,12 +22,11 @@ export class SignatureFaultError extends Error implements ServiceFault {
 }
 
 /**
- * Nobody answered, or somebody who speaks something else, or a service that was too busy to look. What was sent may have
- * been received.
+ * No usable answer: none at all, not of this interface, or too busy. The request may have arrived.
  */
 export class ServiceUnreachableError extends Error {
   override readonly name = 'ServiceUnreachableError';
-  /** Of a transaction that had been accepted, and goes on. */
+  /** Of an accepted transaction, which goes on. */
   readonly msspTransId: string | undefined;
 
   constructor(cause: string, msspTransId?: string) {
@@ -36,7 +35,7 @@ export class ServiceUnreachableError extends Error {
   }
 }
 
-/** The time for waiting is up, and the transaction is still open. Ask again with `result`. */
+/** The timeout has passed while the transaction is open. Ask again with `result`. */
 export class SignatureOutstandingError extends Error {
   override readonly name = 'SignatureOutstandingError';
   readonly msspTransId: string;

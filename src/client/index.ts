@@ -1,7 +1,4 @@
-/**
- * What other programs import from `paraph/client`: asking a service of the signature interface over HTTP, and verifying
- * what comes back.
- */
+/** `paraph/client`: the signature interface over HTTP, and verification of signatures. */
 export { type Verification, verifySignature } from '../pki/verify.ts';
 export type { Approval } from '../protocol/approval.ts';
 export type { Dialect } from '../protocol/uris.ts';
@@ -17,7 +14,7 @@ export {
   signedBytes,
 } from './client.ts';
 export { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
-export type { Fetch } from './patient-fetch.ts';
+export type { Fetch } from './fetch.ts';
 export type {
   LocationAnswer,
   ProfileAnswer,

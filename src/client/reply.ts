@@ -1,27 +1,21 @@
-/**
- * What a call to a signature service can come to. Everything here is expected and a value: a client that talks over a
- * network and with people throws for bugs only.
- */
+/** The outcomes of a call. All of them are expected, so they are values; only bugs are thrown. */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 
 export interface ServiceFault {
-  /** As in `_401`, without the underscore. Other services have codes that ours does not know. */
+  /** As in `_401`, without the underscore. Other services may have other codes. */
   readonly code: number;
   readonly reason: string;
   readonly detail: string;
 }
 
-/** @typeParam T What a 200 says. */
+/** @typeParam T The content of a 200. */
 export type Reply<T> =
   | { readonly kind: 'answered'; readonly value: T }
-  /** `retryLater`: the service is busy; what was asked for has not been looked at. */
+  /** `retryLater`: the service is busy and has not looked at the request. */
   | { readonly kind: 'fault'; readonly fault: ServiceFault; readonly retryLater?: boolean }
-  /**
-   * Nobody answered, or somebody who speaks something else; for a status request also a service that is too busy to look.
-   * `cause` can follow a colon.
-   */
+  /** No usable answer; for a status request also a busy service. `cause` can follow a colon. */
   | { readonly kind: 'unreachable'; readonly cause: string }
-  /** The caller's own signal. What was sent may have been received. */
+  /** The caller's signal. The request may have arrived. */
   | { readonly kind: 'aborted' };
 
 export interface LocationAnswer {
@@ -38,23 +32,23 @@ export interface ServiceAnswers {
   readonly subscriberNetwork?: string;
 }
 
-/** Where a transaction stands, when it has not ended in a fault. */
+/** The state of a transaction without a fault. */
 export type Standing =
   | { readonly state: 'outstanding' }
   | {
       readonly state: 'signed';
-      /** CMS SignedData as it came, not verified. */
+      /** CMS SignedData, not verified. */
       readonly signature: Uint8Array;
-      /** The service says that it has verified the signature itself. */
+      /** The service has verified the signature itself. */
       readonly validated: boolean;
       readonly services: ServiceAnswers;
     }
-  /** A one-time password reached the phone. There is no signature. */
+  /** A one-time password reached the phone, without a signature. */
   | { readonly state: 'delivered'; readonly services: ServiceAnswers };
 
 export interface Submitted {
   readonly msspTransId: string;
-  /** URI of the method that was chosen; empty when the service did not say. */
+  /** URI of the chosen method; empty if the service does not say it. */
   readonly profile: string;
   /** Always `outstanding` in asynch mode. */
   readonly standing: Standing;

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import {
-  type CallbackRefusal,
+  type CallbackError,
   callbacksPerSecond,
   type OneCallbackReplay,
 } from '../operators/callback-replays.ts';
@@ -26,14 +26,14 @@ const deadQuery = filter.extend({
   state: z.literal('dead', { error: 'must be dead' }).default('dead'),
   ...paged(50, 500),
 });
-const { least, most, usual } = callbacksPerSecond;
+const { min, max, usual } = callbacksPerSecond;
 const replayBody = z.strictObject({
   filter,
   reason: reason.optional(),
-  perSecond: z.number().min(least).max(most).default(usual),
+  perSecond: z.number().min(min).max(max).default(usual),
 });
 
-const refusals: Readonly<Record<CallbackRefusal | 'unknown' | 'not-dead', Refusal>> = {
+const refusals: Readonly<Record<CallbackError | 'unknown' | 'not-dead', Refusal>> = {
   role: refusedRole,
   reason: [422, 'reason', 'reason must have at most 500 characters'],
   rate: [400, 'bad-request', 'perSecond is out of bounds'],

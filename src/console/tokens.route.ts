@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { includesRole } from '../operators/operator.ts';
 
-import { type IssuedToken, mostTokens } from '../operators/tokens.ts';
+import { type IssuedToken, maxTokens } from '../operators/tokens.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';
@@ -17,7 +17,7 @@ const newToken = z.strictObject({
 
 const refusals: Readonly<Record<Extract<IssuedToken, { refused: unknown }>['refused'], Refusal>> = {
   unknown: [404, 'unknown', 'There is no such user'],
-  'too-many': [409, 'too-many', `The user has ${mostTokens} tokens; end one first`],
+  'too-many': [409, 'too-many', `The user has ${maxTokens} tokens; end one first`],
   'by-token': [403, 'forbidden', 'A token makes no tokens: log in to make one'],
   'too-often': [429, 'too-often', 'You have made many tokens just now; wait a minute'],
 };

@@ -1,24 +1,22 @@
 /**
- * How much a process takes on, and what it says to the rest.
+ * How many requests a process takes on, and which it refuses.
  *
- * A process that takes everything fails everybody: all requests become slow together, answers of Redis lie unread until
- * their commands have timed out, and callers hear of an internal error about a request that may have been accepted. So a
- * bounded number is worked on at a time, the others wait their turn for a moment, and when too much is in hand, or too much
- * waits for a worker already, new signature requests are refused before they are read. A refusal is always the same Fault
- * and means that nothing was accepted.
+ * A process that takes on everything becomes slow for everyone: commands to Redis time out, and
+ * callers get an internal error about a request that may have been accepted. So a bounded number is
+ * worked on at a time, others wait for a moment, and when too much is in hand or waits for a
+ * worker, new signature requests are refused before they are read. A refusal is always the same
+ * Fault and means that nothing was accepted.
  *
- * Only signature requests bring new work. Status, receipts and profiles are about work that was accepted; they take turns
- * with the signature requests, so that a crowd of those does not hold them up, and have as much room again.
+ * Only signature requests bring new work. Status, receipt and profile requests concern accepted
+ * work: they take turns with signature requests and have as much room again. A caller who waits for
+ * a person costs a socket and a promise; many more of them fit, and they are counted apart.
  *
- * A caller who waits for a person costs a socket and a promise. Such callers are counted apart, and many more of them fit.
- *
- * No application takes another's room. Each may have three times as many requests in hand, and callers who wait, as there is
- * room left: one that floods the process leaves a quarter of it to the others, two leave a seventh. Turns go round among the
- * applications, and while several ask, each works on a part at a time. Whose a request is, is known when it has been read: what
- * is refused for its application's sake has been read, what is refused before is refused to all. The AP_ID is believed before
- * its password is checked; whoever abuses a registered name gets in the way of that name alone. Names that are not registered
- * are free to invent, so a share for each would leave nothing to the others: all of them together have a fixed number of shares,
- * and a name always falls to the same one.
+ * No application takes the room of others. Each may have three times as many requests in hand, and
+ * waiting callers, as room is left: one that floods leaves a quarter of the room, two leave a
+ * seventh. Turns go round among the applications. Requests that are refused because of their
+ * application have been read; the others have not. The AP_ID is believed before its password is
+ * checked, so an abuser harms only the name that it uses. Anyone can invent unregistered names, so
+ * all of them together have a fixed number of shares, and a name always has the same one.
  */
 import { fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
@@ -28,10 +26,10 @@ export const busyFault = fault(
   900,
   'The service is overloaded: this request was not accepted, try again later',
 );
-/** What the refusal suggests to a client that understands `Retry-After`. */
+/** For clients that understand `Retry-After`. */
 export const retryAfterSeconds = 1;
 
-/** What made the process refuse; for the log. */
+/** Why the process refused; for the log. */
 export type Shortage =
   | 'requests in hand'
   | 'callers waiting'
@@ -42,11 +40,11 @@ export type Shortage =
 
 export interface Place {
   /** From here on the request only waits for a person. */
-  readonly waits: () => void;
+  readonly onAccepted: () => void;
   /**
-   * Gives the place up while a password is computed, or for good when the request is refused before it is known whose it is.
-   * Whoever comes back asks for one again; until then nothing of the request counts here, so that people who do not know a
-   * password take no room from those who do.
+   * Gives the place up while a password is computed, or for good when the request is refused before
+   * its application is known. Until the request enters again it does not count, so that callers
+   * without a password take no room from others.
    */
   readonly stepAside: () => void;
   readonly leave: () => void;
@@ -54,55 +52,56 @@ export interface Place {
 
 export interface Admission {
   /**
-   * Whether there is no room for such a request now, whosever it is; with `apId` also whether there is none for that
-   * application's. Cheap enough to be asked before anything is read.
+   * Whether there is no room for such a request now; with `apId` also whether there is none for
+   * that application. Cheap enough to be asked before anything is read.
    */
   refuses(operation: Operation, apId?: string): boolean;
   /**
-   * @param apId Whose request it says it is; undefined for one that does not say.
+   * @param apId As the request says; undefined when it does not say.
    * @returns Undefined when the request is refused; a promise when it has to wait for its turn.
    */
   enter(operation: Operation, apId?: string): Place | undefined | Promise<Place | undefined>;
 }
 
-export interface AdmissionOptions {
-  /** Beyond this many signature requests in hand new ones are refused, beyond twice as many requests of all kinds the others. */
+interface AdmissionOptions {
+  /** Maximum of signature requests in hand; all kinds together have twice as much. */
   readonly maxInHand: number;
   readonly maxWaitingCallers: number;
   /** Transactions of one application that may wait for a worker, and of all together. */
   readonly maxBacklog: number;
   readonly maxBacklogInAll: number;
   readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
-  /** Whether an AP_ID is one that not everybody can make up. Asked for each request. */
+  /** Asked for each request. */
   readonly isRegistered: (apId: string) => boolean;
-  /** Called at most once a second, with the number of requests refused since, and why and whose the first of them was. */
+  /** At most once a second: refusals since then, reason and application of the first. */
   readonly onRefused: (count: number, shortage: Shortage, apId: string | undefined) => void;
 }
 
-/** An application that floods takes three quarters of the room when it is alone, less when there are several. */
+/** A single application that floods takes three quarters of the room. */
 const partOfFree = 3;
 /**
- * More at a time would not be faster: one Redis connection carries their commands. With fewer, each answer is read long
- * before its command times out, even when the process is short of CPU.
+ * Requests that are worked on at a time. More would not be faster, because one Redis connection
+ * carries their commands. With fewer, each answer is read long before its command times out, even
+ * when the process is short of CPU.
  */
 const atOnce = 128;
-/** Of one application, while another one asks: answers that come together make everybody's next answer later by as many. */
+/** Of one application while another one asks: more would delay the answers of the others. */
 const atOnceOfOne = 4;
-/** All names that are not registered have so many: enough that an honest one seldom meets a flood, few beside the registered. */
+/** Shares of all unregistered names together: few beside the registered ones. */
 const sharesOfUnregistered = 16;
-/** Another one asks when a request of its was let in within this time. */
+/** An application asks while a request of it was admitted within this time. */
 const askedMs = 10_000;
-/** When somebody has waited this long for a turn, the process is behind, and new signature requests are refused. */
+/** After such a wait for a turn the process is behind, and new signature requests are refused. */
 const behindMs = 1000;
-/** Who has waited this long for a turn is refused, too: the process is not getting anywhere. */
-const patienceMs = 3000;
+/** After such a wait for a turn the request itself is refused. */
+const maxWaitMs = 3000;
 const lookEveryMs = 100;
 const reportEveryMs = 1000;
 
-/** The clock of the machine may be set while somebody waits; this one only goes on. */
+/** Monotonic: the clock of the machine may be set. */
 const now = (): number => performance.now();
 
-/** The top bits of FNV-1a. A longer name than can be registered is not worth the time. */
+/** The top bits of FNV-1a, over no more characters than a registered name can have. */
 const numberOf = (apId: string): number => {
   let hash = 0x811c9dc5;
   for (let at = Math.min(apId.length, 256) - 1; at >= 0; at -= 1)
@@ -115,7 +114,7 @@ type Lane = 'sign' | 'other';
 /** A registered AP_ID, a number for those that are not, undefined for requests without one. */
 type Owner = string | number | undefined;
 
-/** What one owner has here; there is none for an owner that has nothing. */
+/** What one owner has in hand. Owners without anything have no entry. */
 interface Share {
   readonly owner: Owner;
   readonly inHand: Record<Lane, number>;
@@ -137,9 +136,9 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   let working = 0;
   let waitingCallers = 0;
   const shares = new Map<Owner, Share>();
-  /** Those with turns, in the order in which they get the next one. */
+  /** Shares with waiting turns, in the order in which they get the next one. */
   const rounds: Readonly<Record<Lane, Set<Share>>> = { sign: new Set(), other: new Set() };
-  /** Who asked last, and who did before. */
+  /** The owner that asked last, and the one before. */
   let asked: { readonly owner: Owner; readonly at: number } = {
     owner: undefined,
     at: Number.NEGATIVE_INFINITY,
@@ -205,7 +204,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     }, reportEveryMs).unref();
   };
 
-  /** Of who was let in alone: otherwise a stranger could keep each application at its part, with a request now and then. */
+  /** Only for admitted requests: others could keep each application at its part. */
   const noteAsked = ({ owner }: Share): void => {
     if (asked.owner !== owner) askedBefore = asked;
     asked = { owner, at: now() };
@@ -247,7 +246,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
       forgetEmpty(share);
     };
     return {
-      waits: () => {
+      onAccepted: () => {
         if (stage !== 'working') return;
         stage = 'waiting';
         waitingCallers += 1;
@@ -267,9 +266,9 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     return turn;
   };
 
-  /** Timers are late when a process is busy, so whoever hands out turns looks as well. */
-  const dismissImpatient = (lane: Lane, share: Share): void => {
-    while (now() - (share.turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= patienceMs) {
+  /** Also called when turns are handed out, because timers are late in a busy process. */
+  const refuseOverdue = (lane: Lane, share: Share): void => {
+    while (now() - (share.turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= maxWaitMs) {
       inHand[lane] -= 1;
       share.inHand[lane] -= 1;
       const turn = takeTurn(lane, share);
@@ -279,14 +278,14 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     forgetEmpty(share);
   };
 
-  /** @returns Whether somebody got a turn. */
+  /** @returns Whether a turn was handed out. */
   function serveNext(): boolean {
     if (working >= atOnce || watch === undefined) return false;
     const other: Lane = lastServed === 'sign' ? 'other' : 'sign';
     for (const lane of [other, lastServed]) {
       for (const share of rounds[lane]) {
         if (!mayWork(share)) continue;
-        dismissImpatient(lane, share);
+        refuseOverdue(lane, share);
         const turn = takeTurn(lane, share);
         if (turn === undefined) continue;
         lastServed = lane;
@@ -299,9 +298,9 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   const lookAtTurns = (): void => {
     for (const lane of ['sign', 'other'] as const) {
-      for (const share of rounds[lane]) dismissImpatient(lane, share);
+      for (const share of rounds[lane]) refuseOverdue(lane, share);
     }
-    // Nobody leaves a place when another application no longer asks, and there is more room for the one that does.
+    // Room also appears without a leaving request: when another application no longer asks.
     let served = true;
     while (served) served = serveNext();
     if (rounds.sign.size + rounds.other.size > 0) return;

@@ -1,11 +1,9 @@
 /**
- * All of HTTP: the signature interface, its description, the root of its certificates, and health.
+ * All of HTTP: the signature interface, its description, the root certificates, and health.
  *
- * Whatever asks for something else, and whatever goes wrong in a page, is answered with a Fault as well: the library's own
- * answers are texts, and its way to report an error is to print it.
- *
- * The signature interface is an application of its own: few paths without parameters are found by a look into a table, and
- * its requests do not go by the pages of all others.
+ * An unknown address and an error in a page are answered with a Fault too, in place of the
+ * library's texts. The signature interface is an application of its own: its few fixed paths are
+ * found by one look into a table, and its requests skip the routes of the pages.
  */
 import { Hono } from 'hono';
 import { fault } from '../protocol/fault.ts';
@@ -17,7 +15,7 @@ import { faultResponse } from './present.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
 
 export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
-  /** What the process must have to do its work. */
+  /** What the process needs to work. */
   readonly readiness: readonly HealthCheck[];
   readonly documentation: DocumentationFacts;
   /** Routes of other rooms. */

@@ -1,9 +1,9 @@
 /**
- * Reads a request's body, within limits of size and time.
+ * Reads the body of a request, within limits of size and time.
  *
- * Nothing beyond the limit is kept. Many clients send their whole body before they look for an answer, and see a broken
- * connection when nobody reads it; so a body that is somewhat too large is read and thrown away before it is refused. One
- * that is far too large is refused at once.
+ * Many clients send their whole body before they read an answer, and see a broken connection when
+ * it is not read. So a body that is a little too large is read, thrown away and refused; one that
+ * is far too large is refused at once.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
@@ -16,7 +16,7 @@ const tooLarge = (maxBytes: number): Checked<never> =>
 const tooSlow = refuse(101, 'The request body did not arrive in time');
 const brokenOff = refuse(101, 'The request body is incomplete');
 
-/** @param broken When it does not come to its end. */
+/** @param broken The result when the body does not end. */
 const counted = (request: Request, maxBytes: number, broken: Checked<never>): Promise<Checked<Uint8Array>> =>
   readCounted(request, maxBytes).then(
     (bytes) => (bytes === undefined ? tooLarge(maxBytes) : ok(bytes)),
@@ -24,10 +24,9 @@ const counted = (request: Request, maxBytes: number, broken: Checked<never>): Pr
   );
 
 /**
- * A body whose length Node holds the sender to. Straight from Node: a copy and several promises less than by `Request`.
- *
- * Most bodies come with their headers. Node has read all that is here when the microtask runs, and knows whether it is all;
- * only what is still to come needs a timer.
+ * A body with a Content-Length, straight from Node: that saves a copy and several promises. Most
+ * bodies arrive with their headers and are complete when the microtask runs; only others need a
+ * timer.
  */
 const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Checked<Uint8Array>> =>
   new Promise((resolve) => {
@@ -43,7 +42,7 @@ const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Ch
       const [first] = chunks;
       end(ok(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)));
     });
-    // Also when it is broken off; after its end this says nothing new.
+    // Also when it breaks off; after the end it changes nothing.
     incoming.on('close', () => end(brokenOff));
     queueMicrotask(() => {
       if (incoming.complete || incoming.destroyed) return;
@@ -60,10 +59,7 @@ const inTime = <T>(reading: Promise<T>, ms: number, late: T): Promise<T> =>
     });
   });
 
-/**
- * One header of the request. Node has them at hand; asked for by way of `Request`, all of them are first copied into a
- * `Headers` object.
- */
+/** One header, from Node: `Request` would first copy all of them into a `Headers` object. */
 const header = (c: Context<BodyEnvironment>, name: 'content-type' | 'content-length'): string | undefined =>
   c.env?.incoming?.headers[name] ?? c.req.header(name);
 
@@ -72,7 +68,7 @@ interface BodyEnvironment {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
 
-/** @returns The bytes, or fault 101 (kind, time) or 103 (size). Never rejects for something the caller did. */
+/** @returns The bytes, or fault 101 (kind, time) or 103 (size). Does not reject. */
 export const readBody = (
   c: Context<BodyEnvironment>,
   { maxBytes, timeoutMs }: BodyLimits,

@@ -1,9 +1,9 @@
 /**
- * Which certificate the caller's connection proved: our own TLS saw it, or a proxy in front did and says so in a header.
+ * The client certificate of the connection: our own TLS saw it, or a proxy in front saw it and says
+ * so in a header.
  *
- * The header is believed only from the proxy's address; from anybody else it is a forgery and ignored. Three ways of
- * writing it are understood: a SHA-256 fingerprint in hex, a URL-encoded PEM certificate (nginx), and an Envoy
- * X-Forwarded-Client-Cert with `Hash=`.
+ * The header is believed only from the proxy's address. It may hold a SHA-256 fingerprint in hex, a
+ * URL-encoded PEM certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
  */
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import { TLSSocket } from 'node:tls';
 import type { Evidence } from './operation.ts';
 import { createAddressList } from './trusted-proxy.ts';
 
-export interface TrustedProxy {
+interface TrustedProxy {
   /** Addresses or CIDR ranges. */
   readonly addresses: readonly string[];
   readonly clientCertificateHeader: string;
@@ -20,8 +20,8 @@ export interface TrustedProxy {
 const normalised = (fingerprint: string): string => fingerprint.replaceAll(':', '').toLowerCase();
 
 /**
- * A text in quotes, which is the client's own choice, its subject above all. One that is never closed reaches to the end:
- * what follows is part of it, and looking for its end from every later quote would take time that grows with the square.
+ * Quoted text, which the client chooses, such as its subject. An unclosed quote reaches to the end
+ * of the header: looking for its end from every later quote would take quadratic time.
  */
 const quoted = /"(?:[^"\\]|\\.?)*(?:"|$)/g;
 
@@ -29,7 +29,7 @@ const envoyHash = /(?:^|[;,])\s*hash=([0-9a-f]{64})(?![0-9a-f])/gi;
 
 const fingerprintIn = (header: string): string | undefined => {
   const [hash, ...others] = header.replaceAll(quoted, '').matchAll(envoyHash);
-  // A second one means that somebody appended to what somebody else wrote, perhaps the client.
+  // A second hash means that a header was appended to another one, perhaps to one from the client.
   if (hash !== undefined) return others.length === 0 ? hash[1]?.toLowerCase() : undefined;
   const bare = normalised(header.trim());
   if (/^[0-9a-f]{64}$/.test(bare)) return bare;

@@ -1,9 +1,9 @@
 /**
  * The reference for people at `/docs` and for machines at `/openapi.json`.
  *
- * Each is made at its first request and kept: a start should not wait for what may never be read. The page has no script
- * and loads nothing, and its policy says so (CSP Level 3, section 2.3.1): the one style sheet is named by its hash, and
- * the icon is part of the page.
+ * Both are made at their first request and kept. The page has no script and loads nothing, and its
+ * policy says so (CSP Level 3, section 2.3.1): the only style sheet is named by its hash, and the
+ * icon is part of the page.
  */
 import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
@@ -19,7 +19,7 @@ export type { DocumentationFacts } from './documentation/guide.ts';
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
 
-/** A text and its tag, so that it is not hashed anew for each request. */
+/** A text and its ETag, which is computed once. */
 const tagged = (text: string) => ({ text, tag: `"${hash('sha1', text, 'base64url')}"` });
 
 const secure = (c: Context, tag: string, contentSecurityPolicy: string): void => {
@@ -27,7 +27,7 @@ const secure = (c: Context, tag: string, contentSecurityPolicy: string): void =>
   c.header('Content-Security-Policy', contentSecurityPolicy);
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Referrer-Policy', 'no-referrer');
-  // Kept by browsers, but asked about each time: a new version of the service may describe another interface.
+  // Browsers ask each time: a new version may describe another interface.
   c.header('Cache-Control', 'no-cache');
 };
 

@@ -1,42 +1,37 @@
 /**
- * Health for machines. `/livez` says that the process answers, and looks at nothing else: who restarts a process because
- * Redis is away has two things that are away. `/readyz` says whether it can do its work, look by look, and why not.
+ * Health for machines. `/livez` says that the process answers and checks nothing else: restarting a
+ * process because Redis is away helps nobody. `/readyz` says whether the process can work, check by
+ * check, with reasons.
  *
- * Anybody may ask. So a reason is one of our own sentences, never an error's: those name addresses.
+ * Anyone may ask. So reasons are our own sentences, never those of errors, which name addresses.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Hono } from 'hono';
 
 export interface HealthCheck {
   readonly name: string;
-  /** Resolves with what is to be said, if anything. @throws When the check has failed in a way that is not known better. */
+  /** @throws When the check fails for another reason; then `trouble` is the reason. */
   readonly look: () => Promise<Finding>;
-  /** What is said when the look throws. */
   readonly trouble: string;
 }
 
-/** `ok: true` with a reason is for information: it changes nothing. */
+/** `ok: true` with a reason is for information and changes nothing. */
 export interface Finding {
   readonly ok: boolean;
   readonly reason?: string;
 }
 
-interface CheckResult extends Finding {
-  readonly name: string;
-  readonly ms: number;
-}
-
 const fine: Finding = { ok: true };
 const tooLate: Finding = { ok: false, reason: 'No answer in time' };
 
-/** Longer than a command to Redis may take, shorter than whoever asks will wait. */
-const patienceMs = 1500;
+/** Longer than a command to Redis may take, shorter than usual health checks wait. */
+const timeoutMs = 1500;
 
-const resultOf = async ({ name, look, trouble }: HealthCheck): Promise<CheckResult> => {
+const runCheck = async ({ name, look, trouble }: HealthCheck) => {
   const since = performance.now();
   const finding = await Promise.race([
     look().catch((): Finding => ({ ok: false, reason: trouble })),
-    setTimeout(patienceMs, tooLate, { ref: false }),
+    setTimeout(timeoutMs, tooLate, { ref: false }),
   ]);
   return { name, ...finding, ms: Math.round(performance.now() - since) };
 };
@@ -56,7 +51,7 @@ export const createHealthRoutes = (checks: readonly HealthCheck[]): Hono => {
   const routes = new Hono();
   routes.get('/livez', (c) => c.json({ status: 'alive' }));
   routes.get('/readyz', async (c) => {
-    const results = await Promise.all(checks.map(resultOf));
+    const results = await Promise.all(checks.map(runCheck));
     const failed = results.filter(({ ok }) => !ok);
     if (failed.length === 0) return c.json({ status: 'ready', checks: results });
     const reasons = failed.map(({ name, reason }) => reason ?? name);

@@ -1,4 +1,4 @@
-/** What may be said of a request. */
+/** What the log may say about a request. */
 export interface Trace {
   readonly apId?: string;
   readonly apTransId?: string;
@@ -7,16 +7,16 @@ export interface Trace {
   readonly fault?: number;
 }
 
-/** One answered request. Never a body, a header or a query: they carry numbers, texts and passwords. */
+/** One answered request. Never bodies, headers or queries: they carry numbers and passwords. */
 export interface AnsweredEntry extends Trace {
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
 }
 
-/** What HTTP has to say. */
+/** The log lines of HTTP. */
 export interface HttpLog {
   answered(entry: AnsweredEntry): void;
-  /** Something that should not happen: Redis away, a bug. */
+  /** An unexpected error: Redis away, a bug. */
   trouble(error: Error): void;
 }

@@ -1,7 +1,7 @@
-/**
- * What every operation of the signature interface is given, and what it gives back.
- */
+/** What every operation of the signature interface gets and returns. */
+import type { KeyCustody } from '../pki/ports.ts';
 import type { Checked, Fault } from '../protocol/fault.ts';
+import type { Protocol } from '../protocol/parse.ts';
 import type { Caller } from '../protocol/requests.ts';
 import {
   type ApplicationProvider,
@@ -9,34 +9,51 @@ import {
   rateExceeded,
   type WorkingPlace,
 } from '../registry/application-providers.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import type { App2App } from '../transactions/app2app.ts';
 import type { Waits } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
+import type { Receipts } from '../transactions/receipts.ts';
+import type { Transactions } from '../transactions/transactions.ts';
 import { busyFault } from './admission.ts';
 import type { Trace } from './log.ts';
 import { presentFault } from './present.ts';
 
-/** 200 with a response wrapper, or 500 with a Fault: the interface knows nothing else. */
+/** 200 with a response wrapper, or 500 with a Fault. */
 export interface Answer {
   readonly status: 200 | 500;
   readonly body: object;
-  /** What the log may say about it. */
   readonly trace: Trace;
-  /** The request was not looked at, and may be sent again as it is. */
+  /** The request was not looked at and may be sent again. */
   readonly retryLater?: boolean;
 }
 
-/** What the connection says about the caller, beside what the body says. */
+/** What the connection says about the caller. */
 export interface Evidence {
   /** SHA-256 of the client's certificate, lower-case hex without colons. */
   readonly clientCertificateFingerprint: string | undefined;
-  /** Where it comes from, for turns among those who wait for a password. */
+  /** Its address, for turns among those that wait for a password check. */
   readonly origin?: () => string;
 }
 
-/** What a request can do with its place among those that are worked on. */
+/** What the operations need; each takes its part. */
+export interface OperationDeps {
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly subscribers: SubscriberRegistry;
+  readonly transactions: Transactions;
+  readonly receipts: Receipts;
+  readonly app2app: App2App;
+  readonly custody: KeyCustody;
+  /** The accepted dialects; the first is for callers whose MSSP_ID names none of them. */
+  readonly authorities: readonly string[];
+  readonly now: () => number;
+}
+
+/** The place of a request among those that are worked on. */
 export interface Turn extends WorkingPlace {
-  /** From here on it only waits for a person. */
-  readonly waits: Waits;
+  /** From here on the request only waits for a person. */
+  readonly onAccepted: Waits;
 }
 
 /** @param body A JSON object of the operation's own wrapper; nothing else about it is known. */
@@ -50,22 +67,17 @@ export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
   trace: { ...trace, fault: fault.code },
 });
 
-/** No longer AP_ID can be registered. */
-const longestApId = 256;
+/** The longest AP_ID that can be registered. */
+const maxApIdLength = 256;
 
-/**
- * What gives orders to a terminal or turns the text around it: the log is read by people, and whoever has not proven who he
- * is may put anything into an AP_ID. JSON escapes only some of it.
- */
+/** Control characters and changes of text direction: anyone can write any AP_ID. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** An AP_ID that nobody has vouched for, as the log shows it. */
-export const printable = (apId: string): string => apId.slice(0, longestApId).replace(unprintable, '\ufffd');
+/** An unverified AP_ID, as the log shows it. */
+export const printable = (apId: string): string =>
+  apId.slice(0, maxApIdLength).replace(unprintable, '\ufffd');
 
-/**
- * How the log names a caller and a transaction. A request may hold any text as MSSP_TransID, such as a password in the wrong
- * place; only what can be an id of ours is logged.
- */
+/** Logs only well-formed ids as MSSP_TransID: callers may send a password by mistake. */
 const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
   apId: printable(apId),
   apTransId,
@@ -73,10 +85,10 @@ const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
 });
 
 /**
- * The beginning that all operations have in common: the request is read, and its caller is let in.
+ * The common beginning of all operations: reads the request and authorises its caller.
  *
- * @param callerOf What a request that was read says of its caller, and of the transaction that it is about.
- * @param serve What is particular to the operation. The trace names caller and transaction.
+ * @param callerOf The caller of a request, and the transaction that it is about.
+ * @param serve The operation itself. The trace names caller and transaction.
  */
 export const createOperation =
   <Request>({
@@ -96,7 +108,7 @@ export const createOperation =
   async (body, evidence, turn) => {
     const parsed = parse(body);
     if (!parsed.ok) {
-      // Nothing is known of the caller, so it takes no room from those who are.
+      // The caller is unknown, so the request takes no room from known ones.
       turn.stepAside();
       return faultAnswer(parsed.fault);
     }
@@ -107,6 +119,6 @@ export const createOperation =
     const provider = authorized instanceof Promise ? await authorized : authorized;
     if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
     const why = provider.fault;
-    // A caller that comes too often, or finds no room, may come again.
+    // Too many requests, or no room: the caller may come again.
     return { ...faultAnswer(why, trace), retryLater: why === rateExceeded || why === busyFault };
   };

@@ -1,9 +1,9 @@
 /**
- * Asks this service from within: whole HTTP requests, over a pair of streams in place of a connection.
+ * Sends requests to this service from within: whole HTTP requests over a pair of streams.
  *
- * The OpenID library writes to the raw response, so it needs HTTP. A connection to our own port would need an address
- * that leads here, a certificate that we trust and room among the connections, and would count against this machine's address
- * in the limits; all of that differs from one deployment to the next. Here nothing can be in between.
+ * The OpenID library writes to the raw response, so it needs HTTP. A connection to our own port
+ * would need an address that leads here and a trusted certificate, and would count in the limits of
+ * this machine's address.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { duplexPair } from 'node:stream';
@@ -14,8 +14,9 @@ import type { ServerOptions } from './server.ts';
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * @param fetch What answers requests from outside.
- * @returns Like the global one, for paths of this service and bodies that are text. Rejects when the signal aborts.
+ * @param fetch The handler of requests from outside.
+ * @returns Like the global one, for paths of this service and bodies that are text. Rejects when
+ *   the signal aborts.
  */
 export const createOwnFetch = (
   fetch: ServerOptions['fetch'],

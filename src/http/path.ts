@@ -1,4 +1,4 @@
-/** The path of a request, found without taking its address apart: this is asked of every request. */
+/** The path of a request, without parsing its whole URL: it is needed for every request. */
 export const pathOf = ({ url }: Request): string => {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', start);

@@ -1,9 +1,8 @@
 /**
- * The root certificates that a verifier of our signatures must trust, as PEM, one after the other.
+ * The root certificates for verifying signatures, as PEM.
  *
- * They are public, so nobody is asked who they are. But a root that came over the wire is worth no more than the
- * connection it came over: whoever relies on signatures fetches it once, compares its fingerprint by another way, and
- * keeps the file.
+ * They are public. A root is only as trustworthy as the connection it came over: relying parties
+ * fetch it once, compare its fingerprint by another way, and keep the file.
  */
 import { X509Certificate } from 'node:crypto';
 import { Hono } from 'hono';

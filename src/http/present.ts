@@ -1,8 +1,8 @@
 /**
- * Turns what happened into the wire's answers. Decides nothing.
+ * Writes the wire's answers; decides nothing.
  *
- * Members are written in ASCII order at every level, because clients without a JSON parser cut values out by position.
- * Absent members are left out, never null; JSON leaves out what is undefined. Numbers and flags are strings wherever the
+ * Members are in ASCII order at every level, because clients without a JSON parser cut values out
+ * by position. Absent members are left out, never null. Numbers and flags are strings where the
  * wire says so.
  *
  * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
@@ -39,7 +39,7 @@ export const faultResponse = (
     headers: { 'content-type': answerType, ...headers },
   });
 
-/** A transaction that expired is described to whoever waited as it happened, and afterwards as a thing of the past. */
+/** A status answer words an expired transaction differently from the synchronous answer. */
 export const asStatusFault = (fault: Fault): Fault =>
   fault.code === 208 ? { code: 208, detail: 'Original request timed out.' } : fault;
 
@@ -85,7 +85,7 @@ const subscriberInfo = (uri: string, network: string) => ({
   SubscriberInfo: { Details: [{ id: '1901', value: network }] },
 });
 
-/** One element for each service that has an answer, in a fixed order. */
+/** One element for each service with an answer, in a fixed order. */
 const serviceResponses = (
   { services }: SignatureRequest,
   signed: SignedView | undefined,
@@ -113,7 +113,7 @@ const signedStatus = (signed: SignedView | undefined) => {
   return status(signed.validated ? 502 : 500);
 };
 
-export interface SignAnswer {
+interface SignAnswer {
   readonly request: SignatureRequest;
   readonly msspTransId: string;
   readonly profile: ProfileName;

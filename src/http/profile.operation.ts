@@ -1,24 +1,28 @@
 /**
  * MSS_ProfileReq: what a mobile user can sign with.
  *
- * 200 means that the user exists and can be asked. A user who cannot (unknown, blocked, suspended, not activated) is
- * answered with the fault that a signature request would end in.
+ * A user who cannot be asked (unknown, blocked, suspended, not activated) is answered with the
+ * fault that a signature request would end with.
  *
  * Source: interface sections 2.4 and 4.4.
  */
 import { subjectDn } from '../pki/certificate.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
-import type { Protocol } from '../protocol/parse.ts';
 import type { ProfileParam, ProfileRequest } from '../protocol/requests.ts';
-import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { chooseMethod, profilesOf, sscdFault } from '../registry/profile-selection.ts';
-import type { Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
+import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
-import { answer, createOperation, faultAnswer, type OperationHandler } from './operation.ts';
+import {
+  answer,
+  createOperation,
+  faultAnswer,
+  type OperationDeps,
+  type OperationHandler,
+} from './operation.ts';
 import { type ProfileView, presentProfile, type SscdView } from './present.ts';
 
-/** What the profile operation says of a card whose network nobody knows. */
+/** For a card of an unknown network. */
 const unknownCarrier = { mcc: '000', mnc: '00', network: 'Unknown network' };
 
 const sscdView = async (
@@ -49,30 +53,27 @@ const certificatesView = async (custody: KeyCustody, { msisdn }: Subscriber, ssc
   };
 };
 
-/** Why this user cannot sign at all: what a request for any profile would end in. */
+/** Why this user cannot sign at all. */
 const userFault = (subscriber: Subscriber): Fault | undefined => {
   const chosen = chooseMethod(subscriber, 'Any-LoA4');
   if (!chosen.ok) return chosen.fault;
   return chosen.value.sscd === undefined ? undefined : sscdFault(chosen.value.sscd);
 };
 
-/** Profiles are listed in the dialect that the caller's MSSP_ID.URI speaks: the request names no profile to repeat. */
+/** Profiles are listed in the dialect of MSSP_ID.URI, because the request names no profile. */
 const dialectOf = (msspUri: string, authorities: readonly string[]): string => {
   const host = URL.canParse(msspUri) ? new URL(msspUri).host : '';
   return authorities.find((authority) => authority === host) ?? authorities[0] ?? host;
 };
 
-export const createProfile = (deps: {
-  readonly protocol: Protocol;
-  readonly providers: ApplicationProviders;
-  readonly subscribers: SubscriberRegistry;
-  readonly custody: KeyCustody;
-  /** The accepted dialects; the first is for callers whose MSSP_ID names none of them. */
-  readonly authorities: readonly string[];
-  readonly now: () => number;
-}): OperationHandler => {
-  const { protocol, providers, subscribers, custody, authorities, now } = deps;
-
+export const createProfile = ({
+  protocol,
+  providers,
+  subscribers,
+  custody,
+  authorities,
+  now,
+}: OperationDeps): OperationHandler => {
   const viewOf = async ({ caller, params }: ProfileRequest, subscriber: Subscriber): Promise<ProfileView> => {
     const wantsSscds = params.has('sscds');
     const { sim, apps } = subscriber;

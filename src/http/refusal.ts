@@ -1,9 +1,9 @@
 /**
- * Refusing in time: what is said to whom there is no room for.
+ * Early refusal when there is no room.
  *
- * Refusals only help when they cost little beside the work that they keep away. A request to the address of an operation
- * is therefore refused before anything is made of it; its body is not even looked at. The address that all operations
- * share, and bodies that Node would have to read to their end, take the ordinary way and are refused there.
+ * A refusal must cost little. So a request to the address of an operation is refused before
+ * anything of it is read. Requests to the shared address, and bodies that Node would have to read
+ * to the end, are refused by their route.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Operation } from '../protocol/parse.ts';
@@ -14,9 +14,8 @@ import { answerType, presentFault } from './present.ts';
 export type Refusal = (incoming: Pick<IncomingMessage, 'method' | 'url' | 'headers'>) => string | undefined;
 
 /**
- * How long a refusal waits before it is sent. To send an answer is most of what a refusal costs, whether or not the request
- * was read. Connections that ask again as soon as they are refused would take the process from what it has accepted; so each
- * of them is refused ten times a second at most.
+ * A refusal is delayed, because sending the answer is most of its cost: a client that asks again at
+ * once is refused ten times a second at most on each connection.
  */
 export const refusalPauseMs = 100;
 

@@ -1,10 +1,10 @@
 /**
- * Listens, and stops listening without cutting anybody off.
+ * Listens, and stops listening without cutting off requests.
  *
- * Senders that dawdle are ended by the server's own clocks, readers that dawdle by ours (unread-answers.ts). What it
- * refuses before a request is complete (malformed HTTP, headers that never end) never reaches a route, so the Fault is
- * written to the socket here. What Node and the adapter would answer on their own with an empty body (no Host, a Host that
- * is none, an unknown Expect) is either served, because no route asks for it, or a Fault like any other.
+ * The server's own clocks end slow senders, ours end slow readers (unread-answers.ts). What fails
+ * before a request is complete (malformed HTTP, endless headers) reaches no route, so its Fault is
+ * written to the socket here. Cases that Node and the adapter would answer with an empty body (a
+ * missing or invalid Host, an unknown Expect) are served, or get a Fault.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -27,16 +27,16 @@ export interface ServerOptions {
     request: Request,
     bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
   ) => Response | Promise<Response>;
-  /** Whether there is room for a request. Without it there always is. */
+  /** Without it there is always room. */
   readonly refusal?: Refusal;
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** How long a connection stays open between two requests. */
+  /** Between two requests. */
   readonly keepAliveMs?: number;
-  /** Without it: as many as the system gives us. */
+  /** Default: as many as the system allows. */
   readonly maxConnections?: number;
   readonly tls:
     | { readonly certFile: string; readonly keyFile: string; readonly clientCaFile?: string | undefined }
@@ -44,20 +44,17 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8080`, with the port that was really taken. */
+  /** `http://127.0.0.1:8080`, with the actual port. */
   readonly url: string;
-  /** Tells clients with every answer to go elsewhere with their next request. New ones are served as before. */
+  /** Answers tell clients to reconnect elsewhere. New requests are served as before. */
   sayGoodbye(): void;
-  /**
-   * Accepts no new connection, tells clients of open ones to go elsewhere with their next request, and resolves when the
-   * last answer has been sent.
-   */
+  /** Accepts no new connection, and resolves when the last answer has been sent. */
   drain(): Promise<void>;
   /** Ends what is still open. */
   cut(): void;
 }
 
-/** Clients that were registered with a certificate must show it; all others may come without. */
+/** Clients that are registered with a certificate must show it; others may come without. */
 const tlsOptions = ({ certFile, keyFile, clientCaFile }: NonNullable<ServerOptions['tls']>) => ({
   cert: readFileSync(certFile),
   key: readFileSync(keyFile),
@@ -68,7 +65,7 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: NonNullable<ServerOptio
   }),
 });
 
-/** What the adapter cannot make a request of, above all a Host that is none; anything else is a bug of a route. */
+/** Requests that the adapter cannot read, such as an invalid Host; others are bugs. */
 const refuseRequest = (error: unknown): Response =>
   faultResponse(
     500,
@@ -95,12 +92,12 @@ const refuseConnection = (error: Error, socket: Duplex): void => {
 
 const makeRoomMs = 50;
 
-/** Connections that the system keeps for us while we are busy; beyond them clients try again after seconds. */
-const mostUnaccepted = 4096;
+/** Connections that the system holds while we are busy; others try again after seconds. */
+const maxUnaccepted = 4096;
 
 const urlOf = (server: Server, host: string, secure: boolean): string => {
   const { port } = server.address() as AddressInfo;
-  // Every address is none that a browser could be sent to.
+  // A browser cannot open these addresses.
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `${secure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 };
@@ -108,11 +105,11 @@ const urlOf = (server: Server, host: string, secure: boolean): string => {
 /** @throws When the address is taken, or a TLS file cannot be read. */
 export const listen = async (options: ServerOptions): Promise<RunningServer> => {
   const { host, port, tls } = options;
-  // A body that is late is answered by its route; this is for what never becomes a request.
+  // Routes answer late bodies; this is for what never becomes a request.
   const requestTimeout = options.requestTimeoutMs + 1000;
   const serverOptions = {
     requestTimeout,
-    // Node throws when headers may take longer than the request that they belong to.
+    // Node throws when this is longer than requestTimeout.
     headersTimeout: Math.min(options.headersTimeoutMs, requestTimeout),
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
@@ -135,7 +132,7 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     { hostname: 'localhost', errorHandler: refuseRequest },
   );
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // A connection that was refused is still read, so that the refusal arrives. What is completed there now was refused.
+    // A refused connection is read further, so that the client receives the refusal.
     if (!incoming.socket.writable) {
       incoming.resume();
       return;
@@ -158,8 +155,7 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
   server.on('checkExpectation', serve);
   if (options.maxConnections !== undefined) {
     server.maxConnections = options.maxConnections;
-    // Whoever comes next finds the place of somebody who had nothing to say. Looking for those takes time, so a crowd is
-    // not answered one by one.
+    // Makes room by closing idle connections; not for each dropped one, because looking takes time.
     let looking = false;
     server.on('drop', () => {
       if (looking) return;
@@ -177,7 +173,7 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, host, backlog: mostUnaccepted }, () => {
+    server.listen({ port, host, backlog: maxUnaccepted }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -1,8 +1,9 @@
 /**
- * The signature interface: one URL for each operation, and one for all of them that goes by the wrapper of the body.
+ * The signature interface: one URL for each operation, and one for all of them, where the wrapper
+ * of the body decides.
  *
- * Whatever arrives by POST is answered with 200 and a response wrapper or with 500 and a Fault; a bug or a broken
- * dependency is fault 900, and its story is in the log alone.
+ * A POST is answered with 200 and a response wrapper, or with 500 and a Fault. A bug or a broken
+ * dependency is fault 900; only the log has the details.
  */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
@@ -27,8 +28,8 @@ const respond = (status: number, body: object, headers?: Readonly<Record<string,
   new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
 
 /**
- * Whose a request says it is, before anything about it is checked. Nobody's, when it names a login: those come from inside,
- * and what is counted in their name would refuse them.
+ * The AP_ID of a request before any check. Undefined for that of a login: logins come from inside,
+ * and counting others in their name would refuse them.
  */
 const claimedApId = (body: unknown, operation: Operation): string | undefined => {
   const member = (of: unknown, name: string): unknown => (Object(of) as Record<string, unknown>)[name];
@@ -50,20 +51,20 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   const { protocol, operations, evidenceOf, limits, admission, now, log } = deps;
   const routes = new Hono<{ Bindings: Bindings }>();
 
-  /** What a body asks for. @param expected The operation that the URL names; undefined at the URL for all. */
+  /** @param expected The operation that the URL names; undefined at the URL for all. */
   const read = (
     bytes: Checked<Uint8Array>,
     expected: Operation | undefined,
   ): Checked<{ readonly body: unknown; readonly operation: Operation }> => {
     const body = bytes.ok ? parseJson(bytes.value) : bytes;
     if (!body.ok) return body;
-    // At an operation's own URL its reader refuses any other wrapper.
+    // At an operation's own URL its parser refuses other wrappers.
     const operation = expected === undefined ? protocol.operationOf(body.value) : ok(expected);
     return operation.ok ? ok({ body: body.value, operation: operation.value }) : operation;
   };
 
   const serve = (path: string, expected: Operation | undefined): void => {
-    // One function from end to end: each step on the way to a promise of its own would be one more for every request.
+    // One function: each further step would cost every request another promise.
     routes.post(path, async (c) => {
       if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
       const started = now();
@@ -79,9 +80,9 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           place = entered instanceof Promise ? await entered : entered;
           if (place === undefined) return refuseBusy();
           answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
-            waits: () => {
-              place?.waits();
-              // Made when it is needed: most requests wait for nobody.
+            onAccepted: () => {
+              place?.onAccepted();
+              // Made only here: most requests wait for nobody.
               gone = c.req.raw.signal;
               return gone;
             },
@@ -94,15 +95,15 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         } else answer = faultAnswer(asked.fault);
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
-        // To a status request fault 900 may also say how the transaction has ended; this one says nothing of it. What an
-        // overloaded process brings to Redis too late is refused there, and was not accepted.
+        // For a status request fault 900 could also be the end of the transaction; Retry-After
+        // says that it is not. A request that reached Redis too late was not accepted.
         answer = isNotTakenIn(error)
           ? { ...faultAnswer(busyFault), retryLater: true }
           : { ...faultAnswer(fault(900)), retryLater: expected === 'status' };
       } finally {
         place?.leave();
       }
-      // Who has hung up is answered nothing.
+      // A caller that has hung up gets no answer.
       if (!gone?.aborted)
         log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
       return respond(answer.status, answer.body, answer.retryLater ? retryHeader : undefined);
@@ -121,10 +122,10 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   return {
     routes,
     /**
-     * What a request gets that none of the routes took. No route of its own: where a second one matches, the library runs
-     * each request through both.
+     * Answers requests that no route took. Not a route itself: where two routes match, the library
+     * runs each request through both.
      *
-     * @returns Undefined for a path that is none of this interface's.
+     * @returns Undefined for a path outside this interface.
      */
     refuseOther: (path: string): Response | undefined => {
       if (paths.has(path)) return faultResponse(405, fault(101, 'Use POST'), { allow: 'POST' });

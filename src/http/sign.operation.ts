@@ -1,19 +1,21 @@
 /**
  * MSS_SignatureReq: asks a mobile user to sign.
  *
- * Both messaging modes submit the same transaction. `asynch` answers as soon as it is durable; `synch` waits for its
- * end. A caller that hangs up changes nothing: the transaction goes on and its status can be asked for.
+ * Both messaging modes submit the same transaction. `asynch` answers as soon as it is durable;
+ * `synch` waits for its end. It goes on when the caller hangs up.
  *
  * Source: interface section 4.1.
  */
 import { fault } from '../protocol/fault.ts';
-import type { Protocol } from '../protocol/parse.ts';
-import { type ApplicationProviders, checkSignatureRequest } from '../registry/application-providers.ts';
-import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import type { App2App } from '../transactions/app2app.ts';
+import { checkSignatureRequest } from '../registry/application-providers.ts';
 import { eligibility } from '../transactions/eligibility.ts';
-import type { Transactions } from '../transactions/transactions.ts';
-import { answer, createOperation, faultAnswer, type OperationHandler } from './operation.ts';
+import {
+  answer,
+  createOperation,
+  faultAnswer,
+  type OperationDeps,
+  type OperationHandler,
+} from './operation.ts';
 import { presentSignature } from './present.ts';
 
 export const createSign = ({
@@ -23,14 +25,7 @@ export const createSign = ({
   transactions,
   app2app,
   now,
-}: {
-  readonly protocol: Protocol;
-  readonly providers: ApplicationProviders;
-  readonly subscribers: SubscriberRegistry;
-  readonly transactions: Transactions;
-  readonly app2app: App2App;
-  readonly now: () => number;
-}): OperationHandler =>
+}: OperationDeps): OperationHandler =>
   createOperation({
     parse: protocol.parseSign,
     callerOf: ({ request }) => request,
@@ -49,7 +44,7 @@ export const createSign = ({
         const accepted = presentSignature({ request, msspTransId, profile, now: now(), authUri });
         return answer(accepted, { ...trace, msspTransId });
       }
-      const { msspTransId, state } = await transactions.submitAndWait(request, wire, turn.waits);
+      const { msspTransId, state } = await transactions.submitAndWait(request, wire, turn.onAccepted);
       const ended = { ...trace, msspTransId };
       switch (state.kind) {
         case 'signed':

@@ -1,17 +1,18 @@
 /**
- * MSS_StatusReq: what became of an asynchronous request.
- *
- * An AP sees its own transactions only. A foreign one, an unknown one and one whose retention is over are answered with
- * the same words.
+ * MSS_StatusReq: the state of a transaction. Transactions of other APs, unknown and expired ones
+ * are answered with the same words.
  *
  * Source: interface section 4.2.
  */
 import { fault } from '../protocol/fault.ts';
-import type { Protocol } from '../protocol/parse.ts';
-import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { unknownTransaction } from '../transactions/receipts.ts';
-import type { Transactions } from '../transactions/transactions.ts';
-import { answer, createOperation, faultAnswer, type OperationHandler } from './operation.ts';
+import {
+  answer,
+  createOperation,
+  faultAnswer,
+  type OperationDeps,
+  type OperationHandler,
+} from './operation.ts';
 import { asStatusFault, presentStatus } from './present.ts';
 
 export const createStatus = ({
@@ -19,12 +20,7 @@ export const createStatus = ({
   providers,
   transactions,
   now,
-}: {
-  readonly protocol: Protocol;
-  readonly providers: ApplicationProviders;
-  readonly transactions: Transactions;
-  readonly now: () => number;
-}): OperationHandler =>
+}: Pick<OperationDeps, 'protocol' | 'providers' | 'transactions' | 'now'>): OperationHandler =>
   createOperation({
     parse: protocol.parseStatus,
     callerOf: (request) => request,

@@ -1,6 +1,4 @@
-/**
- * A proxy in front, believed only when a request really comes from its address.
- */
+/** A proxy in front, believed only when a request comes from its address. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import {
@@ -34,8 +32,7 @@ export const createAddressList = (
 };
 
 /**
- * What counts as one caller. An IPv6 subscriber has a /64 at least and an address for each request if he likes; so the
- * network counts, and `2001:db8:1:2::/64` is its name. IPv4 within IPv6 is IPv4.
+ * One caller is an IPv4 address or, because subscribers have at least that, an IPv6 /64 network.
  */
 const callerOf = (address: string): string | undefined => {
   if (isIPv4(address)) return address;
@@ -47,16 +44,16 @@ const callerOf = (address: string): string | undefined => {
     : `${convertIPv6BinaryToString((bits >> 64n) << 64n)}/64`;
 };
 
-/** `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`; proxies write all of them. */
+/** Proxies write `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]:443`. */
 const withoutPort = (entry: string): string => {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/.exec(entry) ?? [];
   return bracketed ?? dotted ?? entry;
 };
 
-/** What proxies add. */
+/** Headers that proxies add. */
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** Whether a request says that a proxy has passed it on. Anybody may say so. */
+/** Whether a request claims to be forwarded. Any client can claim that. */
 export const isForwarded = (incoming: IncomingMessage | undefined): boolean =>
   forwarding.some((name) => incoming?.headers[name] !== undefined);
 
@@ -65,16 +62,16 @@ interface ProxyAddresses {
 }
 
 /**
- * Where a request comes from, for limits. Behind trusted proxies that is the last entry of X-Forwarded-For that is none of
- * them: each has appended whom it was asked by, and what stands before is the client's own word. An entry that is no address
- * counts for nothing: free text would give whoever can write it a new name for each request. Where the configuration says
- * that there is no proxy, these headers count for nothing either.
+ * The source of a request, for limits. Behind trusted proxies that is the last entry of
+ * X-Forwarded-For that is not one of them: each proxy appends its caller, and earlier entries are
+ * the client's own claim. An entry that is no address is ignored, because free text would be a new
+ * name for each request. Without configured proxies these headers are ignored.
  *
- * An address that forwards without being trusted is a proxy that the configuration does not know, or a caller who pretends
- * to be one. As a proxy it is many callers, so it must not be counted as one; as a caller it may write what it likes, so its
- * entry alone must not be believed. A trusted proxy that names nobody is many callers, too.
+ * An untrusted address that forwards is an unknown proxy or a client that pretends to be one. As a
+ * proxy it is many callers and must not count as one; as a client it can write any entry, so the
+ * entry alone must not be believed. A trusted proxy that names no caller is many callers too.
  *
- * What is found first stays for the request, whatever becomes of its headers (`oauth/mount.ts` replaces them).
+ * The first result for a request is kept, because `oauth/mount.ts` replaces its headers.
  *
  * @returns An empty caller without a socket.
  */
@@ -106,11 +103,11 @@ export const createClientAddress = (
 };
 
 const tellEveryMs = 60_000;
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /**
- * Tells of addresses that forward without being trusted: each once, and one in a minute, because anybody can write such a
- * header.
+ * Reports untrusted addresses that forward: each once, and one a minute, because any client can
+ * write such a header.
  */
 export const createForwardingWatch = ({
   proxy,
@@ -122,7 +119,7 @@ export const createForwardingWatch = ({
   readonly tell: (address: string) => void;
 }): ((incoming: IncomingMessage | undefined) => void) => {
   const isTrusted = createAddressList(proxy?.addresses);
-  /** Addresses about which there is nothing more to say. */
+  /** Addresses that need no report any more. */
   const settled = new Set<string>();
   let toldAt = Number.NEGATIVE_INFINITY;
   return (incoming) => {
@@ -131,7 +128,7 @@ export const createForwardingWatch = ({
     if (remote === undefined || !isForwarded(incoming) || settled.has(remote)) return;
     const trusted = isTrusted(remote);
     if (!trusted && now() - toldAt < tellEveryMs) return;
-    if (settled.size >= mostRemembered) settled.clear();
+    if (settled.size >= maxRemembered) settled.clear();
     settled.add(remote);
     if (trusted) return;
     toldAt = now();

@@ -1,17 +1,15 @@
 /**
- * Ends connections whose clients do not read what they asked for, or do not hang up after the server's last word.
+ * Ends connections whose clients do not read their answers, or do not close after the server has.
  *
- * An answer that nobody reads stays in this process, and neither of Node's own clocks watches it: they are about requests.
- * A caller may rightly be silent for minutes while a person thinks, so silence alone says nothing either. What counts is
- * that something lies ready to be sent and none of it has gone for a while.
- *
- * A connection that the server has ended stays open until the client ends its half too, so that the last answer is not
- * lost on its way. No clock of Node's watches that either.
+ * Node's clocks watch only requests. Silence alone means nothing, since a caller may wait minutes
+ * for a person. What counts is data that is ready to be sent while none is taken. A connection that
+ * the server has ended stays open until the client ends its half, so that the last answer is not
+ * lost.
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 
-export interface OpenSockets {
+interface OpenSockets {
   readonly all: ReadonlySet<Socket>;
   close(): void;
 }
@@ -21,18 +19,18 @@ const lookEveryMs = 1000;
 /**
  * Watches every connection of a server from now on.
  *
- * @param event Of the server, when a connection can be written to: `connection`, or `secureConnection` with TLS.
- * @param patienceMs How long an answer may lie before none of it has been taken, and how long a client may take to hang up.
+ * @param event `connection`, or `secureConnection` with TLS.
+ * @param timeoutMs How long an answer may lie unread, and how long a client may take to close.
  */
 export const endUnreadAnswers = (
   server: EventEmitter,
   event: 'connection' | 'secureConnection',
-  patienceMs: number,
+  timeoutMs: number,
 ): OpenSockets => {
   const all = new Set<Socket>();
   const unread = new Map<Socket, { readonly sent: number; readonly looks: number }>();
-  const every = Math.min(lookEveryMs, patienceMs);
-  const mostLooks = Math.ceil(patienceMs / every);
+  const every = Math.min(lookEveryMs, timeoutMs);
+  const maxLooks = Math.ceil(timeoutMs / every);
 
   server.on(event, (socket: Socket) => {
     all.add(socket);
@@ -41,18 +39,18 @@ export const endUnreadAnswers = (
       unread.delete(socket);
     });
   });
-  // Looks are counted, not time: a process that was busy for seconds has not given anybody seconds to read.
+  // Looks are counted, not time: a busy process gives clients no time to read.
   const timer = setInterval(() => {
     for (const socket of all) {
       if (socket.writableLength === 0 && !socket.writableEnded) {
         unread.delete(socket);
         continue;
       }
-      // What Node calls written includes what still lies here.
+      // Node's bytesWritten includes what is still queued here.
       const sent = socket.bytesWritten - socket.writableLength;
       const before = unread.get(socket);
       const looks = before?.sent === sent ? before.looks + 1 : 0;
-      if (looks >= mostLooks) socket.destroy();
+      if (looks >= maxLooks) socket.destroy();
       else unread.set(socket, { sent, looks });
     }
   }, every);

@@ -1,15 +1,15 @@
 /**
  * The audit log: who did what, to what, and why.
  *
- * It is a Redis Stream that is only ever added to; nothing here deletes or trims. An entry is written before the action, so
- * an action that cannot be recorded is not done. What became of it is found where it happened (in the transaction, in the
- * bulk's report); only an action that turned out not to be done gets a second entry, with an `outcome` among its details.
+ * It is a Redis Stream that is only appended to. An entry is written before its action, so an
+ * action that cannot be recorded is not done. The result is found where it happened (in the
+ * transaction, in the report of the bulk). Only an action that was not done after all gets a second
+ * entry, with an `outcome` in its details.
  *
- * The time of an entry is the clock of Redis, one clock for all processes, and part of its id.
+ * The time of an entry is the clock of Redis, and part of its id.
  *
- * Keys: `{<prefix>}:audit`, and `{<prefix>}:audit:once:…` for a while beside it; `{<prefix>}:audit:of:<target>`, a list of the ids of
- * the entries about one target, so that what was done to a transaction is found however long the log is. The list is over 400
- * days after its last entry. What is older stays in the log, and is looked for there.
+ * Keys: docs/storage.md. The list of ids per target ends 400 days after its last entry. Older
+ * entries stay in the log and are searched for there.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
@@ -43,7 +43,7 @@ export type AuditAction = (typeof auditActions)[number];
 
 const entrySchema = z.object({
   who: z.string(),
-  /** `service` is the service itself, `none` somebody who is not logged in. */
+  /** `service` is the service itself, `none` someone who is not logged in. */
   via: z.enum([...ways, 'service', 'none']),
   action: z.enum(auditActions),
   /** MSSP_TransID, id of a bulk, name of an operator. */
@@ -55,11 +55,11 @@ const entrySchema = z.object({
 });
 
 export interface NewAuditEntry extends Readonly<z.infer<typeof entrySchema>> {
-  /** Id of the token that it is done with. It is read back among the details. */
+  /** Id of the token that was used. It is read back among the details. */
   readonly token?: string | undefined;
 }
 
-/** Whose entry it is. */
+/** The part of an entry that names the operator. */
 export const doneBy = ({
   name: who,
   via,
@@ -97,14 +97,15 @@ export interface AuditPage {
   readonly cursor?: string;
 }
 
-/** Where an entry is told, too: a line of the log with `audit: true`. */
+/** Writes a line with `audit: true`. */
 export interface AuditLog {
   audit(entry: Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target'>): void;
 }
 
 export interface Audit {
   /**
-   * @param once Names the action, for one that may be begun again after a crash: it is recorded once, within a month.
+   * @param once Names an action that may be repeated after a crash: it is recorded once a month at
+   *   most.
    * @returns The id of the entry, which is durable as far as Redis is.
    * @throws When Redis is unreachable: do not act.
    */
@@ -112,16 +113,12 @@ export interface Audit {
   /**
    * Newest first. A page may have fewer entries than its limit, even none, and yet a cursor.
    *
-   * @returns Undefined when the cursor is none.
+   * @returns Undefined for an invalid cursor.
    */
   read(filter?: AuditFilter): Promise<AuditPage | undefined>;
 }
 
-/**
- * Does what is in the log by then. What turns out not to be done gets a second entry.
- *
- * @param isDone Whether a result says so.
- */
+/** Records an action, does it, and adds a second entry when `isDone` says that it was not done. */
 export const noted = async <T>(
   audit: Pick<Audit, 'record'>,
   entry: NewAuditEntry,
@@ -137,12 +134,12 @@ export const noted = async <T>(
 const onceSeconds = 31 * 86_400;
 const aboutSeconds = 400 * 86_400;
 const readAtOnce = 500;
-/** Entries that one page goes through. */
-const readAtMost = 20_000;
+/** Entries that one page looks at. */
+const maxRead = 20_000;
 
 /**
- * KEYS: the log, the mark of an action that is recorded once, the target's list. ARGV: the entry, whether once, seconds, whether there
- * is a target, seconds.
+ * KEYS: the log, the mark of an action that is recorded once, the list of the target.
+ * ARGV: the entry, whether once, seconds, whether there is a target, seconds.
  */
 const recordScript = `
 local before = ARGV[2] ~= '' and redis.call('GET', KEYS[2])
@@ -214,7 +211,7 @@ export const createAudit = ({
       const some = ids.slice(first, first + readAtOnce);
       yield (await Promise.all(some.map((id) => redis.xrange(key, id, id)))).flat();
     }
-    // A list that was there before this one had no entry for so long before the first of this one.
+    // An older list of this target ended so long before the first entry of this one.
     const began = all.at(-1)?.split('-')[0] ?? Number((await redis.time())[0]) * 1000;
     const before = `${Number(began) - aboutSeconds * 1000}-0`;
     if (filter.from !== undefined && isOlder(before, `${Math.trunc(filter.from)}-0`)) return;
@@ -243,7 +240,7 @@ export const createAudit = ({
 
     read: async ({ limit = 100, cursor, ...filter } = {}) => {
       if (cursor !== undefined && !/^\d{1,15}-\d{1,10}$/.test(cursor)) return undefined;
-      const most = Math.min(Math.max(Math.trunc(limit), 1), 1000);
+      const maxEntries = Math.min(Math.max(Math.trunc(limit), 1), 1000);
       const pages = filter.target === undefined ? logged(filter, cursor) : about(filter, cursor);
       const entries: AuditEntry[] = [];
       let read = 0;
@@ -252,11 +249,11 @@ export const createAudit = ({
           const entry = readEntry(id, fields);
           if (entry === undefined || !fits(entry, filter)) continue;
           entries.push(entry);
-          if (entries.length === most) return { entries, cursor: id };
+          if (entries.length === maxEntries) return { entries, cursor: id };
         }
         read += page.length;
         const last = page.at(-1)?.[0];
-        if (read >= readAtMost && last !== undefined) return { entries, cursor: last };
+        if (read >= maxRead && last !== undefined) return { entries, cursor: last };
       }
       return { entries };
     },

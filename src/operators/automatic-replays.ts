@@ -1,16 +1,18 @@
 /**
- * Replays that nobody orders: of transactions that failed by the service's own fault, where the configuration says so.
+ * Automatic replays: of transactions that failed by a fault of the service, where the configuration
+ * allows it.
  *
- * The queue's set of failed jobs, ordered by time, is read from where it was read last. What a rule fits is written down with its
- * time, which is one backoff after the end, doubling with each attempt. A restart goes on from there. What is written down
- * is one end of one transaction, so it does not matter how often that happens, nor when somebody was quicker.
+ * The queue's set of failed jobs, ordered by time, is read from the last position on. What a rule
+ * matches is stored with the time of its replay: one backoff after the end, doubling with each
+ * attempt. A stored entry names one end of one transaction, so storing or replaying it twice does
+ * no harm, and neither does a restart or a lapsed lease (replay-once.ts).
  *
- * What failed more than an hour before the first look is left to people: a service that was away for a day should not wake
- * everybody at night, and switching a rule on should not replay the past.
+ * Transactions that failed more than an hour before the first look are left to operators: a service
+ * that was down for a day should not wake people at night, and a new rule should not replay the
+ * past.
  *
- * Each application has a line of its own, so that one whose rate is low, and whose line is long, keeps nobody else waiting.
- *
- * Every process may see to it, and one at a time does. That its lease may lapse unnoticed does no harm: see replay-once.ts.
+ * Each application has its own list, so a slow one delays no other. Any process can do this work;
+ * one at a time does.
  */
 
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
@@ -22,8 +24,8 @@ import { queueIn } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { ReplayWork } from './bulk-run.ts';
 import { replayKey } from './bulk-store.ts';
-import { readStandings, type Standing } from './failed-end.ts';
 import { automaticName } from './operator.ts';
+import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
 export interface AutomaticRule {
   readonly apId: string;
@@ -37,14 +39,8 @@ export interface AutomaticRule {
   readonly perSecond: number;
 }
 
-export interface AutomaticReplays {
-  start(): void;
-  /** Finishes the replay in hand and lets others take over at once. */
-  close(): Promise<void>;
-}
-
 const lookBackMs = 3_600_000;
-/** Of one application, before it is the next one's turn. */
+/** Of one application, before the next one follows. */
 const replayAtOnce = 25;
 const maxBackoffMs = 86_400_000;
 const lookEveryMs = 1000;
@@ -52,19 +48,19 @@ const lookEveryMs = 1000;
 const stepEveryMs = 20;
 const closeTimeoutMs = 3000;
 
-/** A second's worth at once, since that is how often is looked for tokens. */
+/** A burst of one second, because that is how often due replays are looked for. */
 const paceOf = ({ perSecond }: AutomaticRule): RateLimit => {
   const requests = Math.ceil(perSecond);
   return { requests, perSeconds: requests / perSecond };
 };
 
-export interface AutomaticReplaysOptions extends ReplayWork {
+interface AutomaticReplaysOptions extends ReplayWork {
   readonly rules: readonly AutomaticRule[];
-  /** How long after its last sign of life another process takes over; default 5000. */
+  /** Another process takes over so long after the last sign of life; default 5000. */
   readonly leaseMs?: number;
 }
 
-export const createAutomaticReplays = (options: AutomaticReplaysOptions): AutomaticReplays => {
+export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
   const { redis, prefix, shards, rules, audit, limiter, now } = options;
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const duty = createLeaderTask({ ...options, key: replayKey(prefix, 'lease'), closeTimeoutMs });
@@ -72,10 +68,10 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
   const readToKey = replayKey(prefix, 'automatic');
   const linesKey = replayKey(prefix, 'automatic:due');
   const lineKey = (apId: string): string => replayKey(prefix, `automatic:due:${apId}`);
-  /** Ends that this process has judged and will meet again, because of the overlap; by shard, with their time. */
+  /** Ends of the overlap that were checked already; by shard, with their time. */
   const judgedIn = shards.map(() => new Map<string, number>());
 
-  const ruleFor = ({ row }: Standing): AutomaticRule | undefined =>
+  const ruleFor = ({ row }: TransactionRun): AutomaticRule | undefined =>
     rules.find(({ apId, faults, maxAttempts }) => {
       const code = row.fault?.code;
       if (row.apId !== apId || isLogin(apId)) return false;
@@ -83,10 +79,10 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
     });
 
   const judge = async (ids: readonly string[]): Promise<void> => {
-    for (const standing of await readStandings(redis, shards, ids)) {
-      const rule = standing && ruleFor(standing);
-      if (standing === undefined || rule === undefined) continue;
-      const { row, endedRuns } = standing;
+    for (const run of await readRuns(redis, shards, ids)) {
+      const rule = run && ruleFor(run);
+      if (run === undefined || rule === undefined) continue;
+      const { row, endedRuns } = run;
       const backoffMs = Math.min(rule.backoffSeconds * 1000 * 2 ** (row.attempt - 1), maxBackoffMs);
       const dueAt = (row.endedAt ?? now()) + backoffMs;
       await redis.sadd(linesKey, row.apId);
@@ -112,7 +108,7 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
     await redis.hset(readToKey, String(index), Math.min(latest, time));
   };
 
-  const replay = async ({ row, endedRuns }: Standing): Promise<void> => {
+  const replay = async ({ row, endedRuns }: TransactionRun): Promise<void> => {
     const { msspTransId, fault, attempt } = row;
     const details = { fault: fault?.code ?? 0, attempt: attempt + 1 };
     const order = await audit.record(
@@ -129,11 +125,11 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
     for (const entry of due) {
       if (!(await mayGoOn())) return false;
       const [msspTransId = '', runs = ''] = entry.split(' ');
-      const [standing] = await readStandings(redis, shards, [msspTransId]);
-      const rule = standing && ruleFor(standing);
-      if (rule !== undefined && standing?.endedRuns === Number(runs)) {
+      const [run] = await readRuns(redis, shards, [msspTransId]);
+      const rule = run && ruleFor(run);
+      if (rule !== undefined && run?.endedRuns === Number(runs)) {
         if (!(await limiter.take(`replays:automatic:${apId}`, paceOf(rule)))) return false;
-        await replay(standing);
+        await replay(run);
       }
       await redis.zrem(key, entry);
     }
@@ -146,7 +142,7 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
       if (rules.some((rule) => rule.apId === apId)) {
         more = (await replayDueOf(apId)) || more;
       } else {
-        // Its rule is gone; should it come back, this is not what it is about.
+        // Its rule is gone. If it comes back, it does not apply to the past.
         await redis.del(lineKey(apId));
         await redis.srem(linesKey, apId);
       }
@@ -166,9 +162,10 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions): Automa
   };
 
   return {
-    start: () => {
+    start: (): void => {
       if (rules.length > 0) duty.start(step);
     },
+    /** Finishes the replay in progress and lets other processes take over at once. */
     close: duty.close,
   };
 };

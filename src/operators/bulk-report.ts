@@ -1,9 +1,9 @@
-/** How a bulk replay stands, and what has become of each of its transactions. */
+/** The progress of a bulk replay, and the result of each of its transactions. */
 import type { Bulk, BulkCounts, BulkItem, BulkResult } from './bulk-store.ts';
 
-export type BulkStanding = Bulk & BulkCounts;
+export type BulkProgress = Bulk & BulkCounts;
 
-export type BulkReport = BulkStanding & {
+export type BulkReport = BulkProgress & {
   /** In the order of the list. */
   readonly transactions: readonly {
     readonly msspTransId: string;

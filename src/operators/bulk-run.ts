@@ -1,13 +1,14 @@
 /**
- * One bulk replay in the hands of the process that works it off.
+ * One bulk replay in the process that works on it.
  *
- * A step does three things: it looks how those that were replayed have ended, it replays as many as the rate allows, and it ends the
- * bulk when nothing is left. All that it remembers was read from the store when it was taken up, so that it can be taken
- * up anywhere after a crash, in the middle of anything.
+ * A step looks up how replayed transactions ended, replays as many as the rate allows, and ends the
+ * bulk when nothing is left. All state comes from the store, so another process can take over at
+ * any point after a crash.
  *
- * Of an item, in order: room among the prompts of its number (prompt-limit.ts), its turn and its number (store), the audit log,
- * the replay (replay-once.ts), the result (store). Cut off in between, the next process begins the item again: the audit log
- * has one entry for it all the same, and the person one prompt.
+ * The order for one item: room for a prompt to its number (prompt-limit.ts), its turn and its
+ * number (store), the audit log, the replay (replay-once.ts), the result (store). After a crash in
+ * between, the next process begins the item again: it still has one entry in the audit log, and the
+ * person gets one prompt.
  */
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { ReplayOnce } from '../engine/redis/replay-once.ts';
@@ -18,18 +19,12 @@ import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { countsOf } from './bulk-report.ts';
 import type { BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
-import { readStandings } from './failed-end.ts';
 import { createPromptLimit } from './prompt-limit.ts';
-import { resultsOf } from './replay-results.ts';
+import { findResults, readRuns } from './transaction-runs.ts';
 
-export interface BulkRun {
-  /** @returns How it has ended, when it is over. */
-  step(): Promise<BulkEnd | undefined>;
-}
-
-/** What replays are done with that nobody waits for. */
+/** What replays in the background need. */
 export interface ReplayWork {
-  /** A connection that outlasts any absence of Redis. */
+  /** A connection that reconnects without end. */
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: readonly Shard[];
@@ -39,25 +34,25 @@ export interface ReplayWork {
   readonly onError: (error: Error) => void;
 }
 
-export interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
+interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
   readonly store: BulkStore;
   readonly replayOnce: ReplayOnce;
-  /** Asked before each replay; without it the rest is left to others. */
+  /** Asked before each replay; if false, the rest is left to other processes. */
   readonly mayGoOn: () => boolean;
 }
 
-/** A number that another bulk prompts is asked for again. */
+/** Pause before a number is tried again that another transaction of a bulk is prompting. */
 const numberPauseMs = 500;
-/** One that has been prompted often enough just now, too. */
+/** The same for a number that has been prompted too often just now. */
 const promptsPauseMs = 1000;
-/** How often is looked for the ends of those that were replayed, and of how many of them. */
+/** How often the ends of replayed transactions are looked up, and of how many of them. */
 const lookEveryMs = 250;
 const lookAtOnce = 1000;
 
-export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Promise<BulkRun> => {
+export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   const { redis, shards, store, audit, limiter, replayOnce, now, mayGoOn } = options;
   const { id, by, perSecond, total } = order;
-  // A tenth of a second's worth at once, so that looking for room now and then is enough.
+  // A burst of a tenth of a second, so that room need not be asked for more often.
   const burst = Math.max(1, Math.ceil(perSecond / 10));
   const pace = { requests: burst, perSeconds: burst / perSecond };
   const prompts = createPromptLimit(limiter);
@@ -69,7 +64,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
   ]);
   const isWaiting = ({ msspTransId }: BulkItem): boolean =>
     [undefined, 'begun'].includes(results.get(msspTransId));
-  /** Begun ones first: somebody may have been prompted for them already. */
+  /** Begun ones first: their person may have been prompted already. */
   const waiting = items
     .filter(isWaiting)
     .sort((a, b) => Number(results.has(b.msspTransId)) - Number(results.has(a.msspTransId)));
@@ -78,7 +73,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
     if (results.get(item.msspTransId) === 'replayed') inFlight.set(item.msspTransId, item);
   }
   const numberOf = new Map(numbers);
-  /** Those whose number has to be waited for, and when to ask for it again; by a clock that nobody sets. */
+  /** Items whose number is busy, and when to try it again, by a monotonic clock. */
   let later: { readonly item: BulkItem; readonly msisdn: string }[] = [];
   const askAgainAt = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -94,7 +89,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
     numberOf.delete(msspTransId);
   };
 
-  /** Of thousands at those that were not looked at for longest. */
+  /** Looks up those that were not looked up for longest. */
   const look = async (): Promise<void> => {
     const time = performance.now();
     if (time - lookedAt < lookEveryMs) return;
@@ -104,25 +99,21 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
       inFlight.delete(item.msspTransId);
       inFlight.set(item.msspTransId, item);
     }
-    const results = await resultsOf(redis, shards, some);
+    const results = await findResults(redis, shards, some);
     await Promise.all([...results].map(([msspTransId, result]) => settle(msspTransId, result)));
   };
 
-  /** @returns False when nothing more may be begun. */
+  /** @returns False when no further item may be begun. */
   const replay = async (item: BulkItem): Promise<boolean> => {
     const { msspTransId, endedRuns } = item;
-    const [standing] = await readStandings(redis, shards, [msspTransId]);
-    if (standing === undefined) {
-      await settle(msspTransId, 'gone');
+    const [run] = await readRuns(redis, shards, [msspTransId]);
+    // The list may have been written by a release that replayed logins.
+    if (run === undefined || isLogin(run.row.apId)) {
+      await settle(msspTransId, run === undefined ? 'gone' : 'refused');
       return true;
     }
-    // The list may have been written by a release that took them.
-    if (isLogin(standing.row.apId)) {
-      await settle(msspTransId, 'refused');
-      return true;
-    }
-    // What nobody can read has no number: it stands for itself.
-    const msisdn = standing.row.msisdn || msspTransId;
+    // An unreadable transaction has no number: its id stands in.
+    const msisdn = run.row.msisdn || msspTransId;
     if (!(await prompts.take(msisdn))) {
       putOff(item, msisdn, promptsPauseMs);
       return !(await store.isClosed(id));
@@ -135,7 +126,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
       case 'settled':
         return true;
       case 'replayed':
-        // By a process that took this one for dead: how it ends is looked for like the others.
+        // By a process that took this one for dead: its end is looked up like the others.
         numberOf.set(msspTransId, msisdn);
         inFlight.set(msspTransId, item);
         return true;
@@ -183,7 +174,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
         return;
       }
       if (await replay(item)) continue;
-      // Stopped: what has been begun is gone through all the same.
+      // Stopped: items that were begun are still completed.
       const begun = new Set([...(await store.results(id)).keys()]);
       const rest = [...waiting, ...later.map((one) => one.item)].filter((one) => begun.has(one.msspTransId));
       waiting.splice(0, waiting.length, ...rest);
@@ -202,10 +193,13 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions): Pro
   };
 
   return {
-    step: async () => {
+    /** @returns How the bulk ended, when it is over. */
+    step: async (): Promise<BulkEnd | undefined> => {
       await look();
       await replaySome();
       return waiting.length + later.length + inFlight.size > 0 ? undefined : finish();
     },
   };
 };
+
+export type BulkRun = Awaited<ReturnType<typeof takeUpBulk>>;

@@ -1,14 +1,15 @@
 /**
- * Bulk replays: each is an instance of machines/bulk-replay.machine.ts, and here lies what is too large for its record.
+ * What is too large for the record of a bulk replay (an instance of
+ * machines/bulk-replay.machine.ts), in Redis beside it.
  *
- * The list of a bulk is written before it begins and never changes: ids, each with the end that it is about. Beside it
- * stands what became of each. A process that dies leaves nothing behind that the next does not find here, and one that was only
- * asleep can do no harm, because every step asks here first.
+ * The list of a bulk is written before it starts and never changes: ids, each with the ended runs
+ * before the replay. Beside it is the result of each. A process that takes over finds everything
+ * here. A process that was only paused does no harm, because every step asks here first.
  *
- * A list is kept without end while its bulk runs. Once that is no longer so, nothing of it is begun any more: when a bulk is stopped, its
- * list is given an end before anything else is done.
+ * A list without expiry may be worked on. To stop a bulk, its list gets an expiry first; from then
+ * on no item is begun.
  *
- * Its keys, all in one slot, are in docs/storage.md.
+ * Keys, all in one slot: docs/storage.md.
  */
 import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
@@ -30,19 +31,15 @@ export interface BulkItem {
   readonly endedRuns: number;
 }
 
-/** `stopping`: nothing more is replayed, what has been is waited for. */
-export type BulkState = 'running' | 'stopping' | 'done' | 'stopped';
-
 /**
  * begun     About to be replayed, or just replayed.
- * replayed  Replayed; how it ends is not known yet.
- * signed    So it ended.
- * changed   Somebody else had replayed it, or did afterwards and left nothing that tells how this one's replay had ended.
+ * replayed  Replayed; the end is not known yet.
+ * changed   Something else replayed it too, and the end of this replay is not known.
  * gone      Its retention is over.
- * refused   It is a login, which is not replayed; lists of earlier releases may hold some.
+ * refused   A login, which is not replayed; lists of earlier releases may hold some.
  * `401`     The fault that it ended with.
  *
- * A later release may know more; what it has settled so is none of this one's doing.
+ * Unknown results of a later release read as `changed`.
  */
 const resultSchema = z
   .union([
@@ -55,52 +52,24 @@ export type BulkResult = z.infer<typeof resultSchema>;
 export type BulkCounts = BulkEnd['counts'];
 
 export interface Bulk extends BulkOrder {
-  readonly state: BulkState;
+  /** `stopping`: no item is begun any more; replayed ones are waited for. */
+  readonly state: 'running' | 'stopping' | 'done' | 'stopped';
   readonly endedAt: number | undefined;
-  /** Of one that is over; those of the others change from moment to moment. */
+  /** Of one that is over; for others they are counted when asked for. */
   readonly counts: BulkCounts | undefined;
 }
 
 export type BulkTurn = 'go' | 'number' | 'over' | 'replayed' | 'settled';
 
-export interface BulkStore {
-  newId(): string;
-  /** Writes all of it; it is found, and worked off, from the last write on. */
-  create(order: Omit<BulkOrder, 'total'>, items: readonly BulkItem[]): Promise<void>;
-  find(id: string): Promise<Bulk | undefined>;
-  /** Newest first. */
-  list(limit: number): Promise<readonly Bulk[]>;
-  items(id: string): Promise<readonly BulkItem[]>;
-  results(id: string): Promise<ReadonlyMap<string, BulkResult>>;
-  /** @returns False when it is over. */
-  stop(id: string): Promise<boolean>;
-  /** From now on nothing more of it is begun. */
-  close(id: string): Promise<void>;
-  isClosed(id: string): Promise<boolean>;
-  /**
-   * Asks for the turn of an item, and its number.
-   *
-   * @returns `go`, also for one that was begun before; `number` while the number is being prompted; `over` when the list is
-   *   closed; `replayed` when it was and is waited for; `settled` when it is known how it ended.
-   */
-  begin(id: string, item: string, msisdn: string): Promise<BulkTurn>;
-  /** @param msisdn Its number, free again. */
-  settle(id: string, item: string, result: BulkResult, msisdn?: string): Promise<void>;
-  /** Numbers that a bulk has, by transaction. */
-  numbers(id: string): Promise<ReadonlyMap<string, string>>;
-  /** Frees its numbers, and keeps list and results for as long as the report can be read. */
-  finish(id: string): Promise<void>;
-}
-
 const bulkIdPattern = /^B[0-9a-f]{16}$/;
 const itemsAtOnce = 1000;
 /** How long the report can be read. */
 export const keptSeconds = 30 * 86_400;
-/** For what was not written to its end. */
+/** For a list that was not written completely. */
 const draftSeconds = 3600;
 const stopKey = 'stop';
 
-/** @param chart With the way to work off, where turns are run. */
+/** @param chart With its activity, where turns are run. */
 export const bulkWorkflow = (chart = bulkReplayMachine) =>
   defineWorkflow({
     name: 'bulk-replay',
@@ -111,12 +80,16 @@ export const bulkWorkflow = (chart = bulkReplayMachine) =>
     events: z.object({ type: z.literal('STOP') }),
   });
 
-/** What is read of an instance's record. */
+/** The part of an instance's record that is read here. */
 const recordSchema = z.object({
   value: z.enum(['running', 'stopping', 'done', 'stopped']),
   context: z.object({ end: bulkEndSchema.optional() }),
 });
 const itemSchema = z.tuple([z.string(), z.number()]);
+const earlierSchema = z.tuple([
+  z.string().transform((text) => bulkOrderSchema.parse(JSON.parse(text))),
+  z.string(),
+]);
 /** KEYS: list, results, numbers. ARGV: transaction, number, `<bulk> <transaction>`. */
 const beginScript = `
 local result = redis.call('HGET', KEYS[2], ARGV[1])
@@ -141,7 +114,7 @@ export const createBulkStore = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly now: () => number;
-}): BulkStore => {
+}) => {
   const { queue, redis, prefix, now } = options;
   const engine = createEngine(spreadOver([queue], redis, now), now);
   const workflow = bulkWorkflow();
@@ -161,12 +134,13 @@ export const createBulkStore = (options: {
     const isOver = finishedOn !== undefined;
     const record = recordSchema.safeParse(isOver ? returnvalue : progress).data;
     const { value = isOver ? 'stopped' : 'running', context } = record ?? {};
-    // The turn that takes it comes in a moment.
+    // The turn that takes the STOP comes in a moment.
     const isStopped = value === 'running' && (await engine.verdict(id, stopKey)) !== undefined;
     const { endedAt, counts } = context?.end ?? {};
     return { id, ...order, state: isStopped ? 'stopping' : value, endedAt, counts };
   };
 
+  /** Numbers that a bulk holds, by transaction. */
   const numbers = async (id: string): Promise<ReadonlyMap<string, string>> => {
     const mine = new Map<string, string>();
     for (const [msisdn, holder] of Object.entries(await redis.hgetall(key('numbers')))) {
@@ -176,12 +150,31 @@ export const createBulkStore = (options: {
     return mine;
   };
 
+  /** From now on no item of it is begun. */
+  const close = async (id: string): Promise<void> => {
+    await redis.expire(itemsKey(id), keptSeconds);
+  };
+
+  const takeOver = async (id: string): Promise<void> => {
+    const bulkKey = key(`bulk:${id}`);
+    const [order, state] = earlierSchema.parse(await redis.hmget(bulkKey, 'order', 'state'));
+    if (state === 'stopping') await close(id);
+    await engine.start(workflow, id, order);
+    await redis.expire(bulkKey, keptSeconds);
+    await redis.srem(key('open'), id);
+  };
+
   return {
     numbers,
+    close,
 
     newId: () => `B${randomBytes(8).toString('hex')}`,
 
-    create: async ({ id, by, reason, perSecond, createdAt }, items) => {
+    /** The bulk exists, and is worked on, from the last write on. */
+    create: async (
+      { id, by, reason, perSecond, createdAt }: Omit<BulkOrder, 'total'>,
+      items: readonly BulkItem[],
+    ): Promise<void> => {
       for (let from = 0; from < items.length; from += itemsAtOnce) {
         const some = items.slice(from, from + itemsAtOnce);
         const texts = some.map(({ msspTransId, endedRuns }) => JSON.stringify([msspTransId, endedRuns]));
@@ -192,12 +185,13 @@ export const createBulkStore = (options: {
       await engine.start(workflow, id, { by, reason, perSecond, createdAt, total: items.length });
     },
 
-    find: async (id) => {
+    find: async (id: string): Promise<Bulk | undefined> => {
       const job: Job | undefined = bulkIdPattern.test(id) ? await queue.getJob(id) : undefined;
       return job && bulkOf(job);
     },
 
-    list: async (limit) => {
+    /** Newest first. */
+    list: async (limit: number): Promise<readonly Bulk[]> => {
       const jobs: readonly (Job | undefined)[] = await queue.getJobs(
         ['wait', 'active', 'delayed', 'completed', 'failed'],
         0,
@@ -208,30 +202,34 @@ export const createBulkStore = (options: {
       return bulks.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
     },
 
-    items: async (id) =>
+    items: async (id: string): Promise<readonly BulkItem[]> =>
       (await redis.lrange(itemsKey(id), 0, -1)).map((text) => {
         const [msspTransId, endedRuns] = itemSchema.parse(JSON.parse(text));
         return { msspTransId, endedRuns };
       }),
 
-    results: async (id) => {
+    results: async (id: string): Promise<ReadonlyMap<string, BulkResult>> => {
       const found = Object.entries(await redis.hgetall(resultsKey(id)));
       return new Map(found.map(([item, text]) => [item, resultSchema.parse(text)]));
     },
 
-    stop: async (id) => {
+    /** @returns False when it is over. */
+    stop: async (id: string): Promise<boolean> => {
       const sent = await engine.send(workflow, id, stopKey, { type: 'STOP' });
       if (sent === 'busy') throw new Error('The bulk is busy');
       return sent === 'taken';
     },
 
-    close: async (id) => {
-      await redis.expire(itemsKey(id), keptSeconds);
-    },
+    isClosed: async (id: string): Promise<boolean> => (await redis.ttl(itemsKey(id))) !== -1,
 
-    isClosed: async (id) => (await redis.ttl(itemsKey(id))) !== -1,
-
-    begin: async (id, item, msisdn) =>
+    /**
+     * Begins an item and takes its number.
+     *
+     * @returns `go`, also for an item that was begun before; `number` while the number is in use;
+     *   `over` when the list is closed; `replayed` when it was replayed and is waited for;
+     *   `settled` when its end is known.
+     */
+    begin: async (id: string, item: string, msisdn: string): Promise<BulkTurn> =>
       (await redis.eval(
         beginScript,
         3,
@@ -243,16 +241,33 @@ export const createBulkStore = (options: {
         `${id} ${item}`,
       )) as BulkTurn,
 
-    settle: async (id, item, result, msisdn = '') => {
+    /** @param msisdn Its number, to free it. */
+    settle: async (id: string, item: string, result: BulkResult, msisdn = ''): Promise<void> => {
       const holder = `${id} ${item}`;
       await redis.eval(settleScript, 2, resultsKey(id), key('numbers'), item, result, msisdn, holder);
     },
 
-    finish: async (id) => {
+    /** Frees its numbers, and keeps list and results as long as the report can be read. */
+    finish: async (id: string): Promise<void> => {
       const held = [...(await numbers(id)).values()];
       if (held.length > 0) await redis.hdel(key('numbers'), ...held);
       await redis.expire(itemsKey(id), keptSeconds);
       await redis.expire(resultsKey(id), keptSeconds);
     },
+
+    /**
+     * Turns open bulks of a release without instances into instances; their lists and results stay
+     * in place. A process of that release leaves a bulk alone when it is no longer in `open`. One
+     * that cannot be read stays, and rejects after the others.
+     */
+    takeOverEarlier: async (): Promise<void> => {
+      // Processes of that release still list theirs from it.
+      await redis.expire(key('bulks'), keptSeconds, 'NX');
+      const done = await Promise.allSettled((await redis.smembers(key('open'))).map(takeOver));
+      const failed = done.find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
   };
 };
+
+export type BulkStore = ReturnType<typeof createBulkStore>;

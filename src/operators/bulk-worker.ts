@@ -1,7 +1,7 @@
 /**
- * Runs bulk replays: one instance of machines/bulk-replay.machine.ts for each order. The work is one long activity: the process that
- * has it holds it, and when that process dies another goes on. That a hold may lapse unnoticed does no harm: see bulk-store.ts and
- * replay-once.ts.
+ * Runs bulk replays: one instance of machines/bulk-replay.machine.ts for each order. The work is
+ * one long activity. Its process holds it, and another process continues when that one dies. A hold
+ * that lapses unnoticed does no harm: see bulk-store.ts and replay-once.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
@@ -15,30 +15,23 @@ import { toError } from '../redis/to-error.ts';
 import { queueIn } from '../transactions/answers.ts';
 import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
-import { createTakeOver } from './earlier-bulks.ts';
 
-export interface BulkWorker {
-  ready(): Promise<void>;
-  /** Finishes the replays in hand and lets others take over at once. */
-  close(): Promise<void>;
-}
-
-export interface BulkWorkerOptions extends ReplayWork {
+interface BulkWorkerOptions extends ReplayWork {
   /** Of the instances, opened on `redis`. */
   readonly queue: Queue;
-  /** How long after its last sign of life another process takes over; default 5000. */
+  /** Another process takes over so long after the last sign of life; default 5000. */
   readonly holdMs?: number;
 }
 
 const stepEveryMs = 20;
 const afterErrorMs = 5000;
-const closePatienceMs = 3000;
+const closeTimeoutMs = 3000;
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
 const takeOverEveryMs = 60_000;
 
-export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
-  const { queue, redis, prefix, shards, now, onError, holdMs = 5000 } = options;
+export const startBulkWorker = (options: BulkWorkerOptions) => {
+  const { queue, redis, shards, now, onError, holdMs = 5000 } = options;
   const store = createBulkStore(options);
   const common = { ...options, store, replayOnce: createReplayOnce(redis, queueIn(shards)) };
   const inHand = new Set<Promise<unknown>>();
@@ -54,13 +47,13 @@ export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
     }
   };
 
-  /** What cannot be done, such as a bulk that cannot be read, rests for a while. */
+  /** A failing bulk, for example an unreadable one, is tried again after some seconds. */
   const workOff = async (given: BulkWork, signal: AbortSignal): Promise<BulkEnd> => {
     try {
       return await work(given, signal);
     } catch (error) {
       if (!signal.aborted) {
-        onError(new Error(`Replays rest for some seconds: ${given.order.id}`));
+        onError(new Error(`Replays pause for some seconds: ${given.order.id}`));
         onError(toError(error));
       }
       throw error;
@@ -90,7 +83,7 @@ export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
     concurrency: 10,
     now,
     onTrouble: onError,
-    // A bulk lasts longer than any stop waits.
+    // A bulk takes longer than any stop waits.
     graceMs: 0,
     holdMs,
     worker: { removeOnComplete: { age: keptSeconds }, removeOnFail: { age: keptSeconds } },
@@ -102,18 +95,18 @@ export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
       queue.clean(graceOf(keptSeconds * 1000, now), cleanAtMost, state).catch(onError);
     }
   };
-  const takeOver = createTakeOver({ queue, redis, prefix, now });
-  const takeOverAll = (): void => void takeOver().catch(onError);
+  const takeOverAll = (): void => void store.takeOverEarlier().catch(onError);
   takeOverAll();
   const timers = [setInterval(clean, cleanEveryMs), setInterval(takeOverAll, takeOverEveryMs)];
   for (const timer of timers) timer.unref();
 
   return {
     ready: worker.ready,
-    close: async () => {
+    /** Finishes the replays in progress and lets other processes take over at once. */
+    close: async (): Promise<void> => {
       for (const timer of timers) clearInterval(timer);
       await worker.close();
-      await settlesWithin(Promise.all(inHand), closePatienceMs);
+      await settlesWithin(Promise.all(inHand), closeTimeoutMs);
     },
   };
 };

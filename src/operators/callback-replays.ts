@@ -1,11 +1,11 @@
 /**
- * Replays of dead callbacks as people order them: one, or all that a filter finds.
+ * Replays of dead callbacks that operators order: one, or all that match a filter.
  *
- * They prompt nobody, and a receiver knows by the id what it has had. So there is no policy of faults and no list that is worked
- * off: an order puts the callbacks back into their queue, each with its own earliest time, and is over. What an order that was
- * cut off has not come to is still dead, and is found by the next one.
+ * They prompt nobody, and the receiver recognises a repeated one by its id. So they need neither a
+ * policy of faults nor a stored list: an order puts the callbacks back into their queue, each with
+ * its own earliest time. After a crash the rest is still dead, and the next order finds it.
  *
- * Everything is in the audit log before it is done.
+ * Every order is in the audit log before it is done.
  */
 import type { CallbackReplayResult, Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackFilter, CallbackRow } from '../history/callback-row.ts';
@@ -13,64 +13,53 @@ import { type Audit, doneBy, type NewAuditEntry } from './audit.ts';
 import { includesRole, type Operator } from './operator.ts';
 import { isReason } from './replay-policy.ts';
 
-export type CallbackRefusal = 'role' | 'reason' | 'rate' | 'nothing';
+export type CallbackError = 'role' | 'reason' | 'rate' | 'nothing';
 
-/** `not-dead`: it has been delivered, waits for its next try, or somebody was quicker. */
+/** `not-dead`: it was delivered, waits for its next try, or was replayed by another order. */
 export type OneCallbackReplay = CallbackReplayResult | { readonly refused: 'role' | 'reason' };
 
 export interface CallbackPlan {
   /** Dead callbacks that an order would replay. */
   readonly found: number;
   readonly byAp: Readonly<Record<string, number>>;
-  /** There are more than one order may hold: these are the newest. */
+  /** There are more than one order may hold; these are the newest. */
   readonly truncated: boolean;
 }
 
 export interface CallbackBulk {
   readonly found: number;
   readonly replayed: number;
-  /** Somebody was quicker, or they are gone. */
+  /** Replayed by another order, or gone. */
   readonly left: number;
   /** There are more: order again. */
   readonly truncated: boolean;
 }
 
-export interface CallbackReplays extends Pick<Callbacks, 'of' | 'dead'> {
-  /** @throws When Redis is unreachable, as all of these do; it may then be done or not. */
-  replay(id: string, operator: Operator, reason?: string): Promise<OneCallbackReplay>;
-  /** What {@link replayAll} would do, without doing it. */
-  plan(filter: CallbackFilter): Promise<CallbackPlan>;
-  /** The oldest first, so many in a second. Resolves when all of them are back in their queue. */
-  replayAll(
-    filter: CallbackFilter,
-    order: {
-      readonly perSecond: number;
-      readonly operator: Operator;
-      readonly reason?: string | undefined;
-    },
-  ): Promise<CallbackBulk | { readonly refused: CallbackRefusal }>;
-}
-
-/** Some seconds of work, and some minutes of deliveries at the usual rate. */
-export const mostCallbacks = 10_000;
-export const callbacksPerSecond = { least: 1, usual: 20, most: 1000 } as const;
+/** Takes some seconds to order, and some minutes to deliver at the usual rate. */
+export const maxCallbacks = 10_000;
+export const callbacksPerSecond = { min: 1, usual: 20, max: 1000 } as const;
 const isRate = (perSecond: number): boolean =>
-  perSecond >= callbacksPerSecond.least && perSecond <= callbacksPerSecond.most;
+  perSecond >= callbacksPerSecond.min && perSecond <= callbacksPerSecond.max;
 const pageRows = 500;
 const replayedAtOnce = 50;
+
+const findError = ({ role }: Operator, reason: string | undefined): 'role' | 'reason' | undefined => {
+  if (!includesRole(role, 'operator')) return 'role';
+  return reason === undefined || isReason(reason) ? undefined : 'reason';
+};
 
 export const createCallbackReplays = ({
   callbacks,
   audit,
   now,
-  most = mostCallbacks,
+  max = maxCallbacks,
 }: {
   readonly callbacks: Callbacks;
   readonly audit: Pick<Audit, 'record'>;
   readonly now: () => number;
-  /** Of one order; default {@link mostCallbacks}. */
-  readonly most?: number;
-}): CallbackReplays => {
+  /** Of one order. */
+  readonly max?: number;
+}) => {
   const select = async (filter: CallbackFilter) => {
     const rows: CallbackRow[] = [];
     let cursor: string | undefined;
@@ -78,11 +67,11 @@ export const createCallbackReplays = ({
       const page = await callbacks.dead(filter, { limit: pageRows, cursor });
       rows.push(...(page?.rows ?? []));
       cursor = page?.cursor;
-    } while (cursor !== undefined && rows.length <= most);
-    return { rows: rows.slice(0, most), truncated: rows.length > most };
+    } while (cursor !== undefined && rows.length <= max);
+    return { rows: rows.slice(0, max), truncated: rows.length > max };
   };
 
-  /** @param entry Of the order, or of the one. */
+  /** @param entry Of the order, or of the single replay. */
   const recorded = async (
     { id, msspTransId: target }: CallbackRow,
     entry: Omit<NewAuditEntry, 'action' | 'target'>,
@@ -100,34 +89,50 @@ export const createCallbackReplays = ({
     of: callbacks.of,
     dead: callbacks.dead,
 
-    replay: async (id, operator, written) => {
-      if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
+    /** @throws When Redis is unreachable, like the others; it may then be done or not. */
+    replay: async (id: string, operator: Operator, written?: string): Promise<OneCallbackReplay> => {
       const reason = written?.trim() || undefined;
-      if (reason !== undefined && !isReason(reason)) return { refused: 'reason' };
+      const error = findError(operator, reason);
+      if (error !== undefined) return { refused: error };
       const row = await callbacks.find(id);
       if (row === undefined) return 'unknown';
       if (row.state !== 'dead') return 'not-dead';
       return recorded(row, { ...doneBy(operator), reason });
     },
 
-    plan: async (filter) => {
+    /** What `replayAll` would do. */
+    plan: async (filter: CallbackFilter): Promise<CallbackPlan> => {
       const { rows, truncated } = await select(filter);
-      // Names of others: `__proto__` is one like any other.
+      // A map, because other people choose the names: `__proto__` is possible.
       const byAp = new Map<string, number>();
       for (const { apId } of rows) byAp.set(apId, (byAp.get(apId) ?? 0) + 1);
       return { found: rows.length, byAp: Object.fromEntries(byAp), truncated };
     },
 
-    replayAll: async (filter, { perSecond, operator, reason: written }) => {
-      if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
-      const reason = written?.trim() || undefined;
-      if (reason !== undefined && !isReason(reason)) return { refused: 'reason' };
+    /** Replays the oldest first. Resolves when all are back in their queue. */
+    replayAll: async (
+      filter: CallbackFilter,
+      order: {
+        readonly perSecond: number;
+        readonly operator: Operator;
+        readonly reason?: string | undefined;
+      },
+    ): Promise<CallbackBulk | { readonly refused: CallbackError }> => {
+      const { perSecond, operator } = order;
+      const reason = order.reason?.trim() || undefined;
+      const error = findError(operator, reason);
+      if (error !== undefined) return { refused: error };
       if (!isRate(perSecond)) return { refused: 'rate' };
       const { rows, truncated } = await select(filter);
       if (rows.length === 0) return { refused: 'nothing' };
       const { apId } = filter;
       const details = { count: rows.length, perSecond, ...(apId !== undefined && { ap: apId }) };
-      const order = await audit.record({ ...doneBy(operator), action: 'callback-replay', reason, details });
+      const orderId = await audit.record({
+        ...doneBy(operator),
+        action: 'callback-replay',
+        reason,
+        details,
+      });
       const oldestFirst = rows.toReversed();
       const beginsAt = now();
       const timeOf = (index: number): number => beginsAt + Math.round((index * 1000) / perSecond);
@@ -136,7 +141,7 @@ export const createCallbackReplays = ({
         const some = oldestFirst.slice(first, first + replayedAtOnce);
         const results = await Promise.all(
           some.map((row, index) =>
-            recorded(row, { ...doneBy(operator), details: { order } }, timeOf(first + index)),
+            recorded(row, { ...doneBy(operator), details: { order: orderId } }, timeOf(first + index)),
           ),
         );
         replayed += results.filter((result) => result === 'replayed').length;
@@ -145,3 +150,5 @@ export const createCallbackReplays = ({
     },
   };
 };
+
+export type CallbackReplays = ReturnType<typeof createCallbackReplays>;

@@ -1,10 +1,10 @@
 /**
- * The cookies of the console. No script reads them.
+ * The cookies of the console. Scripts cannot read them.
  *
- * The one of a session is sent to the console alone, by pages of the console alone. The one of a login with the phone has to come
- * along when the provider sends the browser back, which may be a way from another site: `Lax`. Behind https its name makes
- * browsers take it from this very host only, so that a neighbour (`other.example.com`) cannot plant the login of
- * somebody else.
+ * The session cookie is `Strict`: only pages of the console send it. The cookie of a login with the
+ * phone is `Lax`, because the provider sends the browser back, often from another site. Over https
+ * it has the prefix `__Host-`, so that a neighbour (`other.example.com`) cannot plant the login of
+ * another person.
  *
  * Source: RFC 6265bis sections 4.1.2.7 (SameSite) and 4.1.3.2 (`__Host-`).
  */
@@ -13,14 +13,14 @@ const sessionCookieName = 'paraph_admin';
 const attributes = (secure: boolean): string =>
   `Path=/admin; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
 
-/** A `Set-Cookie` header. It ends with the browser; the session itself ends earlier. @param secure Behind https. */
+/** A `Set-Cookie` header; the cookie ends with the browser. @param secure Behind https. */
 export const sessionCookie = (handle: string, secure: boolean): string =>
   `${sessionCookieName}=${handle}; ${attributes(secure)}`;
 
 export const endedSessionCookie = (secure: boolean): string =>
   `${sessionCookieName}=; Max-Age=0; ${attributes(secure)}`;
 
-/** Of several with one name nobody can say which is ours: a neighbour may have planted the others. They are none. */
+/** Several cookies of one name count as none: a neighbour may have planted one. */
 const readCookie = (header: string | undefined, wanted: string): string | undefined => {
   const values = (header?.split(';') ?? []).flatMap((pair) => {
     const [name, value] = pair.split('=').map((part) => part.trim());
@@ -38,7 +38,7 @@ const loginCookieName = (secure: boolean): string => (secure ? '__Host-paraph_lo
 const loginAttributes = (secure: boolean): string =>
   `Path=/${secure ? '' : 'admin/login'}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 
-/** A `Set-Cookie` header, for a login that has begun. */
+/** A `Set-Cookie` header, for a pending login. */
 export const loginCookie = (handle: string, seconds: number, secure: boolean): string =>
   `${loginCookieName(secure)}=${handle}; Max-Age=${seconds}; ${loginAttributes(secure)}`;
 

@@ -1,66 +1,56 @@
 /**
- * Login links: what the embedded default prints, so that the person at the terminal gets in without a user being made, and what
- * somebody at Redis gives a user who cannot log in otherwise.
+ * Login links. The embedded default prints one, so that the person at the terminal needs no user.
+ * An administrator of Redis can make one for a user who cannot log in otherwise.
  *
- * Good once, for a quarter of an hour. A link is of one version of whom it lets in, like a session, so that it ends with it.
- * Redis finds it by its HMAC, and its record is sealed, so nobody can make one up there.
+ * A link works once, for 15 minutes. Like a session it belongs to one version of its owner and ends
+ * with it. Redis finds it by its HMAC and the record is sealed, so nobody can forge one in Redis.
  *
- * `local` is no user, and its version is a count here: raised, it ends all links and sessions of `local`.
+ * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
+ * `local`.
  */
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect.ts';
-import { createSealedRecords, type Sealed } from './sealed.ts';
+import { createSealedRecords, type SealedOptions } from './sealed.ts';
 
 const storedSchema = z.object({ name: z.string(), version: z.string(), expiresAt: z.number() });
 
-/** Whom a link lets in. */
+/** The user that a link logs in. */
 export interface LinkOwner {
   readonly name: string;
   readonly version: string;
 }
 
 export interface IssuedLink {
-  /** What goes into the link. */
+  /** Part of the link's URL. */
   readonly secret: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-export interface Links {
-  issue(owner: LinkOwner): Promise<IssuedLink>;
-  /** @returns The owner for one of any number of callers; whether it still has that version is not looked at. */
-  redeem(secret: string): Promise<LinkOwner | undefined>;
-  localVersion(): Promise<string>;
-  endLocal(): Promise<void>;
-}
-
 const lifeMs = 15 * 60_000;
 
-export const createLinks = (options: {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly sealed: Sealed;
-  readonly now: () => number;
-}): Links => {
+export const createLinks = (options: SealedOptions & { readonly now: () => number }) => {
   const { redis, prefix, now } = options;
   const endedKey = `${prefix}:operators:links-ended`;
   const records = createSealedRecords(options, 'link', storedSchema);
   return {
-    issue: async ({ name, version }) => {
+    issue: async ({ name, version }: LinkOwner): Promise<IssuedLink> => {
       const expiresAt = now() + lifeMs;
       const { handle: secret } = await records.add({ name, version, expiresAt }, lifeMs);
       return { secret, expiresAt };
     },
-    redeem: async (secret) => {
+    /** @returns The owner, to exactly one caller. Does not check the owner's version. */
+    redeem: async (secret: string): Promise<LinkOwner | undefined> => {
       const id = records.idOf(secret);
       const stored = await records.get(id);
       return stored !== undefined && (await records.remove(id)) && now() < stored.expiresAt
         ? stored
         : undefined;
     },
-    localVersion: async () => (await redis.get(endedKey)) ?? '0',
-    endLocal: async () => {
+    localVersion: async (): Promise<string> => (await redis.get(endedKey)) ?? '0',
+    endLocal: async (): Promise<void> => {
       await redis.incr(endedKey);
     },
   };
 };
+
+export type Links = ReturnType<typeof createLinks>;

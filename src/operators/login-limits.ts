@@ -1,13 +1,13 @@
 /**
- * How often somebody may try to get in.
+ * How often someone may try to log in.
  *
- * What counts is what failed: a try is taken from its allowances before it is made, or any number of tries at once would get past
- * them, and given back when it was right.
+ * Only failed tries count. A try is taken from its allowances before it is made, so that parallel
+ * tries cannot exceed them, and is given back when it was right.
  *
- * A name has one allowance for each address and one for all of them, ten times as large unless configured otherwise. Whoever
- * guesses from one address keeps nobody else out, and one who guesses from many is held back all the same. An address that many
- * share is not counted as one caller: whoever its proxy names is, a name has half of its allowance there, and everybody
- * together has ten times that of an address.
+ * A name has one allowance for each address, and one for all addresses, ten times as large unless
+ * configured otherwise. So a guesser at one address does not lock the user out elsewhere, and a
+ * guesser with many addresses is limited too. An address that many callers share has ten times the
+ * allowance of an address, and a name has half of its own allowance there.
  */
 import {
   limitsFrom,
@@ -26,17 +26,7 @@ export interface AllowedTry {
   giveBack(): Promise<void>;
 }
 
-export interface LoginLimits {
-  /**
-   * @param what Is tried, without a name.
-   * @returns Undefined when there have been too many.
-   */
-  tryFrom(address: Source, what: 'link' | 'phone'): Promise<AllowedTry | undefined>;
-  /** @returns Undefined when there have been too many. */
-  tryName(name: string, address: Source): Promise<AllowedTry | undefined>;
-}
-
-/** However many pretend to be behind one proxy: what is left is for those who are not. */
+/** The other half is left for callers that are not behind this proxy. */
 const halfOf = ({ requests, perSeconds }: RateLimit): RateLimit => ({
   requests: Math.max(1, Math.floor(requests / 2)),
   perSeconds,
@@ -50,7 +40,7 @@ export const createLoginLimits = ({
   readonly limiter: RateLimiter;
   readonly sealed: Sealed;
   readonly logins: OperatorSettings['logins'];
-}): LoginLimits => {
+}) => {
   /** Neither names nor addresses are in Redis. */
   const keyOf = (of: string, ...parts: readonly string[]): string =>
     `operators:${of}:${sealed.hashOf(of, parts.join('\n'))}`;
@@ -68,9 +58,14 @@ export const createLoginLimits = ({
     limitsFrom(address, perAddress, what).map(([key, limit]) => [keyOf('address', key), limit]);
 
   return {
-    tryFrom: (address, what) => take(ofAddress(address, what)),
-    // In this order, so that tries beyond the allowance of an address take nothing from that of the name.
-    tryName: (name, address) =>
+    /**
+     * @param what Is tried, without a name.
+     * @returns Undefined when there have been too many.
+     */
+    tryFrom: (address: Source, what: 'link' | 'phone') => take(ofAddress(address, what)),
+    /** @returns Undefined when there have been too many. */
+    tryName: (name: string, address: Source) =>
+      // The address comes first: what its allowance refuses takes nothing from that of the name.
       take([
         ...ofAddress(address, undefined),
         ...(address.caller === undefined
@@ -83,3 +78,5 @@ export const createLoginLimits = ({
       ]),
   };
 };
+
+export type LoginLimits = ReturnType<typeof createLoginLimits>;

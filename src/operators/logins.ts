@@ -1,11 +1,12 @@
 /**
- * The three ways in: a password, a link, the phone.
+ * The three ways to log in: a password, a link, the phone.
  *
- * For a name that does not exist a password is compared with a decoy, one for each name, and whoever tries it waits in the lane of
- * that name: neither the time nor the queue tells who there is. There are few lanes, because anybody may try names.
+ * For an unknown name the password is compared with a decoy of that name, and waits in the same
+ * lane as others of that name. So neither the time nor the queue tells whether the user exists.
+ * There are few lanes, because anyone may try names.
  *
- * A refused login is recorded after the limits have let it through, and with a name only when there is such a user: people type
- * passwords where names belong, and nobody outside may fill the log.
+ * A refused login is recorded only after the limits, so that strangers cannot fill the log, and
+ * with a name only when there is such a user, because people type passwords where names belong.
  */
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
@@ -19,33 +20,16 @@ import type { Session, Sessions } from './sessions.ts';
 import { isGoodSubject, type Users } from './users.ts';
 
 /**
- * in        The cookie's value and the session behind it.
- * refused   Unknown user, wrong password, a link that is over: not told apart.
- * too-many  Too many tries for this name or from this address: later.
- * busy      Too many passwords are being tried at the moment: again.
+ * in        The cookie's value and its session.
+ * refused   Unknown user, wrong password or ended link: not told apart.
+ * too-many  Too many tries for this name or from this address.
+ * busy      Too many passwords are being checked at the moment; try again.
  */
 export type LoginResult =
   | { readonly kind: 'in'; readonly cookie: string; readonly session: Session }
   | { readonly kind: 'refused' }
   | { readonly kind: 'too-many' }
   | { readonly kind: 'busy' };
-
-export interface Logins {
-  /** @param address Of the caller, for the limits. @throws When Redis is unreachable, as all of these do. */
-  logInByPassword(login: {
-    readonly name: string;
-    readonly password: string;
-    readonly address: Source;
-  }): Promise<LoginResult>;
-  /** For the user whose link it is; one of `local` makes an admin. */
-  logInByLink(secret: string, address: Source): Promise<LoginResult>;
-  /**
-   * For somebody whom the provider has just authenticated, in a login of `begunLogins`: there the limits are.
-   *
-   * @param subject `sub` of an ID token that was validated.
-   */
-  logInByOidc(subject: string): Promise<LoginResult>;
-}
 
 const passwordLanes = 32;
 
@@ -68,9 +52,9 @@ export const createLogins = ({
   readonly audit: Audit;
   readonly sealed: Sealed;
   readonly versionOf: (name: string) => Promise<string | undefined>;
-  /** A stored password; decoys cost as much to refuse. */
+  /** A stored password; decoys take as long to check. */
   readonly likeHash: string | undefined;
-}): Logins => {
+}) => {
   const verify = (
     name: string,
     stored: string | undefined,
@@ -97,7 +81,7 @@ export const createLogins = ({
     return { kind: 'in', ...(await sessions.begin(operator, version)) };
   };
 
-  /** Undefined when the owner is no longer who it was made for. */
+  /** Undefined when the owner has changed since. */
   const operatorOf = async ({ name, version }: LinkOwner): Promise<Operator | undefined> => {
     if ((await versionOf(name)) !== version) return undefined;
     const role = name === localName ? 'admin' : (await users.find(name))?.role;
@@ -105,7 +89,16 @@ export const createLogins = ({
   };
 
   return {
-    logInByPassword: async ({ name, password, address }) => {
+    /** @throws When Redis is unreachable, like the others. */
+    logInByPassword: async ({
+      name,
+      password,
+      address,
+    }: {
+      readonly name: string;
+      readonly password: string;
+      readonly address: Source;
+    }): Promise<LoginResult> => {
       const allowed = await limits.tryName(name, address);
       if (allowed === undefined) return { kind: 'too-many' };
       const user = await users.find(name);
@@ -118,8 +111,9 @@ export const createLogins = ({
       return logIn({ name, role: user.role, via: 'password' }, user.version);
     },
 
-    logInByLink: async (secret, address) => {
-      // Nobody guesses a link, so a good one is let in however many bad ones come from there.
+    /** Logs in the user that the link belongs to; a link of `local` makes an admin. */
+    logInByLink: async (secret: string, address: Source): Promise<LoginResult> => {
+      // Links cannot be guessed, so a good one works however many bad ones come from that address.
       const owner = await links.redeem(secret);
       const operator = owner && (await operatorOf(owner));
       if (owner !== undefined && operator !== undefined) return logIn(operator, owner.version);
@@ -127,9 +121,14 @@ export const createLogins = ({
       return allowed === undefined ? { kind: 'too-many' } : refused('link');
     },
 
-    logInByOidc: async (subject) => {
+    /**
+     * For a user whom the provider has just authenticated. The limits apply to the pending login.
+     *
+     * @param subject `sub` of a validated ID token.
+     */
+    logInByOidc: async (subject: string): Promise<LoginResult> => {
       const user = await users.findBySubject(subject);
-      // Who it is says nothing to others, and an admin can compare it with what he was told.
+      // The subject reveals nothing to others, and an admin can compare it with the expected one.
       if (user === undefined) return refused('oidc', undefined, isGoodSubject(subject) ? { subject } : {});
       return logIn({ name: user.name, role: user.role, via: 'oidc' }, user.version);
     },

@@ -1,39 +1,37 @@
 /**
- * Who runs the service, and what each of them may do.
+ * The people who run the service, and what each role may do. Each role includes the ones before it.
  *
  * viewer    Sees lists; numbers are shortened and texts hidden.
  * operator  Sees numbers and texts, replays and cancels.
- * admin     Also decides who the others are.
- *
- * Each role includes the ones before it.
+ * admin     Also manages users.
  */
 import type { Configuration } from '../configuration/schema.ts';
 
-/** What this room needs to be told. */
+/** The part of the configuration that this room needs. */
 export type OperatorSettings = Pick<Configuration['operations'], 'users' | 'sessions' | 'logins'>;
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** How operators prove who they are. `cli` is the command line at Redis, which proves nothing more. */
+/** How operators prove who they are. `cli` has access to Redis and needs no proof. */
 export const ways = ['password', 'oidc', 'link', 'token', 'cli'] as const;
 
 export interface Operator {
   readonly name: string;
   readonly role: Role;
   readonly via: (typeof ways)[number];
-  /** Id of the token, for what is done with one. */
+  /** Id of the token that was used. */
   readonly token?: string | undefined;
 }
 
 export const includesRole = (role: Role, needed: Role): boolean =>
   roles.indexOf(role) >= roles.indexOf(needed);
 
-/** Whoever uses a login link: they hold the terminal that printed it. */
+/** Anyone who uses a login link that the terminal printed. */
 export const localName = 'local';
-/** Replays that nobody asked for one by one. */
+/** Orders automatic replays. */
 export const automaticName = 'automatic';
-/** In the audit log, for somebody whose name is not known. */
+/** In the audit log, for an unknown person. */
 export const nobodyName = 'nobody';
 
 const reserved: readonly string[] = [localName, automaticName, nobodyName];

@@ -1,45 +1,24 @@
 /**
- * Who may use the console, the admin API and the command line's remote half: logins, sessions, tokens, users.
+ * Access to the console, the admin API and the remote commands: logins, sessions, tokens, users.
  *
- * Whatever changes something is in the audit log before it is done.
+ * Every change is written to the audit log before it is done.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { ScryptCost } from '../registry/passwords.ts';
 import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
 import { type Audit, doneBy } from './audit.ts';
-import { type BegunLogins, createBegunLogins } from './begun-logins.ts';
-import { createLinks, type IssuedLink } from './links.ts';
+import { createLinks } from './links.ts';
 import { createLoginLimits } from './login-limits.ts';
-import { createLogins, type Logins } from './logins.ts';
+import { createLogins } from './logins.ts';
 import { localName, type Operator, type OperatorSettings } from './operator.ts';
+import { createPendingLogins } from './pending-logins.ts';
 import { createSealed } from './sealed.ts';
-import { createSessions, type Session, type Sessions } from './sessions.ts';
-import { createTokens, type Tokens } from './tokens.ts';
-import { createUsers, type Users } from './users.ts';
+import { createSessions, type Session } from './sessions.ts';
+import { createTokens } from './tokens.ts';
+import { createUsers } from './users.ts';
 
-export interface Operators extends Logins, Pick<Sessions, 'csrfTokenOf' | 'checkCsrf'> {
-  /** Logins with the phone that are on their way. */
-  readonly begunLogins: BegunLogins & {
-    /** Asked before a login begins, and counted with the other tries of this address. */
-    mayBegin(address: Source): Promise<boolean>;
-  };
-  /** For `local`, an admin who is no user. */
-  issueLink(): Promise<IssuedLink>;
-  /** @returns Undefined for an unknown user. */
-  issueLinkFor(by: Operator, name: string): Promise<IssuedLink | undefined>;
-  /** Ends all sessions and links of `local`. */
-  endLocal(by: Operator): Promise<void>;
-  /** @param cookie Its value. Undefined when there is no such session, or no longer. */
-  sessionOf(cookie: string | undefined): Promise<Session | undefined>;
-  /** Whether the session or the token that somebody came with still is; for what is answered over a long time. Counts as no use. */
-  isStillIn(asker: Pick<Session, 'id' | 'operator'>): Promise<boolean>;
-  logOut(session: Session): Promise<void>;
-  readonly users: Users;
-  readonly tokens: Tokens;
-}
-
-export interface OperatorsOptions {
+interface OperatorsOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
@@ -48,11 +27,11 @@ export interface OperatorsOptions {
   readonly limiter: RateLimiter;
   readonly passwords: PasswordVerifier;
   readonly audit: Audit;
-  /** Of new passwords; that of src/registry/passwords.ts where nothing is said. */
+  /** For new passwords; default: that of src/registry/passwords.ts. */
   readonly passwordCost?: ScryptCost;
 }
 
-export const createOperators = (options: OperatorsOptions): Operators => {
+export const createOperators = (options: OperatorsOptions) => {
   const { settings, limiter, audit } = options;
   const sealed = createSealed(options.masterKey);
   const common = { ...options, sealed };
@@ -82,38 +61,47 @@ export const createOperators = (options: OperatorsOptions): Operators => {
     ...logins,
     users,
     tokens,
+    /** @param cookie Its value. @returns Undefined unless the session is on. Counts as use. */
     sessionOf: sessions.find,
     csrfTokenOf: sessions.csrfTokenOf,
     checkCsrf: sessions.checkCsrf,
 
-    begunLogins: {
-      ...createBegunLogins(common),
-      mayBegin: async (address) => (await limits.tryFrom(address, 'phone')) !== undefined,
+    /** Logins with the phone that are not finished. */
+    pendingLogins: {
+      ...createPendingLogins(common),
+      /** Asked before a login starts. Counts with the other tries of this address. */
+      mayBegin: async (address: Source) => (await limits.tryFrom(address, 'phone')) !== undefined,
     },
 
+    /** For `local`, an admin without a user. */
     issueLink: async () => {
       await audit.record({ who: localName, via: 'service', action: 'link-issue' });
       return links.issue({ name: localName, version: await links.localVersion() });
     },
 
-    issueLinkFor: async (by, name) => {
+    /** @returns Undefined for an unknown user. */
+    issueLinkFor: async (by: Operator, name: string) => {
       const user = await users.find(name);
       if (user === undefined) return undefined;
       await audit.record({ ...doneBy(by), action: 'link-issue', target: name });
       return links.issue(user);
     },
 
-    endLocal: async (by) => {
+    /** Ends all sessions and links of `local`. */
+    endLocal: async (by: Operator) => {
       await audit.record({ ...doneBy(by), action: 'link-end', target: localName });
       await links.endLocal();
     },
 
-    isStillIn: async ({ id, operator: { token } }) =>
+    /** Whether the session or token of a long request is still valid. Does not count as use. */
+    isStillIn: async ({ id, operator: { token } }: Pick<Session, 'id' | 'operator'>) =>
       token === undefined ? sessions.isOn(id) : (await tokens.find(token)) !== undefined,
 
-    logOut: async (session) => {
+    logOut: async (session: Session) => {
       await audit.record({ ...doneBy(session.operator), action: 'logout' });
       await sessions.end(session);
     },
   };
 };
+
+export type Operators = ReturnType<typeof createOperators>;

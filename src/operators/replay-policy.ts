@@ -1,13 +1,14 @@
 /**
- * Which failed transactions may be replayed, and by whom.
+ * Which failed transactions may be replayed, and by whom. The fault of each transaction decides.
  *
  * never                 The request itself is wrong: a replay would end the same way.
- * operator              Nobody has said no: silence, a device that was away, a block that may have been lifted.
- * operator-with-reason  A person has said no. Who asks again says why.
- * admin                 For services that want it narrower.
+ * operator              The person has not refused: silence, a device that was away, a block that
+ *                       may have been lifted.
+ * operator-with-reason  The person has refused. Asking again needs a reason.
+ * admin                 For services that want it stricter.
  *
- * Each transaction's fault decides. A viewer replays nothing. A login is replayed by nobody, whatever its fault: the browser
- * that waited for it has heard of the failure, so a phone would ring for nothing.
+ * A viewer replays nothing. A login is never replayed: its browser has already heard of the
+ * failure.
  */
 import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
@@ -43,21 +44,20 @@ export const replayPolicy = (changes: Readonly<Partial<Record<string, ReplayRule
   ...changes,
 });
 
-/** What of a failed transaction decides. */
-export interface FailedEnd {
+interface FailedEnd {
   readonly apId: string;
   readonly code: number;
 }
 
 /**
- * login   It is one: nobody waits for it any more.
- * never   Nobody may replay this fault.
+ * login   It is a login, and its browser no longer waits.
+ * never   This fault is never replayed.
  * role    The operator's role does not allow it.
  * reason  It needs a reason.
  */
 export type ReplayRefusal = 'login' | 'never' | 'role' | 'reason';
 
-/** Of what somebody has written: blanks are no reason. */
+/** Blanks are no reason. */
 export const isReason = (reason: string | undefined): reason is string =>
   reason !== undefined && reason.trim() !== '' && reason.length <= 500;
 

@@ -1,11 +1,11 @@
 /**
- * Replays as people order them: one transaction, or many by filter.
+ * Replays that operators order: one transaction, or many by filter.
  *
- * A replay is a new attempt of the same transaction, and prompts a person. So it is ordered for one particular end: who has
- * looked at a fault, and was allowed to replay it, does not replay another one that came meanwhile. One by one it is done
- * here and now. A bulk is written down and worked off elsewhere (bulk-worker.ts), at its rate; nobody has to stay.
+ * A replay is a new attempt of the same transaction and prompts a person. It is ordered for one
+ * particular end, so an operator never replays a later fault unseen. A single replay is done at
+ * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts).
  *
- * Everything is in the audit log before it is done.
+ * Every order is in the audit log before it is done.
  */
 import type { Queue } from 'bullmq';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
@@ -16,21 +16,21 @@ import type { Protocol } from '../protocol/parse.ts';
 import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
 import { queueIn, shardFor } from '../transactions/answers.ts';
 import { type Audit, doneBy } from './audit.ts';
-import { type BulkReport, type BulkStanding, countsOf, reportOf } from './bulk-report.ts';
+import { type BulkProgress, type BulkReport, countsOf, reportOf } from './bulk-report.ts';
 import type { ReplayWork } from './bulk-run.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
-import { readStandings, type Standing } from './failed-end.ts';
 import { includesRole, type Operator } from './operator.ts';
 import { createPromptLimit } from './prompt-limit.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
+import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
-/** `too-many`: this person has been prompted often enough just now. */
+/** `too-many`: this person has been prompted too often just now. */
 export type Refused = { readonly refused: ReplayRefusal | 'too-many' };
 export type OneReplay = 'replayed' | 'not-failed' | 'unknown' | Refused;
 
 /** Failed transactions, narrowed; the state need not be given. */
 export type ReplayFilter = Omit<HistoryFilter, 'states'> & {
-  /** Not those that have been attempted so often already. */
+  /** Leaves out those with so many attempts or more. */
   readonly maxAttempts?: number | undefined;
 };
 
@@ -43,14 +43,14 @@ export interface ReplayPlan {
   readonly replayable: number;
   /** Different numbers among those. */
   readonly numbers: number;
-  /** Of these transactions those of the number that has most: one person is prompted at a limited pace. */
+  /** Transactions of the number that has most of them: one person is prompted at a limited pace. */
   readonly mostOfOne: number;
   /** The replayable ones, by fault code and by AP_ID. */
   readonly byFault: Readonly<Record<string, number>>;
   readonly byAp: Readonly<Record<string, number>>;
-  /** Why the others would not be, by how many. `attempts`: they have had their attempts; `not-failed`, `unknown`: of ids. */
+  /** Why the others would not be. `attempts`: too many; `not-failed`, `unknown`: of ids. */
   readonly refused: Readonly<Record<ReplayRefusal | 'attempts' | 'not-failed' | 'unknown', number>>;
-  /** Whom it would prompt: the replayable ones in the order of the bulk, but no more than the first hundred. */
+  /** The replayable ones in the order of the bulk, at most the first hundred. */
   readonly first: readonly TransactionRow[];
   /** There are more than one bulk may hold; narrow the filter. */
   readonly truncated: boolean;
@@ -60,36 +60,7 @@ export type StartedBulk =
   | { readonly bulkId: string; readonly plan: ReplayPlan }
   | { readonly refused: 'role' | 'reason' | 'nothing' | 'rate'; readonly plan?: ReplayPlan };
 
-export interface Replays {
-  /** @throws When Redis is unreachable, as all of these do; it may then be done or not. */
-  replay(msspTransId: string, operator: Operator, reason?: string): Promise<OneReplay>;
-  cancel(
-    msspTransId: string,
-    operator: Operator,
-    reason: string,
-  ): Promise<CancelResult | { readonly refused: 'role' | 'reason' }>;
-  /** What a bulk would do, without doing it. @param reason As it would be given. */
-  plan(selection: ReplaySelection, operator: Operator, reason?: string): Promise<ReplayPlan>;
-  start(
-    selection: ReplaySelection,
-    order: { readonly perSecond: number; readonly operator: Operator; readonly reason: string },
-  ): Promise<StartedBulk>;
-  /** Nothing more is replayed, but for one that is being begun. Who has been prompted stays prompted. */
-  stop(
-    bulkId: string,
-    operator: Operator,
-    reason?: string,
-  ): Promise<'stopping' | 'not-running' | 'unknown' | { readonly refused: 'role' }>;
-  progress(bulkId: string): Promise<BulkStanding | undefined>;
-  /** Newest first. */
-  list(limit?: number): Promise<readonly BulkStanding[]>;
-  /** What became of each, for a month after the end. */
-  report(bulkId: string): Promise<BulkReport | undefined>;
-  /** Where bulks are worked off, to look at. */
-  readonly queue: Queue;
-}
-
-export interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
+interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
   readonly history: Pick<History, 'search' | 'find'>;
   readonly protocol: Protocol;
   /** Of bulk replays (src/transactions/shards.ts). */
@@ -97,11 +68,11 @@ export interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
   readonly policy: ReplayPolicy;
 }
 
-/** A list of this length is some megabytes in Redis, and in the process that works it off. */
+/** A list of this length takes some megabytes in Redis and in the worker. */
 const maxItems = 20_000;
 const maxPerSecond = 1000;
 const pageRows = 500;
-/** A plan names so many; the others it counts. */
+/** A plan lists so many; the others it counts. */
 const maxNamed = 100;
 
 interface Selected {
@@ -113,13 +84,13 @@ const increment = (counts: Map<string, number>, key: string): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 };
 
-export const createReplays = (options: ReplaysOptions): Replays => {
+export const createReplays = (options: ReplaysOptions) => {
   const { history, shards, protocol, audit, redis, now, limiter, policy } = options;
   const store = createBulkStore(options);
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const prompts = createPromptLimit(limiter);
 
-  /** Candidates in pages; undefined for an id that there is not. */
+  /** Candidates in pages; undefined for an unknown id. */
   async function* candidates(
     selection: ReplaySelection,
   ): AsyncGenerator<readonly (TransactionRow | undefined)[]> {
@@ -144,9 +115,9 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     { role }: Operator,
     reason: string | undefined,
   ): Promise<Selected> => {
-    const most = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
+    const maxAttempts = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
     const refused = { login: 0, never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
-    // Names of others: `__proto__` is one like any other.
+    // Maps, because other people choose the names: `__proto__` is possible.
     const byFault = new Map<string, number>();
     const byAp = new Map<string, number>();
     const numbers = new Map<string, number>();
@@ -155,13 +126,13 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     const seen = new Set<string>();
     let truncated = false;
 
-    const objectionTo = ({ row }: Standing): keyof typeof refused | undefined => {
+    const findError = ({ row }: TransactionRun): keyof typeof refused | undefined => {
       if (row.fault === undefined) return 'not-failed';
       const refusal = refusalOf(policy, { apId: row.apId, code: row.fault.code }, role, reason);
-      return refusal ?? (row.attempt >= most ? 'attempts' : undefined);
+      return refusal ?? (row.attempt >= maxAttempts ? 'attempts' : undefined);
     };
 
-    const take = ({ row, endedRuns }: Standing): void => {
+    const take = ({ row, endedRuns }: TransactionRun): void => {
       increment(byFault, String(row.fault?.code));
       increment(byAp, row.apId);
       increment(numbers, row.msisdn);
@@ -172,16 +143,16 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     for await (const rows of candidates(selection)) {
       refused.unknown += rows.filter((row) => row === undefined).length;
       const ids = rows.flatMap((row) => row?.msspTransId ?? []);
-      for (const standing of await readStandings(redis, shards, ids)) {
+      for (const run of await readRuns(redis, shards, ids)) {
         if (items.length === maxItems) {
           truncated = true;
           break;
         }
-        if (standing === undefined || seen.has(standing.row.msspTransId)) continue;
-        seen.add(standing.row.msspTransId);
-        const objection = objectionTo(standing);
-        if (objection === undefined) take(standing);
-        else refused[objection] += 1;
+        if (run === undefined || seen.has(run.row.msspTransId)) continue;
+        seen.add(run.row.msspTransId);
+        const error = findError(run);
+        if (error === undefined) take(run);
+        else refused[error] += 1;
       }
       if (truncated) break;
     }
@@ -202,7 +173,7 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     };
   };
 
-  const standing = async (bulk: Bulk): Promise<BulkStanding> => ({
+  const withCounts = async (bulk: Bulk): Promise<BulkProgress> => ({
     ...bulk,
     ...(bulk.counts ?? countsOf(bulk.total, await store.results(bulk.id))),
   });
@@ -212,15 +183,17 @@ export const createReplays = (options: ReplaysOptions): Replays => {
   };
 
   return {
+    /** The queue of bulk replays, for the console's board. */
     queue: options.queue,
 
-    replay: async (msspTransId, operator, written) => {
+    /** @throws When Redis is unreachable, like the others; it may then be done or not. */
+    replay: async (msspTransId: string, operator: Operator, written?: string): Promise<OneReplay> => {
       const reason = written?.trim() || undefined;
       if (reason !== undefined && !isReason(reason)) return { refused: 'reason' };
       if ((await history.find(msspTransId)) === undefined) return 'unknown';
-      const [standing] = await readStandings(redis, shards, [msspTransId]);
-      if (standing === undefined) return 'unknown';
-      const { row, endedRuns } = standing;
+      const [run] = await readRuns(redis, shards, [msspTransId]);
+      if (run === undefined) return 'unknown';
+      const { row, endedRuns } = run;
       if (row.fault === undefined) return 'not-failed';
       const failed = { apId: row.apId, code: row.fault.code };
       const refusal = refusalOf(policy, failed, operator.role, reason);
@@ -235,7 +208,11 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       return result === 'unknown' ? 'unknown' : 'not-failed';
     },
 
-    cancel: async (msspTransId, operator, reason) => {
+    cancel: async (
+      msspTransId: string,
+      operator: Operator,
+      reason: string,
+    ): Promise<CancelResult | { readonly refused: 'role' | 'reason' }> => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
       const at = shardFor(shards, msspTransId)?.signatures;
@@ -247,9 +224,15 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       return result;
     },
 
-    plan: async (selection, operator, reason) => (await select(selection, operator, reason)).plan,
+    /** What a bulk would do. @param reason As it would be given. */
+    plan: async (selection: ReplaySelection, operator: Operator, reason?: string): Promise<ReplayPlan> =>
+      (await select(selection, operator, reason)).plan,
 
-    start: async (selection, { perSecond, operator, reason }) => {
+    start: async (
+      selection: ReplaySelection,
+      order: { readonly perSecond: number; readonly operator: Operator; readonly reason: string },
+    ): Promise<StartedBulk> => {
+      const { perSecond, operator, reason } = order;
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
       if (!(perSecond > 0 && perSecond <= maxPerSecond)) return { refused: 'rate' };
@@ -262,7 +245,12 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       return { bulkId: id, plan };
     },
 
-    stop: async (bulkId, operator, reason) => {
+    /** No further replay, except one in progress. Prompts that were sent stay. */
+    stop: async (
+      bulkId: string,
+      operator: Operator,
+      reason?: string,
+    ): Promise<'stopping' | 'not-running' | 'unknown' | { readonly refused: 'role' }> => {
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       const bulk = await store.find(bulkId);
       if (bulk === undefined) return 'unknown';
@@ -272,14 +260,17 @@ export const createReplays = (options: ReplaysOptions): Replays => {
       return (await store.stop(bulkId)) ? 'stopping' : 'not-running';
     },
 
-    progress: async (bulkId) => {
+    progress: async (bulkId: string): Promise<BulkProgress | undefined> => {
       const bulk = await store.find(bulkId);
-      return bulk && standing(bulk);
+      return bulk && withCounts(bulk);
     },
 
-    list: async (limit = 50) => Promise.all((await store.list(limit)).map(standing)),
+    /** Newest first. */
+    list: async (limit = 50): Promise<readonly BulkProgress[]> =>
+      Promise.all((await store.list(limit)).map(withCounts)),
 
-    report: async (bulkId) => {
+    /** The result of each, until a month after the end. */
+    report: async (bulkId: string): Promise<BulkReport | undefined> => {
       const bulk = await store.find(bulkId);
       if (bulk === undefined) return undefined;
       const [items, results] = await Promise.all([store.items(bulkId), store.results(bulkId)]);
@@ -287,3 +278,5 @@ export const createReplays = (options: ReplaysOptions): Replays => {
     },
   };
 };
+
+export type Replays = ReturnType<typeof createReplays>;

@@ -1,34 +1,22 @@
 /**
  * Sessions of the console.
  *
- * A session is found by the HMAC of its handle. It ends when nobody has used it for a while, at its absolute end, at logout,
- * and when its user is no longer what it was at login. Use is noted at most once a minute, and only in a session that
- * still is: a note that crosses a logout does not bring it back.
+ * A session is found by the HMAC of its handle. It ends after some time without use, at its
+ * absolute end, at logout, and when its user changes. Use is written at most once a minute, and
+ * only over a record that still exists: a write that crosses a logout does not bring the session
+ * back.
  *
- * The token against forged requests is an HMAC of the session, so it needs no room and ends with it.
+ * The CSRF token is an HMAC of the session. It is not stored, and ends with the session.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect.ts';
 import { type Operator, type OperatorSettings, roles, ways } from './operator.ts';
-import { createSealedRecords, type Sealed } from './sealed.ts';
+import { createSealedRecords, type SealedOptions } from './sealed.ts';
 
 export interface Session {
-  /** Of no use as a cookie. */
+  /** Cannot be used as a cookie. */
   readonly id: string;
   readonly operator: Operator;
-}
-
-export interface Sessions {
-  /** @param version Of the user. */
-  begin(operator: Operator, version: string): Promise<{ readonly cookie: string; readonly session: Session }>;
-  /** Counts as use. */
-  find(cookie: string | undefined): Promise<Session | undefined>;
-  /** Whether a session still is. Does not count as use. */
-  isOn(id: string): Promise<boolean>;
-  end(session: Session): Promise<void>;
-  csrfTokenOf(session: Session): string;
-  checkCsrf(session: Session, token: string | undefined): boolean;
 }
 
 const storedSchema = z.object({
@@ -43,30 +31,28 @@ type Stored = z.infer<typeof storedSchema>;
 
 const noteEveryMs = 60_000;
 
-export const createSessions = (options: {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly sealed: Sealed;
-  readonly now: () => number;
-  readonly settings: OperatorSettings['sessions'];
-  /** Whether whoever has that name still is what it was at that version. */
-  readonly isCurrent: (name: string, version: string) => Promise<boolean>;
-}): Sessions => {
+export const createSessions = (
+  options: SealedOptions & {
+    readonly now: () => number;
+    readonly settings: OperatorSettings['sessions'];
+    /** Whether the user of that name still has that version. */
+    readonly isCurrent: (name: string, version: string) => Promise<boolean>;
+  },
+) => {
   const { redis, sealed, now, isCurrent } = options;
   const idleMs = Math.ceil(options.settings.idleSeconds * 1000);
   const absoluteMs = options.settings.absoluteSeconds * 1000;
   const noteAfterMs = Math.min(noteEveryMs, idleMs / 10);
-
   const records = createSealedRecords(options, 'session', storedSchema);
 
-  const sessionOf = (id: string, { name, role, via }: Stored): Session => ({
+  const toSession = (id: string, { name, role, via }: Stored): Session => ({
     id,
     operator: { name, role, via },
   });
 
-  const csrfTokenOf = ({ id }: Session): string => sealed.hashOf('csrf', id);
+  const csrfTokenOf = ({ id }: Pick<Session, 'id'>): string => sealed.hashOf('csrf', id);
 
-  const look = async (id: string): Promise<Stored | undefined> => {
+  const readStored = async (id: string): Promise<Stored | undefined> => {
     const stored = await records.get(id);
     if (stored === undefined) return undefined;
     const { name, version, createdAt, lastSeenAt } = stored;
@@ -80,35 +66,38 @@ export const createSessions = (options: {
   return {
     csrfTokenOf,
 
-    begin: async ({ name, role, via }, version) => {
+    /** @param version Of the user. */
+    begin: async ({ name, role, via }: Operator, version: string) => {
       const time = now();
       const stored: Stored = { name, role, via, version, createdAt: time, lastSeenAt: time };
       const { handle: cookie, id } = await records.add(stored, idleMs);
-      return { cookie, session: sessionOf(id, stored) };
+      return { cookie, session: toSession(id, stored) };
     },
 
-    find: async (cookie) => {
+    /** Counts as use. @returns Undefined for an unknown or ended session. */
+    find: async (cookie: string | undefined): Promise<Session | undefined> => {
       const id = records.idOf(cookie);
-      const stored = id === undefined ? undefined : await look(id);
+      const stored = id === undefined ? undefined : await readStored(id);
       if (id === undefined || stored === undefined) return undefined;
       const time = now();
       if (time >= stored.lastSeenAt + noteAfterMs) {
         const noted = records.seal(id, { ...stored, lastSeenAt: time });
         await redis.set(records.keyOf(id), noted, 'PX', idleMs, 'XX');
       }
-      return sessionOf(id, stored);
+      return toSession(id, stored);
     },
 
-    isOn: async (id) => (await look(id)) !== undefined,
+    /** Does not count as use. */
+    isOn: async (id: string): Promise<boolean> => (await readStored(id)) !== undefined,
 
-    end: async ({ id }) => {
-      await records.remove(id);
-    },
+    end: ({ id }: Session): Promise<boolean> => records.remove(id),
 
-    checkCsrf: (session, token) => {
+    checkCsrf: (session: Pick<Session, 'id'>, token: string | undefined): boolean => {
       const given = Buffer.from(token ?? '');
       const right = Buffer.from(csrfTokenOf(session));
       return given.length === right.length && timingSafeEqual(given, right);
     },
   };
 };
+
+export type Sessions = ReturnType<typeof createSessions>;

@@ -1,8 +1,7 @@
 /**
- * What has happened to a transaction, as its job tells it: the states that its record has gone through, and who ordered each
- * further attempt. What operators did besides is in the audit log.
- *
- * Other programs write jobs too, so whatever cannot be read is left out.
+ * The history of a transaction, from its job: the states that its record went through, and who
+ * ordered each further attempt. Other actions of operators are in the audit log. Other programs
+ * write jobs too, so what cannot be read is left out.
  */
 import { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
@@ -11,16 +10,16 @@ import { parsed, type TransactionRow } from '../history/row.ts';
 import { faultTable } from '../protocol/fault.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 
-/** All that lies in a job's hash. */
+/** All fields of a job's hash. */
 export type JobFields = Readonly<Record<string, string>>;
 
 export interface ToldState {
   readonly state: SignatureState;
   readonly attempt: number;
-  /** Milliseconds since the epoch; undefined for a replay that no worker has taken yet. */
+  /** Milliseconds since the epoch; undefined for a replay that no worker has started yet. */
   readonly at: number | undefined;
   readonly fault?: NonNullable<TransactionRow['fault']>;
-  /** Who ordered the attempt that begins here; absent for the first one, and where nobody left a note. */
+  /** Who ordered the attempt that begins here; absent for the first one, and without a note. */
   readonly ordered?: ReplayNote;
 }
 
@@ -33,14 +32,14 @@ const noteSchema = z.object({ by: z.string(), order: z.string() });
 const replayNoteOf = (job: JobFields, attempt: number): ReplayNote | undefined =>
   noteSchema.safeParse(parsed(job[`replay:${attempt - 1}`])).data;
 
-/** The end's own record goes further than the one that was saved before it. */
+/** The record in the return value is newer than the last stored one. */
 const historyIn = (job: JobFields): History => {
   const ended = historySchema.safeParse(parsed(job.returnvalue));
   if (ended.success) return ended.data.history;
   return historySchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data?.history ?? [];
 };
 
-/** @returns In the order in which they were entered; the last one is where it stands. */
+/** @returns In order; the last one is the current state. */
 export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldState[] => {
   const begun = (attempt: number): Pick<ToldState, 'ordered'> => {
     const ordered = attempt > 1 ? replayNoteOf(job, attempt) : undefined;
@@ -53,7 +52,7 @@ export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldStat
       ...(entry.state === 'submitted' && begun(entry.attempt)),
     }),
   );
-  // What the record does not know: a job that nobody could read, a replay that no worker has taken, an end that was no step's.
+  // The record lacks an unreadable job, a replay before its first turn, an end without a turn.
   if (told.length === 0) told.push({ state: 'submitted', attempt: 1, at: row.submittedAt || undefined });
   const last = told.at(-1);
   const { state, attempt, endedAt: at, fault } = row;

@@ -1,14 +1,10 @@
 /**
  * Bearer tokens, for the command line and for programs.
  *
- * A token acts for its user, with the user's role of that time; whatever changes the user ends its tokens. It is shown once, and
- * Redis has only its HMAC.
- *
- * A record expires by itself. Which tokens somebody has stands in an index for this version of the user, so that nobody has to
- * look at those of others: after a change of the user the index is an empty one, and what the old one names is found by nobody.
- *
- * Keys, all in one slot of a Redis Cluster and all expiring: `{<prefix>}:operators:token:<id>`, a sealed record;
- * `{<prefix>}:operators:tokens:<HMAC of user and version>`, sorted set of ids by their expiry.
+ * A token acts for its user, with the user's current role; any change of the user ends it. It is
+ * shown once, and Redis has only its HMAC. Each user version has an index of its tokens. After a
+ * change of the user the index is a new, empty one, and the tokens of the old index are no longer
+ * found. Keys: docs/storage.md.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
@@ -29,12 +25,12 @@ const storedSchema = z.object({
 type Stored = z.infer<typeof storedSchema>;
 
 export interface TokenView extends Readonly<Omit<Stored, 'version'>> {
-  /** Names it for `revoke`; cannot be used in its place. */
+  /** For `revoke`; cannot be used as a token. */
   readonly id: string;
 }
 
 export interface NewToken {
-  /** Whom it acts for. */
+  /** The user that it acts for. */
   readonly name: string;
   readonly label: string;
   /** More than 0, at most 366. */
@@ -43,43 +39,27 @@ export interface NewToken {
 
 /**
  * unknown    There is no such user.
- * too-many   The user has as many as anybody may have.
- * by-token   A token makes no others: what follows from it would outlive it.
- * too-often  Later.
+ * too-many   The user has the maximum number of tokens.
+ * by-token   A token cannot issue tokens: they could outlive it.
+ * too-often  The operator has issued too many just now.
  */
-export type TokenObjection = 'unknown' | 'too-many' | 'by-token' | 'too-often';
+export type TokenError = 'unknown' | 'too-many' | 'by-token' | 'too-often';
 
 export type IssuedToken =
   | { readonly token: string; readonly view: TokenView }
-  | { readonly refused: TokenObjection };
+  | { readonly refused: TokenError };
 
-export interface Tokens {
-  /**
-   * @returns The token, which is not to be had again.
-   * @throws RangeError For days out of bounds.
-   */
-  issue(by: Operator, token: NewToken): Promise<IssuedToken>;
-  /** Those that are good, oldest first: one's own; all of them for an admin. */
-  list(by: Operator): Promise<readonly TokenView[]>;
-  /** @param idOrToken Who has found a token has no id of it. */
-  find(idOrToken: string): Promise<TokenView | undefined>;
-  /** `unknown` also for one that is not to be seen. */
-  revoke(by: Operator, idOrToken: string): Promise<'revoked' | 'unknown'>;
-  /** Whose token it is, now. @param token As issued. */
-  verify(token: string): Promise<Operator | undefined>;
-}
-
-/** In front of the random part, so that tools that look for leaked secrets know one. */
+/** Lets tools that search for leaked secrets recognise a token. */
 const prefixOfTokens = 'paraph_';
 const dayMs = 86_400_000;
 const maxDays = 366;
-/** Of one user, that are good at a time. */
-export const mostTokens = 20;
+/** Valid ones of one user. */
+export const maxTokens = 20;
 
-/** For each who issues them. The command line at Redis needs no asking. */
-const issuedAtMost = { requests: 20, perSeconds: 600 };
+/** For each issuing operator. Not for the command line at Redis. */
+const issueLimit = { requests: 20, perSeconds: 600 };
 
-/** KEYS index, record; ARGV id, sealed, now, expiry, life in ms, how many at most, longest life in ms. */
+/** KEYS index, record; ARGV id, sealed, now, expiry, life ms, maximum, longest life ms. */
 const issueScript = `
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[6]) then return 0 end
@@ -88,12 +68,12 @@ redis.call('ZADD', KEYS[1], ARGV[4], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 return 1`;
 
-/** A token that nobody has yet. */
+/** A new token. */
 export const drawToken = (sealed: Sealed): { readonly token: string; readonly id: string } => {
   for (;;) {
     const handle = sealed.newHandle();
     const id = sealed.hashOf('token', handle);
-    // On a command line that would be an option.
+    // It would look like an option on a command line.
     if (!id.startsWith('-')) return { token: `${prefixOfTokens}${handle}`, id };
   }
 };
@@ -106,7 +86,7 @@ export const createTokens = (options: {
   readonly limiter: RateLimiter;
   readonly audit: Audit;
   readonly now: () => number;
-}): Tokens => {
+}) => {
   const { redis, sealed, users, limiter, audit, now } = options;
   const prefix = `{${options.prefix}}`;
   const records = createSealedRecords({ redis, prefix, sealed }, 'token', storedSchema);
@@ -125,8 +105,10 @@ export const createTokens = (options: {
     return stored !== undefined && now() < stored.expiresAt ? stored : undefined;
   };
 
-  /** A token that is good, and its user. */
-  const look = async (id: string): Promise<{ readonly stored: Stored; readonly user: User } | undefined> => {
+  /** A valid token and its user. */
+  const readValid = async (
+    id: string,
+  ): Promise<{ readonly stored: Stored; readonly user: User } | undefined> => {
     const stored = isHandle(id) ? await read(id) : undefined;
     if (stored === undefined) return undefined;
     const user = await users.find(stored.name);
@@ -142,14 +124,14 @@ export const createTokens = (options: {
   };
 
   const mayIssue = async ({ name, via }: Operator): Promise<boolean> =>
-    via === 'cli' || limiter.take(`operators:tokens:${sealed.hashOf('name', name)}`, issuedAtMost);
+    via === 'cli' || limiter.take(`operators:tokens:${sealed.hashOf('name', name)}`, issueLimit);
 
-  /** What would keep a token from being issued, as far as it can be told before. */
-  const objectionTo = async (name: string): Promise<'unknown' | 'too-many' | undefined> => {
+  /** Checked again, atomically, when it is issued. */
+  const findError = async (name: string): Promise<'unknown' | 'too-many' | undefined> => {
     const user = await users.find(name);
     if (user === undefined) return 'unknown';
     const good = await redis.zcount(indexOf(user), `(${String(now())}`, '+inf');
-    return good >= mostTokens ? 'too-many' : undefined;
+    return good >= maxTokens ? 'too-many' : undefined;
   };
 
   const issue = async (
@@ -178,7 +160,7 @@ export const createTokens = (options: {
       createdAt,
       stored.expiresAt,
       lifeMs,
-      mostTokens,
+      maxTokens,
       maxDays * dayMs,
     );
     return issued === 1 ? viewOf(id, stored) : 'too-many';
@@ -186,7 +168,7 @@ export const createTokens = (options: {
 
   const find = async (idOrToken: string): Promise<TokenView | undefined> => {
     const id = idOf(idOrToken);
-    const found = await look(id);
+    const found = await readValid(id);
     return found && viewOf(id, found.stored);
   };
 
@@ -198,13 +180,18 @@ export const createTokens = (options: {
   };
 
   return {
+    /** @param idOrToken The token too, for someone who found it without its id. */
     find,
 
-    issue: async (by, token) => {
+    /**
+     * @returns The token, which cannot be read again.
+     * @throws RangeError For days out of bounds.
+     */
+    issue: async (by: Operator, token: NewToken): Promise<IssuedToken> => {
       if (by.via === 'token') return { refused: 'by-token' };
       if (!(await mayIssue(by))) return { refused: 'too-often' };
-      const objection = await objectionTo(token.name);
-      if (objection !== undefined) return { refused: objection };
+      const error = await findError(token.name);
+      if (error !== undefined) return { refused: error };
       const drawn = drawToken(sealed);
       const issued = await noted(
         audit,
@@ -220,13 +207,15 @@ export const createTokens = (options: {
       return typeof issued === 'string' ? { refused: issued } : { token: drawn.token, view: issued };
     },
 
-    list: async (by) => {
+    /** Valid ones, oldest first: the operator's own; for an admin those of all users. */
+    list: async (by: Operator): Promise<readonly TokenView[]> => {
       const user = await users.find(by.name);
       const owners = includesRole(by.role, 'admin') ? await users.list() : user === undefined ? [] : [user];
       return (await Promise.all(owners.map(listOf))).flat().sort((a, b) => a.createdAt - b.createdAt);
     },
 
-    revoke: async (by, idOrToken) => {
+    /** `unknown` also for a token that the operator may not see. */
+    revoke: async (by: Operator, idOrToken: string): Promise<'revoked' | 'unknown'> => {
       const token = await find(idOrToken);
       if (token === undefined) return 'unknown';
       if (token.name !== by.name && !includesRole(by.role, 'admin')) return 'unknown';
@@ -238,10 +227,11 @@ export const createTokens = (options: {
       );
     },
 
-    verify: async (token) => {
+    /** @param token As issued. @returns Its user, as of now. */
+    verify: async (token: string): Promise<Operator | undefined> => {
       const id = idOf(token);
       if (id === token) return undefined;
-      const found = await look(id);
+      const found = await readValid(id);
       return found && { name: found.user.name, role: found.user.role, via: 'token', token: id };
     },
   };

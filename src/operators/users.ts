@@ -1,8 +1,8 @@
 /**
- * The people: those of the configuration file and those that an admin added.
+ * Users: those of the configuration file and those that an admin added.
  *
- * A user has a version that changes with every change. Sessions and tokens hold the version they were made under, so
- * they end together with it, wherever they are; nobody has to find them.
+ * Every change of a user changes its version. Sessions and tokens carry the version under which
+ * they were made, so a change ends all of them without looking for them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -32,28 +32,13 @@ export interface NewUser {
   readonly oidcSubject?: string | undefined;
 }
 
-/** What may be wrong with a new user, before anything is done. */
-export type UserObjection = 'bad-name' | 'bad-password' | 'bad-subject' | 'no-way-in';
-/** `exists`: the name, or the subject, is somebody's. */
-export type AddResult = 'added' | 'exists' | UserObjection;
-/** `configured`: the user stands in the configuration file and is changed there. */
+export type UserError = 'bad-name' | 'bad-password' | 'bad-subject' | 'no-way-in';
+/** `exists`: another user has the name or the subject. */
+export type AddResult = 'added' | 'exists' | UserError;
+/** `configured`: the user is in the configuration file and must be changed there. */
 export type ChangeResult = 'changed' | 'unknown' | 'configured';
-/** `no-way-in`: nothing would be left to log in with. */
+/** `no-way-in`: the user could no longer log in. */
 export type SubjectResult = ChangeResult | 'exists' | 'bad-subject' | 'no-way-in';
-
-export interface Users {
-  find(name: string): Promise<User | undefined>;
-  /** Of two with one subject, the one of the configuration file. */
-  findBySubject(subject: string): Promise<User | undefined>;
-  /** By name. */
-  list(): Promise<readonly User[]>;
-  add(by: Operator, user: NewUser): Promise<AddResult>;
-  remove(by: Operator, name: string): Promise<ChangeResult>;
-  setRole(by: Operator, name: string, role: Role): Promise<ChangeResult>;
-  setPassword(by: Operator, name: string, password: string): Promise<ChangeResult | 'bad-password'>;
-  /** @param oidcSubject Undefined: no login with the phone any more. */
-  setSubject(by: Operator, name: string, oidcSubject: string | undefined): Promise<SubjectResult>;
-}
 
 const minPasswordLength = 12;
 const maxPasswordBytes = 1024;
@@ -61,7 +46,7 @@ const maxPasswordBytes = 1024;
 const isGoodPassword = (password: string): boolean =>
   [...password].length >= minPasswordLength && Buffer.byteLength(password) <= maxPasswordBytes;
 
-/** Replaces what is there, if it is still what the change was made from. Empty stands for nothing. */
+/** Replaces a value if it is still the expected one. Empty stands for none. */
 const swapScript = `
 local before = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if before ~= ARGV[2] then return 0 end
@@ -69,7 +54,7 @@ if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
 else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
 return 1`;
 
-const changesAtMost = 20;
+const maxRounds = 20;
 
 export const isGoodSubject = (subject: string): boolean => subject !== '' && subject.length <= 255;
 
@@ -88,11 +73,11 @@ export const createUsers = (options: {
   readonly prefix: string;
   readonly sealed: Sealed;
   readonly audit: Audit;
-  /** They cannot be changed while the service runs, and go before stored ones of the same name. */
+  /** Cannot be changed while the service runs, and hide stored users of the same name. */
   readonly configured: OperatorSettings['users'];
-  /** Of new passwords; that of src/registry/passwords.ts where nothing is said. */
+  /** For new passwords; default: that of src/registry/passwords.ts. */
   readonly passwordCost?: ScryptCost | undefined;
-}): Users => {
+}) => {
   const { redis, sealed, audit, passwordCost } = options;
   const key = `${options.prefix}:operators:users`;
   const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
@@ -108,19 +93,19 @@ export const createUsers = (options: {
     return (await redis.eval(swapScript, 1, key, name, before, text)) === 1;
   };
 
-  /** @param next What comes after, or why nothing can come after what there is. */
+  /** @param next The following state, or why there is none. */
   const change = async <Refusal extends string>(
     name: string,
     next: (stored: Stored | undefined) => { readonly after: Stored | undefined } | Refusal | 'unknown',
   ): Promise<ChangeResult | Refusal> => {
     if (configured.has(name)) return 'configured';
-    for (let round = 0; round < changesAtMost; round += 1) {
+    for (let round = 0; round < maxRounds; round += 1) {
       const text = await redis.hget(key, name);
       const following = text === null ? 'unknown' : next(read(name, text));
       if (text === null || typeof following === 'string') return following as Refusal | 'unknown';
       if (await swap(name, text, following.after)) return 'changed';
     }
-    throw new Error('An operator is being changed by too many at once');
+    throw new Error('Too many changes of one operator at the same time');
   };
 
   const update = (name: string, changes: Partial<Stored>): Promise<ChangeResult> =>
@@ -142,14 +127,14 @@ export const createUsers = (options: {
     return found.find(({ origin }) => origin === 'configuration') ?? found[0];
   };
 
-  const objectionTo = ({ name, password, oidcSubject }: NewUser): UserObjection | undefined => {
+  const findError = ({ name, password, oidcSubject }: NewUser): UserError | undefined => {
     if (!isOperatorName(name)) return 'bad-name';
     if (password !== undefined && !isGoodPassword(password)) return 'bad-password';
     if (oidcSubject !== undefined && !isGoodSubject(oidcSubject)) return 'bad-subject';
     return password === undefined && oidcSubject === undefined ? 'no-way-in' : undefined;
   };
 
-  /** What is no name is not written down: people paste secrets. */
+  /** An invalid name is not recorded: people paste secrets. */
   const onUser = async <T extends string>(
     by: Operator,
     action: AuditAction,
@@ -187,19 +172,21 @@ export const createUsers = (options: {
   };
 
   return {
+    /** By name. */
     list,
+    /** When two users have the same subject, the one of the configuration file. */
     findBySubject,
 
-    find: async (name) => {
+    find: async (name: string): Promise<User | undefined> => {
       const known = configured.get(name);
       if (known !== undefined || !isOperatorName(name)) return known;
       const stored = read(name, await redis.hget(key, name));
       return stored === undefined ? undefined : userOf(name, stored);
     },
 
-    add: async (by, user) => {
-      const objection = objectionTo(user);
-      if (objection !== undefined) return objection;
+    add: async (by: Operator, user: NewUser): Promise<AddResult> => {
+      const error = findError(user);
+      if (error !== undefined) return error;
       const { name, role, oidcSubject: subject } = user;
       const details = { role, ...(subject !== undefined && { subject }) };
       const entry = { ...doneBy(by), action: 'user-add', target: name, details } as const;
@@ -211,23 +198,31 @@ export const createUsers = (options: {
       );
     },
 
-    // Also one that cannot be read, because the master key is another one now.
-    remove: (by, name) =>
+    // Also a user who cannot be read because the master key has changed.
+    remove: (by: Operator, name: string) =>
       onUser(by, 'user-remove', name, {}, () => change<never>(name, () => ({ after: undefined }))),
 
-    setRole: (by, name, role) => onUser(by, 'user-role', name, { role }, () => update(name, { role })),
+    setRole: (by: Operator, name: string, role: Role) =>
+      onUser(by, 'user-role', name, { role }, () => update(name, { role })),
 
-    setPassword: async (by, name, password) =>
+    setPassword: async (
+      by: Operator,
+      name: string,
+      password: string,
+    ): Promise<ChangeResult | 'bad-password'> =>
       isGoodPassword(password)
         ? onUser(by, 'user-password', name, {}, async () =>
             update(name, { passwordHash: await hashPassword(password, passwordCost) }),
           )
         : 'bad-password',
 
-    setSubject: async (by, name, subject) => {
+    /** @param subject Undefined: no login with the phone any more. */
+    setSubject: async (by: Operator, name: string, subject: string | undefined): Promise<SubjectResult> => {
       if (subject !== undefined && !isGoodSubject(subject)) return 'bad-subject';
       const details = subject === undefined ? { phone: 'removed' } : { subject };
       return onUser(by, 'user-phone', name, details, () => setSubject(name, subject));
     },
   };
 };
+
+export type Users = ReturnType<typeof createUsers>;

@@ -130,7 +130,17 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       );
     },
   });
-  const common = { protocol, providers, subscribers, transactions, now };
+  const operationDeps = {
+    protocol,
+    providers,
+    subscribers,
+    transactions,
+    receipts,
+    app2app: createApp2App(masterKey, appScheme),
+    custody,
+    authorities: configuration.protocol.authorities,
+    now,
+  };
   const addressOf = createClientAddress(trustedProxy);
   const proofOf = createEvidence(trustedProxy);
   const watchForwarding = createForwardingWatch({
@@ -197,10 +207,10 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     more: [telemetry.routes, oauth.routes, console.routes, ...(configuration.sandbox ? [demo()] : [])],
     protocol,
     operations: {
-      sign: createSign({ ...common, app2app: createApp2App(masterKey, appScheme) }),
-      status: createStatus(common),
-      receipt: createReceipt({ ...common, receipts }),
-      profile: createProfile({ ...common, custody, authorities: configuration.protocol.authorities }),
+      sign: createSign(operationDeps),
+      status: createStatus(operationDeps),
+      receipt: createReceipt(operationDeps),
+      profile: createProfile(operationDeps),
     },
     trust: () => custody.trust(),
     evidenceOf: (incoming) => ({ ...proofOf(incoming), origin: () => originOf(addressOf(incoming)) }),

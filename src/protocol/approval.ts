@@ -1,13 +1,13 @@
 /**
  * A transaction approval: a title and pairs of key and value, which an App shows as rows.
  *
- * What is signed is the array of pairs alone, as JSON text. So a pair may hold nothing that is not shown: a third
- * member would be signed without having been seen, and is refused, although elsewhere unknown members are ignored.
+ * Only the array of pairs is signed, as JSON text. So a pair with a third member is refused,
+ * although unknown members are ignored elsewhere: it would be signed without being shown.
  */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
 import { readJsonObject } from './json.ts';
-import type { Objection } from './objections.ts';
+import type { SchemaError } from './schema-errors.ts';
 
 export const approvalMimeType = 'application/vnd.mobileid.txn-approval';
 
@@ -26,28 +26,28 @@ export const writeDtbd = (approval: Approval): string => JSON.stringify(pairsOf(
 export const writeApproval = (approval: Approval): string =>
   JSON.stringify({ format_version: 1, type: approval.title, dtbd: pairsOf(approval) });
 
-const greatestTitleBytes = 100;
-const greatestPairs = 20;
-const greatestKeyBytes = 100;
-const greatestValuesBytes = 2000;
+const maxTitleBytes = 100;
+const maxPairs = 20;
+const maxKeyBytes = 100;
+const maxValuesBytes = 2000;
 
 const approvalSchema = z.object({
   type: z.string().min(1),
   dtbd: z.array(z.strictObject({ key: z.string().min(1), value: z.string() })).min(1),
 });
 
-const tooLong = (words: string): Objection => ({ code: 103, words });
+const tooLong = (words: string): SchemaError => ({ code: 103, words });
 
-const objectionToSize = ({ type, dtbd }: z.infer<typeof approvalSchema>): Objection | undefined => {
-  if (Buffer.byteLength(type) > greatestTitleBytes) {
-    return tooLong(`may have a type of ${greatestTitleBytes} bytes at most`);
+const findSizeError = ({ type, dtbd }: z.infer<typeof approvalSchema>): SchemaError | undefined => {
+  if (Buffer.byteLength(type) > maxTitleBytes) {
+    return tooLong(`may have a type of ${maxTitleBytes} bytes at most`);
   }
-  if (dtbd.length > greatestPairs) return tooLong(`may have ${greatestPairs} pairs at most`);
-  if (dtbd.some(({ key }) => Buffer.byteLength(key) > greatestKeyBytes)) {
-    return tooLong(`may have keys of ${greatestKeyBytes} bytes at most`);
+  if (dtbd.length > maxPairs) return tooLong(`may have ${maxPairs} pairs at most`);
+  if (dtbd.some(({ key }) => Buffer.byteLength(key) > maxKeyBytes)) {
+    return tooLong(`may have keys of ${maxKeyBytes} bytes at most`);
   }
-  return dtbd.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0) > greatestValuesBytes
-    ? tooLong(`may have values of ${greatestValuesBytes} bytes in sum at most`)
+  return dtbd.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0) > maxValuesBytes
+    ? tooLong(`may have values of ${maxValuesBytes} bytes in sum at most`)
     : undefined;
 };
 
@@ -58,17 +58,17 @@ const objectionToSize = ({ type, dtbd }: z.infer<typeof approvalSchema>): Object
  */
 export const readApproval = (
   data: string,
-): { readonly title: string; readonly dtbd: string } | { readonly objection: Objection } => {
+): { readonly title: string; readonly dtbd: string } | { readonly error: SchemaError } => {
   const read = readJsonObject(data);
-  if ('problem' in read) return { objection: { code: 101, words: read.problem } };
+  if ('error' in read) return { error: { code: 101, words: read.error } };
   const { success, data: content } = approvalSchema.safeParse(read.object);
   if (!success) {
     return {
-      objection: { code: 101, words: 'must be JSON text with type and dtbd, an array of key and value' },
+      error: { code: 101, words: 'must be JSON text with type and dtbd, an array of key and value' },
     };
   }
-  const objection = objectionToSize(content);
-  if (objection !== undefined) return { objection };
+  const error = findSizeError(content);
+  if (error !== undefined) return { error };
   // The schema writes members in its own order, so what is signed comes from what was read.
   const { dtbd } = read.object as { readonly dtbd: unknown };
   return { title: content.type, dtbd: JSON.stringify(dtbd) };

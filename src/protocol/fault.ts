@@ -1,9 +1,6 @@
 /**
- * What can go wrong, and how the wire says it.
- *
- * A fault has a numeric code, a symbolic reason and a party to blame. The code decides the other two, so the
- * table below is the only place that spells them. `detail` is free text; for a request's own mistakes it names
- * the member at fault and never its value.
+ * All faults. The code decides reason and blame. `detail` is free text; for an error in a request
+ * it names the member and never its value.
  *
  * Source: interface sections 2.5 and 7; TS 102 204 annex on status codes.
  */
@@ -49,14 +46,12 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** A fault with the table's own detail, or with a more exact one. */
+/** Default: the table's detail. */
 export const fault = (code: FaultCode, detail: string = faultTable[code].detail): Fault => ({ code, detail });
 
 export const isFaultCode = (code: number): code is FaultCode => Object.hasOwn(faultTable, code);
 
-/**
- * The one-line form that a failed job carries as its `failedReason`: `_401 USER_CANCEL: User cancelled the request`.
- */
+/** The `failedReason` of a failed job: `_401 USER_CANCEL: User cancelled the request`. */
 export const faultLine = ({ code, detail }: Fault): string =>
   `_${code} ${faultTable[code].reason}: ${detail}`;
 
@@ -67,10 +62,7 @@ export const parseFaultLine = (line: string): Fault | undefined => {
   return isFaultCode(code) ? { code, detail: match?.[2] ?? '' } : undefined;
 };
 
-/**
- * The result of anything a caller can get wrong: a value, or the fault to send. Throwing is kept for bugs and
- * broken dependencies.
- */
+/** The result of what a caller can get wrong: a value, or the fault to send. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly fault: Fault };

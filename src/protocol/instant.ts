@@ -1,9 +1,9 @@
 /**
- * ISO 8601 date-times as requests write them, and the one form that answers and comparisons use.
+ * ISO 8601 date-times of requests, and the one form of answers and comparisons.
  *
- * Read leniently in form, since client libraries differ: seconds may be absent (Java drops them at the full minute), a
- * fraction may have any number of digits after a point or comma, and the zone is `Z`, `+02:00`, `+0200` or `+02`. Never
- * lenient in meaning: without a zone it is not an instant, and 30 February is not one either.
+ * The form is read leniently, since clients differ: seconds may be absent, a fraction may have any
+ * number of digits after a point or comma, and the zone is `Z`, `+02:00`, `+0200` or `+02`. But the
+ * zone must be there, and the date must exist.
  */
 const pattern =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/;
@@ -12,14 +12,14 @@ const minuteMs = 60_000;
 /** `2024-07-02T08:06:55.134Z`. Years before 0 and after 9999 are written longer. */
 const normalLength = 24;
 
-/** What is stored has been through here once, and most clients write the normal form themselves. */
+/** Stored instants and those of most clients. */
 const isNormal = (text: string): boolean => {
   if (text.length !== normalLength) return false;
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString() === text;
 };
 
-/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for anything that names no instant. */
+/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for no instant. */
 export const normaliseInstant = (text: string): string | undefined => {
   if (isNormal(text)) return text;
   const match = pattern.exec(text);
@@ -27,7 +27,7 @@ export const normaliseInstant = (text: string): string | undefined => {
   const [, minutes = '', seconds = '00', fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] = match;
   const local = `${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
   const date = new Date(local);
-  // Engines read 30 February as 1 March and 24:00 as the next day; only a real date comes back as it was.
+  // Engines read 30 February as 1 March and 24:00 as the next day.
   if (Number.isNaN(date.getTime()) || date.toISOString() !== local) return undefined;
   if (sign === undefined) return local;
   const offsetMs = (Number(zoneHours) * 60 + Number(zoneMinutes)) * minuteMs;

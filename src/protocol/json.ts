@@ -1,52 +1,52 @@
 /**
- * Bodies as bytes: the strict reader for what comes in, the canonical writer for what goes out.
+ * The strict reader of JSON bodies.
  *
- * JSON leaves open what two members of one name mean, and `JSON.parse` silently takes the last. A checker and a
- * signer that disagree on such a body sign something that nobody checked, so it is refused (RFC 8259 section 4).
- * Unpaired surrogates and NUL go the same way: they do not survive UTF-8, Redis or a certificate unchanged.
+ * `JSON.parse` silently takes the last of two members with one name. A checker and a signer that
+ * read such a body differently would sign something unchecked, so it is refused (RFC 8259 section
+ * 4). So are unpaired surrogates and NUL: they do not survive UTF-8, Redis or a certificate.
  *
- * Speed comes from letting the engine parse. What its result cannot show is the duplicates; a text has one for each
- * member name that is written but does not exist in the result, and counting names needs no parser.
+ * For speed the engine parses. Duplicates are found by counting: a text has one for each member
+ * name that is written but not in the result.
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { type Checked, ok, refuse } from './fault.ts';
 
 /** The wire's own objects are six deep. */
-const deepest = 32;
+const maxDepth = 32;
 
-/** Names through which a careless merge of two objects would reach their prototypes. */
+/** Names that would reach prototypes when objects are merged carelessly. */
 const dangerousNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 interface Survey {
   members: number;
-  /** Whether strings have to be looked at: in valid UTF-8 only an escape can write what is refused in them. */
+  /** Whether to check strings: in valid UTF-8 only an escape can write what is refused. */
   readonly strings: boolean;
 }
 
-const problemOfString = (text: string): string | undefined => {
+const findStringError = (text: string): string | undefined => {
   if (text.includes('\0')) return 'has a NUL character';
   return text.isWellFormed() ? undefined : 'has an unpaired surrogate';
 };
 
-/** Walks a parsed value once. @returns What is wrong with it, in the words of a fault's detail. */
+/** @returns What is wrong with a parsed value, in the words of a fault's detail. */
 const survey = (value: unknown, depth: number, seen: Survey): string | undefined => {
-  if (typeof value === 'string') return seen.strings ? problemOfString(value) : undefined;
+  if (typeof value === 'string') return seen.strings ? findStringError(value) : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+  if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
   if (Array.isArray(value)) {
     for (const item of value) {
-      const problem = survey(item, depth + 1, seen);
-      if (problem !== undefined) return problem;
+      const error = survey(item, depth + 1, seen);
+      if (error !== undefined) return error;
     }
     return undefined;
   }
-  // By name, not by entries: an array for each member is a good part of what this costs.
+  // By name, not by entries: an array for each member would be expensive.
   for (const name of Object.keys(value)) {
     seen.members += 1;
     if (dangerousNames.has(name)) return 'has a forbidden member name';
     const member = (value as Record<string, unknown>)[name];
-    const problem = (seen.strings ? problemOfString(name) : undefined) ?? survey(member, depth + 1, seen);
-    if (problem !== undefined) return problem;
+    const error = (seen.strings ? findStringError(name) : undefined) ?? survey(member, depth + 1, seen);
+    if (error !== undefined) return error;
   }
   return undefined;
 };
@@ -54,10 +54,10 @@ const survey = (value: unknown, depth: number, seen: Survey): string | undefined
 const quote = '"';
 const backslash = 0x5c;
 const colon = 0x3a;
-/** Space is the greatest of the four white-space characters of JSON, and nothing else at or below it is structural. */
+/** Space is the greatest white-space character; nothing structural is at or below it. */
 const space = 0x20;
 
-/** The quote that ends the string whose text begins at `from`: the first with an even number of backslashes before it. */
+/** The end of a string: the first quote with an even number of backslashes before it. */
 const endOfString = (text: string, from: number): number => {
   let end = text.indexOf(quote, from);
   for (;;) {
@@ -68,7 +68,7 @@ const endOfString = (text: string, from: number): number => {
   }
 };
 
-/** How many member names are written in a text that is known to be JSON: the strings that a colon follows. */
+/** Counts the member names in valid JSON: the strings that a colon follows. */
 const writtenMembers = (text: string): number => {
   let count = 0;
   for (let start = text.indexOf(quote); start !== -1; ) {
@@ -82,7 +82,7 @@ const writtenMembers = (text: string): number => {
 
 const byteOrderMark = '\u{FEFF}';
 
-/** Some clients send a byte-order mark; it says nothing that UTF-8 does not. */
+/** Some clients send a byte-order mark; it means nothing in UTF-8. */
 const decode = (bytes: Uint8Array): string | undefined => {
   if (!isUtf8(bytes)) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -100,55 +100,31 @@ const parse = (text: string): { readonly value: unknown } | undefined => {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads one JSON object from text, or says what is wrong with the text in words that can follow its name. */
-export const readJsonObject = (text: string): { readonly object: object } | { readonly problem: string } => {
+/** Reads one JSON object. The error's words can follow a name. */
+export const readJsonObject = (text: string): { readonly object: object } | { readonly error: string } => {
   const parsed = parse(text);
-  if (parsed === undefined) return { problem: 'is not JSON' };
-  if (!isObject(parsed.value)) return { problem: 'is not a JSON object' };
+  if (parsed === undefined) return { error: 'is not JSON' };
+  if (!isObject(parsed.value)) return { error: 'is not a JSON object' };
   const seen: Survey = { members: 0, strings: text.includes('\\u') };
-  const problem = survey(parsed.value, 1, seen);
-  if (problem !== undefined) return { problem };
-  if (writtenMembers(text) !== seen.members) return { problem: 'has two members of one name' };
+  const error = survey(parsed.value, 1, seen);
+  if (error !== undefined) return { error };
+  if (writtenMembers(text) !== seen.members) return { error: 'has two members of one name' };
   return { object: parsed.value };
 };
 
-/**
- * Reads a request's body: UTF-8, with or without a byte-order mark, and one JSON object.
- *
- * @returns The object, or fault 101 whose detail names the kind of problem and repeats nothing of the body.
- */
+/** Reads a body: UTF-8 and one JSON object, else fault 101, whose detail repeats nothing of it. */
 export const parseJson = (bytes: Uint8Array): Checked<unknown> => {
   const text = decode(bytes);
   if (text === undefined) return refuse(101, 'Body is not UTF-8');
   const read = readJsonObject(text);
-  return 'object' in read ? ok(read.object) : refuse(101, `Body ${read.problem}`);
+  return 'object' in read ? ok(read.object) : refuse(101, `Body ${read.error}`);
 };
 
 /**
- * What {@link parseJson} refuses and an already parsed value can still hold. For values that came by another way, such
- * as job data written by another program.
+ * What {@link parseJson} refuses in values that came by another way, such as jobs of other
+ * programs.
  *
- * @returns The problem in words, undefined when there is none.
+ * @returns The error in words; undefined when there is none.
  */
-export const problemOfJson = (value: unknown): string | undefined =>
+export const findJsonError = (value: unknown): string | undefined =>
   survey(value, 1, { members: 0, strings: true });
-
-const write = (value: unknown): string | undefined => {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => write(item) ?? 'null').join()}]`;
-  let members = '';
-  for (const name of Object.keys(value).sort()) {
-    const member = write((value as Record<string, unknown>)[name]);
-    if (member !== undefined) members += `${members && ','}${JSON.stringify(name)}:${member}`;
-  }
-  return `{${members}}`;
-};
-
-/**
- * Writes an answer: compact, member names in ASCII order at every level, members that are undefined left out. Shell
- * clients cut values out of answers with `sed` and rely on the order.
- *
- * Text is written member by member because an object cannot be sorted: engines put names that look like array indexes
- * first, whatever the order of insertion.
- */
-export const toCanonicalJson = (value: unknown): string => write(value) ?? 'null';

@@ -1,17 +1,14 @@
 /**
- * From a parsed body to one of the four requests, or to the fault that the client gets.
- *
- * Everything a client can get wrong about the form of a request ends here, as a value: nothing in this file throws for
- * a body, whatever it is. What the form cannot tell (who the caller is, whether the number is known) comes later.
- *
- * Which of several mistakes is reported is told in objections.ts.
+ * From a parsed body to one of the four requests, or to the fault for the client. Nothing here
+ * throws for a body. Checks beyond the form (the caller, the number) come later. Which of several
+ * errors is reported: schema-errors.ts.
  */
 import type { z } from 'zod';
 import { type Checked, ok, refuse } from './fault.ts';
-import { problemOfJson } from './json.ts';
-import { check } from './objections.ts';
+import { findJsonError } from './json.ts';
 import type { ProfileRequest, ReceiptRequest, SignatureRequest, StatusRequest } from './requests.ts';
 import type { ProtocolRules } from './rules.ts';
+import { check } from './schema-errors.ts';
 import { readParams } from './schemas/profile.ts';
 import {
   profileRequestSchema,
@@ -33,7 +30,7 @@ export type Operation = keyof typeof wrappers;
 const operations = Object.keys(wrappers) as Operation[];
 
 /**
- * Which operation a body asks for. Unknown members beside the wrapper are ignored, as everywhere.
+ * Which operation a body asks for. Other members beside the wrapper are ignored.
  *
  * @returns Fault 101 unless it has exactly one of the four wrappers.
  */
@@ -91,11 +88,7 @@ const parseProfile = (body: unknown): Checked<ProfileRequest> => {
   });
 };
 
-/**
- * Prepares the schemas of one set of rules; make one and keep it.
- *
- * @param rules See {@link ProtocolRules}; {@link defaultProtocolRules} are those of the interface.
- */
+/** Prepares the schemas of one set of rules; make one and keep it. */
 export const createProtocol = (rules: ProtocolRules) => {
   const signSchema = signatureRequestSchema(rules);
   const signReader = createSignRequestReader(rules);
@@ -117,16 +110,15 @@ export const createProtocol = (rules: ProtocolRules) => {
     },
 
     /**
-     * Reads a stored sign request back: the content of MSS_SignatureReq, without the wrapper. Other services write such
-     * data by hand, so it is trusted no more than a body.
+     * Reads a stored sign request, without its wrapper. Other services may have written it by hand.
      */
     parseStoredSign: (data: unknown): Checked<SignatureRequest> => {
-      const problem = problemOfJson(data);
-      if (problem !== undefined) return refuse(101, `${wrappers.sign} ${problem}`);
+      const error = findJsonError(data);
+      if (error !== undefined) return refuse(101, `${wrappers.sign} ${error}`);
       const checked = check(signSchema, { [wrappers.sign]: data });
       if (!checked.ok) return checked;
       const { caller, ...request } = signReader.request(checked.value.MSS_SignatureReq);
-      // Whoever wrote a password into a job shall at least not see it travel on.
+      // A password that someone wrote into a job does not travel on.
       return ok({ ...request, caller: { ...caller, apPassword: undefined } });
     },
   };

@@ -1,11 +1,10 @@
 /**
- * The four requests as the rest of the program sees them: the wire's names and conventions stop here.
- *
- * A member that came in several spellings on the wire keeps the one that was used (`written`, `authority`), because
- * answers echo it, beside the one form that is compared.
+ * The four requests inside the program: names and conventions of the wire stop here. A member with
+ * several spellings keeps its own (`written`, `authority`), which answers repeat, beside the
+ * normalised form.
  */
 
-/** `mid.vendor.ch/MID/v1/AuthProfile1` is authority `mid.vendor.ch` and name `MID/v1/AuthProfile1`. */
+/** `http://mid.vendor.ch/MID/v1/AuthProfile1` has the name `MID/v1/AuthProfile1`. */
 export interface ProfileUri {
   /** Host part as the request spelled it, a dialect only. */
   readonly authority: string;
@@ -32,7 +31,7 @@ export interface Msisdn {
   readonly number: string;
 }
 
-/** AP_Info and MSSP_Info of any request. `apPassword` exists only between HTTP and the AP registry. */
+/** AP_Info and MSSP_Info. `apPassword` exists only between HTTP and the AP registry. */
 export interface Caller {
   readonly apId: string;
   readonly apPassword: string | undefined;
@@ -49,8 +48,7 @@ export type MessagingMode = 'synch' | 'asynch';
 export type KeyAlgorithm = 'EC' | 'RSA';
 
 /**
- * Of an approval, `text` is the title that is shown above the rows and `dtbd` the array of pairs as compact JSON; only
- * `dtbd` is signed.
+ * Of an approval, `text` is the title and `dtbd` the pairs as compact JSON; only `dtbd` is signed.
  */
 export type DataToBeSigned =
   | { readonly kind: 'text'; readonly text: string }
@@ -66,7 +64,7 @@ export interface GeofencingPolicy {
   readonly maxAccuracyMeters: number | undefined;
 }
 
-/** Each optional part is present exactly when the request asked for it; `uri` is its Description as spelled. */
+/** A part is present if it was asked for; `uri` is its Description as spelled. */
 export interface AdditionalServices {
   readonly userLang?: { readonly uri: string; readonly language: string };
   readonly geofencing?: { readonly uri: string; readonly policy: GeofencingPolicy | undefined };
@@ -96,7 +94,7 @@ export interface ReceiptRequest {
   readonly msspTransId: string;
   readonly msisdn: Msisdn;
   readonly message: string;
-  /** Present when the request carried a ReceiptRequestExtension: the answer then carries one too. */
+  /** With a ReceiptRequestExtension; the answer then has an extension too. */
   readonly extension: { readonly language: string } | undefined;
 }
 

@@ -1,9 +1,6 @@
-/** What an operator may decide about the protocol; everything else about it is fixed. */
+/** The configurable part of the protocol. */
 export interface ProtocolRules {
-  /**
-   * Host parts that profile and service URIs may have. They are dialects: each accepted authority means the same, and
-   * an answer uses the one that the request used.
-   */
+  /** Host parts of profile and service URIs. All mean the same; answers use that of the request. */
   readonly authorities: readonly string[];
   /** Bounds of TimeOut, both inclusive. */
   readonly minTimeoutSeconds: number;

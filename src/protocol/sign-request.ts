@@ -1,9 +1,9 @@
 /**
  * The sign request in its two inner forms: as it is stored, and as the program sees it.
  *
- * The stored form keeps the wire's names, since other services write it too, but only what decides the transaction:
- * no AP_PWD, nothing unknown, no null, no member of a service that was not asked for, no MSSP_Info.Instant. Members are
- * written in one fixed order, so that equal requests are equal texts and have equal hashes.
+ * The stored form keeps the names of the wire, because other services write it too, but only
+ * members that decide the transaction: no AP_PWD, no MSSP_Info.Instant, nothing unknown, no null.
+ * Members have a fixed order, so equal requests have equal hashes.
  */
 import { readApproval } from './approval.ts';
 import type {
@@ -21,7 +21,7 @@ import { profilesByUri, servicesByUri } from './uris.ts';
 type CheckedService = CheckedSignatureReq['AdditionalServices'][number];
 type CheckedPolicy = NonNullable<CheckedService['GeoFencingRequest']>;
 
-/** An empty password is none: clients that fill every member send it so. */
+/** Clients that fill every member send an empty password for none. */
 export const callerOf = ({
   AP_Info,
   MSSP_Info,
@@ -38,11 +38,11 @@ export const msisdnOf = ({ MSISDN }: { readonly MSISDN: string }): Msisdn => ({
   number: MSISDN.startsWith('+') ? MSISDN.slice(1) : MSISDN,
 });
 
-/** A null bound is none, and the text of a fixed order of members is what a schema gives back. */
+/** A null bound is none. */
 const withoutNulls = (policy: CheckedPolicy): CheckedPolicy =>
   Object.fromEntries(Object.entries(policy).filter(([, bound]) => bound !== null && bound !== undefined));
 
-/** Zero is what clients in use send for a bound that nobody set. */
+/** Clients in use send zero for no bound. */
 const bound = (value: string | number | null | undefined): number | undefined =>
   Number(value ?? 0) || undefined;
 
@@ -58,11 +58,11 @@ const policyOf = (policy: CheckedPolicy): GeofencingPolicy => ({
 const dataOf = ({ MimeType, Data }: CheckedSignatureReq['DataToBeSigned']): DataToBeSigned => {
   if (MimeType === 'text/plain') return { kind: 'text', text: Data };
   const read = readApproval(Data);
-  if ('objection' in read) throw new Error('An approval that was checked can no longer be read');
+  if ('error' in read) throw new Error('An approval that was checked can no longer be read');
   return { kind: 'transaction-approval', text: read.title, dtbd: read.dtbd };
 };
 
-/** Reads requests that the sign schema of the same rules has accepted. */
+/** Reads requests that passed the sign schema of the same rules. */
 export const createSignRequestReader = ({ authorities }: ProtocolRules) => {
   const profiles = profilesByUri(authorities);
   const services = servicesByUri(authorities);

@@ -1,8 +1,6 @@
 /**
- * The URIs by which requests name signature profiles and additional services.
- *
- * There are few of them, so all accepted spellings are listed once and a request is a single lookup. URIs are compared
- * as text, without decoding or folding of case: they are names, not addresses (RFC 3986 section 6.2.1).
+ * The URIs of signature profiles and additional services. All accepted spellings are listed once
+ * and looked up as text, without decoding or case folding: they are names (RFC 3986 section 6.2.1).
  *
  * Source: interface sections 2.1 and 2.2.
  */
@@ -16,7 +14,7 @@ export interface Dialect {
   readonly languageAuthority?: string | undefined;
 }
 
-/** `validate` is ETSI's own service (TS 102 204), so its authority is no dialect. */
+/** ETSI's own service (TS 102 204), so its authority is no dialect. */
 const validateUri = 'http://uri.etsi.org/TS102204/v1.1.2#validate';
 
 const servicePaths = {

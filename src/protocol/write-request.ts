@@ -1,7 +1,6 @@
 /**
- * Writes sign requests: the counterpart of parse.ts, for clients and for programs that add jobs themselves.
- *
- * What is wrong with a request is not looked for here. Whoever reads it says so.
+ * Writes sign requests: the counterpart of parse.ts, for clients and programs that add jobs. Errors
+ * are left for the reader to report.
  *
  * Source: interface sections 2.1, 2.2 and 4.1.
  */
@@ -13,13 +12,13 @@ export type DataToSign =
   | { readonly text: string; readonly approval?: never }
   | { readonly approval: Approval; readonly text?: never };
 
-/** What a person is asked to sign, and what is wanted beside the signature. */
+/** What a person is asked to sign, and additional services. */
 export type RequestInput = DataToSign & {
   /** E.164, with or without plus. */
   readonly msisdn: string;
-  /** A name of the interface, or a URI in any dialect; `Any-LoA4` by default, for an approval `Device-LoA4`. */
+  /** A name or a URI in any dialect; default `Any-LoA4`, for approvals `Device-LoA4`. */
   readonly profile?: ProfileName | `http://${string}` | undefined;
-  /** How long the person has, from the moment that the request may be worked on; 60 by default. */
+  /** How long the person has, from the moment that work on it may begin; 60 by default. */
   readonly timeoutSeconds?: number | undefined;
   /** Of the phone's screens: `en`, `de`, … */
   readonly language?: string | undefined;
@@ -29,13 +28,13 @@ export type RequestInput = DataToSign & {
   readonly validate?: boolean;
 };
 
-/** Where the phone must be, else fault 450. Countries are ISO 3166-1 codes of two letters, confidences 0 to 1. */
+/** Where the phone must be, else fault 450. Countries: ISO 3166-1 alpha-2; confidences: 0 to 1. */
 export type GeofencingInput = {
   readonly [Bound in keyof GeofencingPolicy]?: NonNullable<GeofencingPolicy[Bound]>;
 };
 
-/** Who calls, and in which dialect. */
-export interface RequestCaller {
+/** The caller and its dialect. */
+interface RequestCaller {
   readonly dialect: Dialect;
   readonly apId: string | undefined;
   /** Secret. */
@@ -53,7 +52,7 @@ export const writeCaller = ({ dialect, apId, apPassword, apTransId, instant }: R
     AP_ID: apId,
     ...(apPassword !== undefined && { AP_PWD: apPassword }),
     AP_TransID: apTransId,
-    // Without a meaning it is refused, as any other text that is no instant.
+    // Any other text that is no instant is refused too.
     Instant: Number.isNaN(instant.getTime()) ? 'none' : instant.toISOString(),
   },
   MSSP_Info: { MSSP_ID: { URI: `http://${dialect.authority}/` } },
@@ -68,11 +67,11 @@ export const writePlainText = (text: string | undefined) => ({
 const isProfileName = (text: string): text is ProfileName =>
   (profileNames as readonly string[]).includes(text);
 
-/** The bounds have the names of the wire, but for their case. */
+/** The wire has the same names in lower case. */
 const writeBounds = (bounds: GeofencingInput) =>
   Object.fromEntries(Object.entries(bounds).map(([name, bound]) => [name.toLowerCase(), bound]));
 
-/** @param input `geofencing` asks where the phone is, or also insists on it. */
+/** @param input `geofencing`: true asks where the phone is, an object also requires a place. */
 export const writeSignRequest = (
   caller: RequestCaller,
   mode: MessagingMode,

@@ -1,8 +1,8 @@
 /**
- * Thousands of requests in one call: read, placed and added chunk by chunk, each chunk in one pipeline for each shard.
+ * Adds thousands of requests in one call, in chunks, each chunk in one pipeline for each shard.
  *
- * A pipeline is not a transaction: every job in it is added for itself, atomically. When Redis does not confirm a
- * pipeline, its jobs may be there or not; since their ids are known, they are looked for, and what cannot be told is said.
+ * A pipeline is not a transaction: every job is added atomically by itself. When Redis does not
+ * confirm a pipeline, its jobs are looked up by their ids; what stays unknown is reported so.
  */
 import type { Job } from 'bullmq';
 import { toError } from '../redis/to-error.ts';
@@ -15,16 +15,17 @@ import type { ReadInput, SignatureInput } from './request.ts';
 
 /**
  * accepted     It is durable, under this id.
- * joined       An earlier request carries it, too: one that is still open, or that HTTP still joins.
- * refused      It is not in order; nothing was added.
- * unconfirmed  Redis broke off: it may have been added under this id. `find` says so later; adding it again may ask twice.
+ * joined       It joined an earlier request that is open, or that HTTP still joins.
+ * refused      It is invalid; nothing was added.
+ * unconfirmed  Redis broke off: it may have been added under this id. `find` says so later; adding
+ *              it again may ask twice.
  */
 export type EnqueueOutcome =
   | { readonly kind: 'accepted' | 'joined'; readonly id: string; readonly handle: SignatureHandle }
   | { readonly kind: 'refused'; readonly objection: RequestObjection }
   | { readonly kind: 'unconfirmed'; readonly id: string; readonly handle: SignatureHandle };
 
-/** Small enough that a pipeline is done long before a command is given up. */
+/** Small enough that a pipeline ends long before a command times out. */
 const chunkSize = 250;
 
 interface Placed extends Placement {
@@ -47,7 +48,7 @@ export const createBulk = (deps: {
     return { kind: id === jobId ? 'accepted' : 'joined', id, handle: handleOf(id, shard) };
   };
 
-  /** After a pipeline that broke off. What is there was accepted; what is not may still be on its way. */
+  /** After a pipeline that broke off: jobs that exist were accepted, others may still come. */
   const lookFor = async (shard: Shard, placed: Placed): Promise<EnqueueOutcome> => {
     const status = await handleOf(placed.jobId, shard)
       .status()
@@ -68,7 +69,7 @@ export const createBulk = (deps: {
     return chunk.map((placed, index) => outcomeOf(shard, placed, jobs[index]?.id));
   };
 
-  /** Whether it has joined a job that is gone. When that cannot be asked, it has been added as far as anybody knows. */
+  /** Whether it joined a job that is gone. Without an answer it counts as added. */
   const joinedNone = async (
     shard: Shard,
     placed: Placed,

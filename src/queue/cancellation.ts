@@ -1,8 +1,6 @@
 /**
- * Taking a request back.
- *
- * It is an event like any other: the chart takes it while nobody has answered, and refuses it afterwards. It ends the transaction like every
- * other failure: with an event for those who wait, a status over HTTP, a place for a replay.
+ * Cancels a transaction: an event that the chart accepts while there is no answer. The transaction
+ * fails like any other: with an event for waiting callers, a status over HTTP, a possible replay.
  */
 
 import { createInstanceStore } from '../engine/redis/instance-store.ts';
@@ -12,16 +10,16 @@ import type { QueueAt } from '../transactions/shards.ts';
 import { readJobState } from './standing.ts';
 
 /**
- * cancelled  Nobody will be asked, or the prompt is taken back. It ends as fault 401.
- * too-late   It had ended, or somebody has answered.
- * busy       A worker was at it all the time (10 s): ask again.
+ * cancelled  It ends as fault 401; a prompt on the phone is taken back.
+ * too-late   It had ended, or there is an answer.
+ * busy       A worker was processing it for 10 s: ask again.
  * unknown    There is no such transaction.
  */
 export type CancelResult = 'cancelled' | 'too-late' | 'busy' | 'unknown';
 
-export interface Cancellation extends OrdersOptions {
+interface Cancellation extends OrdersOptions {
   readonly at: QueueAt;
-  /** Who is told to have done it; the application by default. */
+  /** Who cancels; default: the application. */
   readonly by?: 'application' | 'operator';
 }
 
@@ -40,9 +38,9 @@ export const cancelTransaction = async (id: string, cancellation: Cancellation):
   const sent = await send(id, `cancel/${attempt}/${by}`, order);
   if (sent === 'refused' || sent === 'finished') return 'too-late';
   if (sent !== 'taken') return sent;
-  // One that no turn has begun yet sleeps until its time.
+  // A transaction before its first turn sleeps until its time.
   await createInstanceStore(queue, redis, now).wake(id);
-  // An equal request that comes from now on is a new one, but for one that would get the end of this one.
+  // Equal requests are new from now on, unless HTTP still joins them to this end.
   const job = await queue.getJob(id);
   if (job?.opts.deduplication?.ttl === undefined) await job?.removeDeduplicationKey();
   return 'cancelled';

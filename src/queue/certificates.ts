@@ -1,8 +1,8 @@
 /**
- * The certificates of signatures, as the key custody keeps them: in clear beside keys that only the service can open.
+ * The certificates of signatures, as the key custody stores them, without its keys.
  *
- * The id of a chain is a hash of its certificates, so whatever lies in Redis, a chain is either the right one or an
- * error. That says nothing about roots: {@link CertificateStore.trust} is as trustworthy as the Redis.
+ * The id of a chain is a hash of its certificates, so a wrong chain is detected. Roots have no such
+ * check: {@link CertificateStore.trust} is as trustworthy as the Redis.
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

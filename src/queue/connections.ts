@@ -1,8 +1,8 @@
 /**
- * The connections of a producer: one for commands, and one whose likeness waits for events.
+ * The connections of a producer: one for commands and one for events.
  *
- * Of a URL both are made and ended here, and a command is given up when Redis does not answer within a second: somebody
- * waits. A connection that the caller has keeps the caller's patience and stays open.
+ * With a URL both are opened and closed here, and commands time out after a second, because a
+ * caller waits. A connection of the caller keeps its own timeouts and stays open.
  */
 import type { Redis } from 'ioredis';
 import {
@@ -18,12 +18,12 @@ import { settlesWithin } from '../redis/timeout.ts';
 
 export type ConnectionOptions =
   | {
-      /** `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a cluster, separated by commas. */
+      /** `redis://…`, `rediss://…`, `unix:/path/to/socket`, or cluster nodes with commas. */
       readonly redisUrl: string;
       readonly connection?: never;
     }
   | {
-      /** Of ioredis, without a `keyPrefix`. It is used and not ended. */
+      /** Of ioredis, without a `keyPrefix`. It is used and not closed. */
       readonly connection: Redis;
       readonly redisUrl?: never;
     };
@@ -32,20 +32,16 @@ export interface Connections {
   readonly commands: RedisClient;
   readonly blocking: RedisClient;
   /**
-   * Awaited before commands of a call. A connection to a cluster refuses commands until it knows the nodes, so the first
-   * call waits for that, and at most as long as Redis may take for a command; then the command says what is wrong. So it waits
-   * for the time of Redis.
+   * Awaited before the commands of a call: for the nodes of a cluster, without which commands are
+   * refused, and for the time of Redis. Takes at most a second; then the command itself fails.
    */
   connected(): Promise<void>;
-  /**
-   * Milliseconds since the epoch: by the clock of Redis, like those of the workers, or by the process's own for a connection that
-   * the caller has.
-   */
+  /** Milliseconds since the epoch: of Redis; of the process with a connection of the caller. */
   now(): number;
   close(): Promise<void>;
 }
 
-const patienceMs = 1000;
+const timeoutMs = 1000;
 
 export const openConnections = (
   { redisUrl, connection }: ConnectionOptions,
@@ -71,11 +67,11 @@ export const openConnections = (
     blocking,
     connected: async () => {
       if (asked && (!commands.isCluster || commands.status === 'ready')) return;
-      // One for all callers: each would leave a listener.
+      // One for all callers, so that there is one listener.
       connecting ??= firstTime().finally(() => {
         connecting = undefined;
       });
-      await settlesWithin(connecting, patienceMs);
+      await settlesWithin(connecting, timeoutMs);
     },
     now: () => (clock === undefined ? Date.now() : Math.floor(clock.now())),
     close: async () => {

@@ -1,7 +1,4 @@
-/**
- * What a caller of the queue may have to deal with, as errors that can be told apart by class and carry their data.
- * Everything else that is thrown is Redis being away, or a bug.
- */
+/** The expected errors of the queue. Any other one is an unreachable Redis, or a bug. */
 import { type Fault, type FaultCode, type FaultReason, faultTable } from '../protocol/fault.ts';
 
 /** The transaction has ended without a signature. */
@@ -24,16 +21,16 @@ export class SignatureFailedError extends Error {
   }
 }
 
-/** Why a request was not added: `detail` names what is wrong and never repeats its value. */
+/** Why a request was not added; `detail` never repeats a value. */
 export interface RequestObjection {
   readonly code: FaultCode;
   readonly reason: FaultReason;
   readonly detail: string;
-  /** The member at fault, as the caller writes it: `msisdn`, `geofencing.countryWhitelist[0]`. */
+  /** The wrong member, as the caller writes it: `msisdn`, `geofencing.countryWhitelist[0]`. */
   readonly path: string;
 }
 
-/** The request is not in order. Nothing was added. */
+/** The request is invalid. Nothing was added. */
 export class InvalidRequestError extends Error implements RequestObjection {
   override readonly name = 'InvalidRequestError';
   readonly code: FaultCode;
@@ -51,9 +48,9 @@ export class InvalidRequestError extends Error implements RequestObjection {
 }
 
 /**
- * timeout  The caller's own time was up. The transaction goes on; ask again.
- * unknown  There is no such transaction, or no longer: it was removed, by somebody or when its retention was over.
- * closed   The queue was closed while somebody waited.
+ * timeout  The caller's timeout passed. The transaction goes on; ask again.
+ * unknown  There is no such transaction any more: it was removed, or its retention is over.
+ * closed   The queue was closed meanwhile.
  */
 export type Unsettled = 'timeout' | 'unknown' | 'closed';
 

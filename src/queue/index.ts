@@ -1,8 +1,4 @@
-/**
- * What other services import from `paraph/queue`: asking for signatures through Redis, without HTTP.
- *
- * docs/queue-contract.md says what lies in the queues; this is the same, typed.
- */
+/** `paraph/queue`: signature requests through Redis, without HTTP. See docs/queue-contract.md. */
 export type { DeviceAnswer } from '../../machines/outcome.ts';
 export type { Approval as ApprovalInput } from '../protocol/approval.ts';
 export type { GeofencingInput } from '../protocol/write-request.ts';

@@ -1,6 +1,4 @@
-/**
- * Where a request goes and how: its shard, its id, what makes it the same as another, and when it may be worked on.
- */
+/** The shard of a request, its id, the requests that it joins, and when work on it may begin. */
 import type { JobsOptions } from 'bullmq';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { fingerprintOf, newMsspTransId, requestFingerprint } from '../transactions/ids.ts';
@@ -9,35 +7,32 @@ import { objection } from './request.ts';
 
 export interface EnqueueOptions {
   /**
-   * 0, the default, is how HTTP adds requests: first come, first served. Larger numbers come after all smaller ones, up to
-   * 2 097 151.
+   * Default 0, like HTTP: first come, first served. Larger numbers, up to 2 097 151, come later.
    */
   readonly priority?: number;
-  /**
-   * Nobody works on the request before; its TimeOut runs from then. At most a year ahead. A time that is past means now.
-   */
+  /** Work begins then at the earliest, and the TimeOut too. At most a year ahead. */
   readonly notBefore?: Date;
   /**
-   * Which request that is still open a new one joins, instead of asking a person twice:
+   * Which open request a new one joins, so that the person is asked once:
    *
-   * open         One that is equal in everything, `apTransId` and `instant` included. One that came over HTTP is joined for as
-   *              long as HTTP joins it: for its TimeOut and a minute more, also when it has ended. Its end is the result then.
-   * ap-trans-id  One with the same `apId` and `apTransId`, whatever else it says.
+   * open         An equal one, `apTransId` and `instant` included. A request over HTTP is joined
+   *              for its TimeOut and a minute more, also after its end, which is then the result.
+   * ap-trans-id  One with the same `apId` and `apTransId`, whatever its content.
    */
   readonly deduplicate?: 'open' | 'ap-trans-id';
 }
 
 /** BullMQ keeps priorities in 21 bits. */
-const lastPriority = 2_097_151;
+const maxPriority = 2_097_151;
 const yearMs = 366 * 86_400_000;
 
-/** @returns What is wrong with the options; undefined when nothing is. */
+/** @returns Undefined for valid options. */
 export const objectionToOptions = (
   { priority = 0, notBefore, deduplicate = 'open' }: EnqueueOptions,
   now: number,
 ): RequestObjection | undefined => {
-  if (!Number.isInteger(priority) || priority < 0 || priority > lastPriority) {
-    return objection(101, 'priority', `priority must be a whole number from 0 to ${lastPriority}`);
+  if (!Number.isInteger(priority) || priority < 0 || priority > maxPriority) {
+    return objection(101, 'priority', `priority must be a whole number from 0 to ${maxPriority}`);
   }
   if (notBefore !== undefined && !(notBefore.getTime() <= now + yearMs)) {
     return objection(101, 'notBefore', 'notBefore must be a date, at most a year ahead');
@@ -48,7 +43,7 @@ export const objectionToOptions = (
   return undefined;
 };
 
-/** @param options Without objection. */
+/** @param options Valid ones. */
 export const placeRequest = (
   wire: MssSignatureReq,
   { priority = 0, notBefore, deduplicate = 'open' }: EnqueueOptions,

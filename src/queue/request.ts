@@ -1,29 +1,28 @@
 /**
- * From a request as a program writes it to the one that is stored.
- *
- * What comes out has passed the schema that the worker checks it with, so a mistake is known before anything is added.
- * It is told in the caller's own words for the member at fault; the value is never repeated.
+ * From a program's request to the stored form, which has passed the schema of the workers: errors
+ * are known before anything is added. They name the member as the caller writes it, never its
+ * value.
  */
 import { randomBytes } from 'node:crypto';
 import { type Fault, type FaultCode, faultTable } from '../protocol/fault.ts';
-import { problemOfJson } from '../protocol/json.ts';
+import { findJsonError } from '../protocol/json.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { type GeofencingInput, type RequestInput, writeSignRequest } from '../protocol/write-request.ts';
 import type { RequestObjection } from './errors.ts';
 
 export type SignatureInput = RequestInput & {
-  /** The application that asks; the queue's own by default. */
+  /** Default: the queue's own. */
   readonly apId?: string;
-  /** The application's own reference: a name of letters, digits and `_ . : -`. Random by default. */
+  /** The application's reference: letters, digits and `_ . : -`. Random by default. */
   readonly apTransId?: string;
-  /** When the application asked. Now by default; equal requests have equal ones. */
+  /** When the application asked; default: now. Equal requests need equal ones. */
   readonly instant?: Date;
-  /** Ask where the phone is, or also insist on it. */
+  /** Asks where the phone is; with conditions, also requires them. */
   readonly geofencing?: true | GeofencingInput;
 };
 
-/** @returns The stored form, or what is wrong with the input. Never throws for something in it. */
+/** @returns The stored form, or the error. Never throws for an input. */
 export type ReadInput = (
   input: SignatureInput,
 ) =>
@@ -37,7 +36,7 @@ export const objection = (code: FaultCode, path: string, detail: string): Reques
   path,
 });
 
-/** Of the stored form, with the input's name for it. The first that fits counts. */
+/** Paths of the stored form, with the input's name. The first match counts. */
 const names: readonly (readonly [wire: RegExp, input: string])[] = [
   [/^AP_Info\.AP_ID/, 'apId'],
   [/^AP_Info\.AP_TransID/, 'apTransId'],
@@ -45,7 +44,7 @@ const names: readonly (readonly [wire: RegExp, input: string])[] = [
   [/^MobileUser(\.MSISDN)?/, 'msisdn'],
   [/^SignatureProfile/, 'profile'],
   [/^TimeOut/, 'timeoutSeconds'],
-  // The only thing that an approval can have against its type is the profile.
+  // An approval needs a certain profile; its type has no other condition.
   [/^DataToBeSigned\.MimeType/, 'profile'],
   [/^AdditionalServices\[\d+\]\.UserLang(\.Value)?/, 'language'],
   [/^AdditionalServices\[\d+\]\.GeoFencingRequest/, 'geofencing'],
@@ -54,7 +53,7 @@ const names: readonly (readonly [wire: RegExp, input: string])[] = [
 const wrapper = 'MSS_SignatureReq.';
 const bound = /^(AdditionalServices\[\d+\]\.GeoFencingRequest\.)(\w+)/;
 
-/** In the caller's terms: details begin with a path of the stored form, but for a text that clients know by heart. */
+/** In the caller's terms: most details begin with a path of the stored form. */
 const inOwnWords = ({ code, detail }: Fault, { approval, geofencing }: SignatureInput): RequestObjection => {
   if (detail === 'Illegal msisdn') return objection(code, 'msisdn', 'msisdn is not an E.164 number');
   const [wirePath = '', ...words] = detail.replace(wrapper, '').split(' ');
@@ -90,13 +89,13 @@ export const createReadInput = (options: {
         apTransId: input.apTransId ?? `Q${randomBytes(10).toString('hex')}`,
         instant: input.instant ?? new Date(now()),
       };
-      // The form of the request wants a mode; whoever adds a job has its id, and waits or does not.
+      // A stored request has some mode; it has no effect here.
       body = writeSignRequest(caller, 'asynch', input);
     } catch {
-      // Without types a program may hand over anything.
+      // Untyped programs may pass anything.
       return refuse(objection(101, 'request', 'request is not of the documented form'));
     }
-    const problem = problemOfJson(body);
+    const problem = findJsonError(body);
     if (problem !== undefined) return refuse(objection(101, 'request', `request ${problem}`));
     const parsed = protocol.parseSign(body);
     if (parsed.ok) return { ok: true, wire: parsed.value.wire };

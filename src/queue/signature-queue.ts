@@ -1,8 +1,8 @@
 /**
- * A typed producer of signature requests, against Redis alone: no HTTP, no password, no master key.
+ * A typed producer of signature requests that needs only Redis: no HTTP, password or master key.
  *
- * It adds the jobs that docs/queue-contract.md describes and reads what the workers leave; the service that works on them
- * need not run while they are added. Whoever can write to the Redis speaks for every application.
+ * It adds the jobs of docs/queue-contract.md and reads their results; no worker need run meanwhile.
+ * Any program with write access to the Redis can ask for every application.
  */
 import { createProtocol } from '../protocol/parse.ts';
 import { defaultProtocolRules, type ProtocolRules } from '../protocol/rules.ts';
@@ -25,21 +25,18 @@ export type SignatureQueueOptions = ConnectionOptions & {
   readonly prefix?: string;
   /** `queue.shards` of the service's configuration: with another number requests are not found. */
   readonly shards?: number;
-  /** The application that asks, for requests that do not say. */
+  /** For requests without one. */
   readonly apId?: string;
-  /** Where the service's `protocol` configuration differs from the default. Requests are written in the first authority. */
+  /** As in the service's `protocol` configuration. Requests use the first authority. */
   readonly rules?: Partial<ProtocolRules>;
-  /** Milliseconds since the epoch; by default the time of Redis, or of the process where `connection` is given. */
+  /** Milliseconds since the epoch. Default: time of Redis; of the process with `connection`. */
   readonly now?: () => number;
-  /**
-   * Trouble with Redis that no call rejects with: connections come back by themselves. What it throws becomes a warning of
-   * the process.
-   */
+  /** Errors of Redis that reject no call. What it throws becomes a warning of the process. */
   readonly onError?: (error: Error) => void;
 };
 
 export interface EnqueuedSignature extends SignatureHandle {
-  /** Whether an earlier request carries this one, too: one that is still open, or that HTTP still joins. */
+  /** It joined an earlier request that is open, or that HTTP still joins. */
   readonly joined: boolean;
 }
 
@@ -47,29 +44,29 @@ export interface SignatureQueue {
   /**
    * Makes a request durable.
    *
-   * @throws InvalidRequestError (rejects) When it is not in order; nothing was added.
-   * @throws When Redis is unreachable; the request may then have been added or not. By a connection of our own it is not added
-   *   any more.
+   * @throws InvalidRequestError (rejects) For an invalid request; nothing was added.
+   * @throws When Redis is unreachable; the request may then have been added or not. On a connection
+   *   of our own it is not added later.
    */
   enqueue(request: SignatureInput, options?: EnqueueOptions): Promise<EnqueuedSignature>;
   /**
-   * The same for thousands at once, with an outcome for each, in the same order. Rejects for nothing in a request.
+   * The same for thousands of requests. An outcome for each, in the same order.
    *
-   * @throws InvalidRequestError (rejects) When the options are not in order; nothing was added.
+   * @throws InvalidRequestError (rejects) For invalid options; nothing was added.
    */
   enqueueBulk(
     requests: readonly SignatureInput[],
     options?: EnqueueOptions,
   ): Promise<readonly EnqueueOutcome[]>;
-  /** A handle for an id from earlier. @returns Undefined for one that is unknown, or was removed when its retention was over. */
+  /** @returns Undefined for an unknown id, also after its retention. */
   find(id: string): Promise<SignatureHandle | undefined>;
-  /** Root certificates (DER) of the service, to verify signatures with: as trustworthy as the Redis they lie in. */
+  /** Root certificates (DER) of the service: as trustworthy as the Redis they are in. */
   rootCertificates(): Promise<readonly Uint8Array[]>;
-  /** Ends every wait. Requests that were added stay. */
+  /** Ends all waits. Added requests stay. */
   close(): Promise<void>;
 }
 
-/** Libraries call it in the middle of their work, which a throw would break off. */
+/** A throwing callback would break off the work of a library. */
 const harmless =
   (onError: (error: Error) => void = () => undefined) =>
   (error: Error): void => {

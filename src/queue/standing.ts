@@ -1,13 +1,13 @@
 /**
- * Where a job stands, read in one round trip; two while a cancel waits.
+ * The state of a job, read in one round trip; two while a cancel waits.
  *
  * | state | job |
  * |---|---|
- * | scheduled | its time has not come |
- * | submitted | nobody has been asked, in this attempt |
- * | pending | the phone has it |
- * | signed, receipted, failed | the end; a replay begins anew |
- * | unknown | there is none, or it was removed when its retention was over |
+ * | scheduled | before its time |
+ * | submitted | no prompt in this attempt |
+ * | pending | prompted |
+ * | signed, receipted, failed | ended; a replay begins anew |
+ * | unknown | none, or its retention is over |
  */
 import { z } from 'zod';
 import { hasRecord, isRunAgain, parse } from '../engine/redis/instance-store.ts';
@@ -24,18 +24,18 @@ export type SignatureStatus =
   | 'failed'
   | 'unknown';
 
-/** A job's hash, as far as it matters here. Field names are BullMQ's. */
+/** The used part of a job's hash. */
 export interface JobState {
   readonly request: unknown;
   readonly ending: Ending | undefined;
   /** Milliseconds since the epoch; undefined while it is open. */
   readonly endedAt: number | undefined;
-  /** It will fail as soon as a worker takes it. */
+  /** It fails as soon as a worker takes it. */
   readonly withdrawn: boolean;
   readonly waitsForItsTime: boolean;
-  /** The attempt that runs or ran last, or that is to begin. */
+  /** The current, last or next attempt. */
   readonly attempt: number;
-  /** Somebody has been asked for it. */
+  /** The person has been prompted in it. */
   readonly isPending: boolean;
 }
 
@@ -53,10 +53,10 @@ const fields = [
   'atm',
 ] as const;
 
-/** It waits in the inbox (src/engine/redis/instance-store.ts). */
+/** An entry of the inbox (src/engine/redis/instance-store.ts). */
 const cancel = /^[^\t\n]*\t\["(out\/cancel\/(\d+)\/[^"\\]*)"/gm;
 
-/** A cancel waits that the chart will take. Another answer may have been first. */
+/** Whether the chart will take a waiting cancel: another answer may have come first. */
 const isCancelled = async (
   redis: RedisClient,
   key: string,
@@ -67,14 +67,14 @@ const isCancelled = async (
     Number(of) === attempt ? [`key:${name}`] : [],
   );
   if (names.length === 0) return false;
-  return (await redis.hmget(key, ...names.slice(0, mostCancels))).includes('accepted');
+  return (await redis.hmget(key, ...names.slice(0, maxCancels))).includes('accepted');
 };
-/** There is one of the application and one of an operator for each attempt. Other programs write there, too. */
-const mostCancels = 10;
+/** One of the application, one of an operator per attempt. Other programs write there too. */
+const maxCancels = 10;
 
 const told = z.object({ attempt: z.number().int().min(1), state: z.string() });
 
-/** @returns Undefined for a job that there is not. */
+/** @returns Undefined for an unknown job. */
 export const readJobState = async (redis: RedisClient, key: string): Promise<JobState | undefined> => {
   const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace, atm] =
     await redis.hmget(key, ...fields);
@@ -86,7 +86,7 @@ export const readJobState = async (redis: RedisClient, key: string): Promise<Job
     attempt: 1,
     state: 'submitted',
   };
-  // A replay that no worker has taken yet has not begun.
+  // A replay before its first turn has not begun.
   const isReplayed =
     endedAt === undefined &&
     isRunAgain({ hasFailed: trace != null, hasRecord: hasRecord(stored), ends: Number(atm ?? 0) });

@@ -1,8 +1,9 @@
 /**
- * What the parts of the product tell their logs, counted: transactions, callbacks, logins, upstreams, devices, and errors that nobody
- * expects. How many callbacks are dead or wait is not counted but looked up (queue-metrics.ts).
+ * Metrics of what the parts of the product log: transactions, callbacks, logins, upstreams,
+ * devices, and unexpected errors. How many callbacks are dead or wait is read from the queue
+ * (queue-metrics.ts).
  */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { CallbackLog } from '../../workers/callback.worker.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from '../../workers/log.ts';
@@ -10,11 +11,11 @@ import type { OauthEntry, OauthEvent, OauthLog } from '../oauth/log.ts';
 import type { PromptResult, ReceiptResult, SigningDevice } from '../sscd/device.ts';
 import type { Devices } from '../sscd/devices.ts';
 import { createLabel, type LabelOf } from './labels.ts';
-import { prefix } from './registry.ts';
+import { counter, gauge, histogram } from './registry.ts';
 
 type Tell = (...told: readonly unknown[]) => void;
 
-/** @returns The same log; of each of its methods that an observer has, the observer hears first. */
+/** @returns The log, with an observer that is called before each of its methods. */
 export const observed = <Log extends object>(inner: Log, observer: Partial<Log>): Log => {
   const methods: Record<string, Tell> = {};
   for (const [name, observe] of Object.entries(observer) as [string, Tell][]) {
@@ -27,7 +28,7 @@ export const observed = <Log extends object>(inner: Log, observer: Partial<Log>)
   return { ...inner, ...methods };
 };
 
-/** By what the error says of itself: Redis silent, Redis away, an end that nobody of us wrote, or anything else. */
+/** By the message of the error. */
 const kindOf = (error: Error): string => {
   if (error.message === 'Command timed out') return 'redis-timeout';
   if (error.message.startsWith('A stored end was not believed')) return 'not-believed';
@@ -39,59 +40,42 @@ const kindOf = (error: Error): string => {
 
 export type Source = 'http' | 'worker' | 'oidc' | 'product';
 
-/** @returns Counts an error before the log makes it quiet: the same one is only written every few seconds. */
+/** @returns Counts every error; the log writes the same one only every few seconds. */
 export const createTroubleCounter = (registry: Registry): ((source: Source, error: Error) => void) => {
-  const troubles = new Counter({
-    name: `${prefix}troubles_total`,
-    help: 'Errors that nobody expects, by where they surfaced and by kind (redis-timeout, redis-away, not-believed, other).',
-    labelNames: ['source', 'kind'] as const,
-    registers: [registry],
-  });
+  const troubles = counter(registry, 'troubles_total', ['source', 'kind']);
   return (source, error) => troubles.inc({ source, kind: kindOf(error) });
 };
 
-/** Robots take milliseconds, people seconds, and no request lives longer than its TimeOut. */
+/** Robots take milliseconds, people seconds; a TimeOut is 300 seconds at most. */
 const signingBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300];
 
-/** @returns Seconds from the beginning of the attempt to its signature. What was replayed late was not slow. */
+/** @returns Seconds from the beginning of the attempt to its signature. */
 const secondsToSign = ({ history }: SignatureRecord): number | undefined => {
   const signed = history.findLast(({ state }) => state === 'signed');
   const submitted = history.findLast(({ state }) => state === 'submitted');
   if (signed === undefined || submitted === undefined) return undefined;
   const seconds = Math.max(signed.at - submitted.at, 0) / 1000;
-  // Other programs write jobs, too, and the library throws at what is no number: counting must not fail a turn.
+  // Other programs write jobs too, and the library throws for anything but a number.
   return Number.isFinite(seconds) ? seconds : undefined;
 };
 
 /**
  * Transactions, by the states that they reach.
  *
- * submitted  Taken by a worker for the first time, whoever added it. What nobody has taken yet lies in the queue, and is
- *            looked up there (queue-metrics.ts).
- * pending    An activity has put it to a person.
- * signed     The end of an attempt, as the queue has it; a replayed transaction has several.
+ * submitted  Taken by a worker for the first time. What waits for a worker is in queue-metrics.ts.
+ * pending    An activity has prompted the person.
+ * signed     The end of an attempt, as the queue reports it; a replayed transaction has several.
  * failed     Likewise.
  * receipted  An activity has shown the receipt.
  *
- * The queue tells of each end once, whoever brought it about; an activity that is cut off and run again may count twice.
+ * The queue reports each end once. An activity that is cut off and run again may count twice.
  */
 export const createTransactionMetrics = (
   registry: Registry,
   apLabel: LabelOf,
 ): { readonly observer: Partial<StepLog>; readonly transactionLog: TransactionLog } => {
-  const transactions = new Counter({
-    name: `${prefix}transactions_total`,
-    help: 'Transactions that reached a state (submitted, pending, signed, failed, receipted), by AP and, when failed, by fault. Each attempt counts, but for submitted.',
-    labelNames: ['state', 'ap', 'fault'] as const,
-    registers: [registry],
-  });
-  const timeToSign = new Histogram({
-    name: `${prefix}time_to_sign_seconds`,
-    help: 'From the beginning of an attempt to its signature, by the profile that was answered.',
-    labelNames: ['profile'] as const,
-    buckets: signingBuckets,
-    registers: [registry],
-  });
+  const transactions = counter(registry, 'transactions_total', ['state', 'ap', 'fault']);
+  const timeToSign = histogram(registry, 'time_to_sign_seconds', ['profile'], signingBuckets);
   const count = (state: string, apId: string | undefined): void =>
     transactions.inc({ state, ap: apLabel(apId) });
   return {
@@ -112,13 +96,8 @@ export const createTransactionMetrics = (
 };
 
 export const createCallbackCounter = (registry: Registry): CallbackLog => {
-  const tries = new Counter({
-    name: `${prefix}callbacks_total`,
-    help: 'Tries to deliver a callback: delivered, undelivered (it is tried again), dead (it was the last one).',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
-  });
-  // A first one that dies would otherwise be no increase.
+  const tries = counter(registry, 'callbacks_total', ['outcome']);
+  // So that the first dead callback is an increase.
   for (const outcome of ['delivered', 'undelivered', 'dead']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
@@ -129,19 +108,14 @@ export const createCallbackCounter = (registry: Registry): CallbackLog => {
 
 /** Circuit breakers of upstreams. */
 export const createUpstreamGauge = (registry: Registry): UpstreamLog => {
-  const down = new Gauge({
-    name: `${prefix}upstream_down`,
-    help: '1 while the circuit breaker of an upstream keeps jobs from it, 0 since it is back; absent before.',
-    labelNames: ['upstream'] as const,
-    registers: [registry],
-  });
+  const down = gauge(registry, 'upstream_down', ['upstream']);
   return {
     down: (upstream) => down.set({ upstream }, 1),
     back: (upstream) => down.set({ upstream }, 0),
   };
 };
 
-/** A grant type that a caller made up is `other`. */
+/** An unknown grant type is `other`. */
 const grantLabel = createLabel([
   'authorization_code',
   'refresh_token',
@@ -149,37 +123,17 @@ const grantLabel = createLabel([
   'urn:openid:params:grant-type:ciba',
 ]);
 
-/** The OpenID provider, as its audit events tell of it. */
+/** The OpenID provider, from its audit events. */
 export const createOidcCounter = (registry: Registry): Pick<OauthLog, 'audit'> => {
-  const pushes = new Counter({
-    name: `${prefix}oidc_requests_total`,
-    help: 'Login requests by result: pushed (kept for the browser), or refused at any of the doors.',
-    labelNames: ['result'] as const,
-    registers: [registry],
-  });
-  const logins = new Counter({
-    name: `${prefix}oidc_logins_total`,
-    help: 'Logins by what became of them: begun, signed, failed (with the fault, if a fault ended them), cancelled, limited.',
-    labelNames: ['result', 'fault'] as const,
-    registers: [registry],
-  });
-  const tokens = new Counter({
-    name: `${prefix}oidc_tokens_total`,
-    help: 'Answers with tokens, by grant type.',
-    labelNames: ['grant_type'] as const,
-    registers: [registry],
-  });
-  const refusals = new Counter({
-    name: `${prefix}oidc_refusals_total`,
-    help: 'Refused clients and token requests.',
-    labelNames: ['what'] as const,
-    registers: [registry],
-  });
+  const pushes = counter(registry, 'oidc_requests_total', ['result']);
+  const logins = counter(registry, 'oidc_logins_total', ['result', 'fault']);
+  const tokens = counter(registry, 'oidc_tokens_total', ['grant_type']);
+  const refusals = counter(registry, 'oidc_refusals_total', ['what']);
   const ended = ({ error, code, fault }: OauthEntry): void => {
     if (fault !== undefined) logins.inc({ result: 'failed', fault });
     else logins.inc({ result: error === undefined && code === undefined ? 'signed' : 'failed' });
   };
-  /** What else is audited is of no use as a number. */
+  /** Other events are not counted. */
   const counters: Partial<Record<OauthEvent, (entry: OauthEntry) => void>> = {
     'request pushed': () => pushes.inc({ result: 'pushed' }),
     'request refused': () => pushes.inc({ result: 'refused' }),
@@ -202,7 +156,7 @@ export const outcomeOf = (result: PromptResult | ReceiptResult): string => {
   return 'answer' in result ? result.answer.kind : result.receipt;
 };
 
-/** A call of a device, put around it. */
+/** Wraps a call of a device. */
 export type AroundCall = <Result extends PromptResult | ReceiptResult>(
   kind: string,
   purpose: 'signature' | 'receipt',
@@ -210,7 +164,7 @@ export type AroundCall = <Result extends PromptResult | ReceiptResult>(
   call: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** @returns Devices whose calls are made by way of `around`. */
+/** @returns Devices whose calls go through `around`. */
 export const aroundDevices = (inner: Devices, around: AroundCall): Devices => {
   const wrapped = (device: SigningDevice): SigningDevice => {
     const { kind, screen, upstream } = device;
@@ -225,18 +179,14 @@ export const aroundDevices = (inner: Devices, around: AroundCall): Devices => {
   return { deviceFor: (target) => wrapped(inner.deviceFor(target)) };
 };
 
-/**
- * How long each kind of device takes to say something, and what it says. A person's own time is not in it; a device that shows a
- * prompt answers `awaiting` at once.
- */
+/** How long devices take to answer, by kind; `awaiting` comes when the prompt is shown. */
 export const createDeviceTimer = (registry: Registry, now: () => number): AroundCall => {
-  const seconds = new Histogram({
-    name: `${prefix}device_duration_seconds`,
-    help: 'Calls of devices, by kind of device, purpose (signature, receipt) and outcome.',
-    labelNames: ['kind', 'purpose', 'outcome'] as const,
-    buckets: deviceBuckets,
-    registers: [registry],
-  });
+  const seconds = histogram(
+    registry,
+    'device_duration_seconds',
+    ['kind', 'purpose', 'outcome'],
+    deviceBuckets,
+  );
   return async (kind, purpose, _transactionId, call) => {
     const since = now();
     let outcome = 'error';

@@ -1,9 +1,7 @@
 /**
- * What may become the value of a label.
- *
- * Each value of a label is a series of its own, here and in the memory of whoever scrapes. A value that a stranger can
- * choose is therefore a way to exhaust both, so everything that comes from outside is looked up in a list that was made
- * beforehand, and what is not in it is `other`.
+ * Values of labels. Each value is a time series, here and in the memory of the scraper, so
+ * strangers must not be able to invent values: what comes from outside is looked up in a fixed
+ * list, and anything else is `other`.
  */
 export type LabelOf = (value: string | undefined) => string;
 
@@ -12,7 +10,7 @@ const maxNamed = 200;
 
 const other = 'other';
 
-/** @param known In the order in which they are named, should there be too many of them. */
+/** @param known The most important first, if there are too many. */
 export const createLabel = (known: readonly string[]): LabelOf => {
   const named = new Set(known.slice(0, maxNamed));
   return (value) => (value !== undefined && named.has(value) ? value : other);
@@ -49,7 +47,7 @@ const oidcEndpoints = createLabel([
 const areas = createLabel(['demo', 'admin', 'docs', 'pki']);
 const exactly = createLabel(exact);
 
-/** The pattern that a path falls under; one of few, whatever is asked for. */
+/** The route pattern of a path: one of a fixed set. */
 export const routeOf = (path: string): string => {
   const route = exactly(path);
   if (route !== other) return route;

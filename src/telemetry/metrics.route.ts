@@ -1,11 +1,11 @@
 /**
- * `GET /metrics` in the text format of Prometheus. Scrapes that come together share one look.
+ * `GET /metrics` in the text format of Prometheus. Parallel scrapes share one look.
  *
- * Metrics hold no secrets and no numbers, but they do name the application providers and tell how business goes. So they
- * are not for everybody who can reach the API. With a token, whoever shows it; that is the way for a scraper on another
- * machine. Without one, only this machine, which is what a sandbox and a scraper beside the process need; a request that a
- * proxy has passed on does not count as such, because to us everybody behind a proxy on this machine comes from here. Or
- * everybody, when the configuration says so: for a network that only the scraper can reach.
+ * Metrics hold no secrets and no phone numbers, but they name the application providers and show
+ * the volume of business. So access is limited: with a configured token, to anyone who shows it,
+ * also from other machines; without one, to this machine, but not to requests that a proxy has
+ * forwarded, since behind a local proxy everyone comes from this machine. Or the configuration
+ * opens them to everyone, for a network that only the scraper can reach.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -21,11 +21,11 @@ export interface AccessSettings {
 
 const loopback = createAddressList(['127.0.0.0/8', '::1']);
 
-/** Compares digests, so that neither content nor length shows in the time it takes. */
+/** Compares digests in constant time, so that neither content nor length leaks. */
 const isSame = (shown: string, token: string): boolean =>
   timingSafeEqual(hash('sha256', shown, 'buffer'), hash('sha256', token, 'buffer'));
 
-/** @returns Undefined when the caller may read them. */
+/** @returns Undefined when the caller has access. */
 const refusalOf = (
   { token, open }: AccessSettings,
   authorization: string | undefined,
@@ -42,7 +42,7 @@ const refusalOf = (
 const refusals = {
   token: {
     status: 401,
-    text: 'Metrics want the token of operations.metricsToken as Authorization: Bearer\n',
+    text: 'Metrics need the token of operations.metricsToken as Authorization: Bearer\n',
     headers: { 'www-authenticate': 'Bearer realm="metrics"' },
   },
   elsewhere: {

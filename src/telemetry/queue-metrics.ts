@@ -1,25 +1,25 @@
 /**
- * What lies in the queues, looked up when somebody scrapes: depth, and the age of the oldest.
+ * The depth of the queues and the age of the oldest jobs, read when the metrics are scraped.
  *
- * One small script for each queue, all issued in one turn and so in one packet; whoever scrapes within the next second is
- * told the same. When Redis does not answer, the gauges are absent: an old number would say that all is well.
+ * One small script for each queue, all in one packet; the result is kept for a second. When Redis
+ * does not answer, the gauges are absent: an old number would look healthy.
  *
- * waiting  For a worker. The age counts from the submission, or from the time that it was scheduled for. Jobs that have run
- *          before (woken, replayed) do not say since when they wait, so theirs counts from when this process first saw them
- *          in front. The fair order (src/engine/redis/fair-order.ts) puts new ones before older ones of another application, so
- *          the oldest is looked for among those that are taken next: every application that waits has one there.
- * active   In a worker's hands; counts from when it took the job.
- * delayed  Asleep, mostly because a person thinks; the age is how long the first is overdue.
- * failed   Kept for replay (of callbacks: dead); counts from the end.
+ * waiting  For a worker. The age counts from the submission, or from the scheduled time. For jobs
+ *          that have run before (woken, replayed) it counts from when this process first saw them
+ *          in front. The fair order puts new jobs before older ones of another application, so the
+ *          oldest is looked for among the next ones: each waiting application has one there.
+ * active   With a worker; counts from when it took the job.
+ * delayed  Asleep, mostly while a person thinks; the age is how long the first is overdue.
+ * failed   Kept for replay (callbacks: dead); counts from the end.
  */
-import { Gauge, type Registry } from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import type { QueueAt, Shard } from '../transactions/shards.ts';
-import { prefix } from './registry.ts';
+import { gauge } from './registry.ts';
 
 const lifeMs = 1000;
-const patienceMs = 500;
+const timeoutMs = 500;
 
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
@@ -68,7 +68,7 @@ export interface QueueMetricsOptions {
 const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now: () => number) => {
   const keys = keyNames.map((name) => queue.toKey(name));
   let front: { readonly id: string; readonly since: number } | undefined;
-  /** @param dueAt When it was added, or was to be taken at the earliest. It may be in the future: some tools promote jobs. */
+  /** @param dueAt When it was added or scheduled. May be in the future: some tools promote jobs. */
   const waitingSince = (id: string | null, dueAt: number, started: string | null): number => {
     const time = now();
     if (id === null) {
@@ -106,18 +106,12 @@ const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now
   };
 };
 
-/** @returns Takes what tells, for each shard, for how many seconds nothing has been taken although something waits. */
+/** @returns Takes a function that gives the seconds of standstill by shard. */
 export const createStandstillMetric = (registry: Registry): ((seconds: () => readonly number[]) => void) => {
   let secondsOf: () => readonly number[] = () => [];
-  const gauge = new Gauge({
-    name: `${prefix}queue_standstill_seconds`,
-    help: 'For how long no worker has taken a signature job although some wait, by shard; 0 while all goes well.',
-    labelNames: ['shard'] as const,
-    registers: [registry],
-    collect: () => {
-      gauge.reset();
-      for (const [shard, seconds] of secondsOf().entries()) gauge.set({ shard }, seconds);
-    },
+  const standstill = gauge(registry, 'queue_standstill_seconds', ['shard'], () => {
+    standstill.reset();
+    for (const [shard, seconds] of secondsOf().entries()) standstill.set({ shard }, seconds);
   });
   return (seconds) => {
     secondsOf = seconds;
@@ -128,28 +122,20 @@ export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsO
   const labelNames = ['queue', 'shard', 'state'] as const;
   let lookAtAll: () => Promise<readonly Look[]> = async () => [];
   type QueueGauge = Gauge<(typeof labelNames)[number]>;
-  const collected = async (gauge: QueueGauge, of: (look: Look, state: State) => number): Promise<void> => {
+  const collected = async (into: QueueGauge, of: (look: Look, state: State) => number): Promise<void> => {
     const looks = await lookAtAll();
-    gauge.reset();
+    into.reset();
     for (const look of looks) {
       const { queue, shard } = look;
-      for (const state of states) gauge.set({ queue, shard, state }, of(look, state));
+      for (const state of states) into.set({ queue, shard, state }, of(look, state));
     }
   };
-  const jobs: QueueGauge = new Gauge({
-    name: `${prefix}queue_jobs`,
-    help: 'Jobs in each queue, by state. Every process tells of the same queues.',
-    labelNames,
-    registers: [registry],
-    collect: () => collected(jobs, (look, state) => look.jobs[state]),
-  });
-  const age: QueueGauge = new Gauge({
-    name: `${prefix}queue_oldest_age_seconds`,
-    help: 'Age of the oldest job by state: waiting since submission (or the time it was scheduled for), active since taken, delayed beyond its time, failed since its end.',
-    labelNames,
-    registers: [registry],
-    collect: () => collected(age, (look, state) => look.ageMs[state] / 1000),
-  });
+  const jobs: QueueGauge = gauge(registry, 'queue_jobs', labelNames, () =>
+    collected(jobs, (look, state) => look.jobs[state]),
+  );
+  const age: QueueGauge = gauge(registry, 'queue_oldest_age_seconds', labelNames, () =>
+    collected(age, (look, state) => look.ageMs[state] / 1000),
+  );
 
   return ({ redis, shards, now }) => {
     const looks = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
@@ -158,9 +144,9 @@ export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsO
     let last: { readonly at: number; readonly looking: Promise<readonly Look[]> } | undefined;
     const look = async (): Promise<readonly Look[]> => {
       const looking = Promise.all(looks.map((lookAt) => lookAt()));
-      // Whoever does not wait for it any more does not want to hear of its failure either.
+      // After the timeout its failure is of no interest either.
       looking.catch(() => undefined);
-      if (!(await settlesWithin(looking, patienceMs))) return [];
+      if (!(await settlesWithin(looking, timeoutMs))) return [];
       return looking.catch(() => []);
     };
     lookAtAll = () => {

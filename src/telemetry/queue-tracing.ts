@@ -1,13 +1,13 @@
 /**
- * Lets BullMQ carry a trace from whoever adds a job to whoever runs it: the W3C trace context goes into the job's options
- * and comes out in another process, perhaps a minute later and again after a replay.
+ * Lets BullMQ carry a trace from the process that adds a job to the one that runs it: the W3C trace
+ * context is stored in the job's options.
  *
- * BullMQ would tell a tracer everything it does and knows: each look for a job, the whole result with its signature, the
- * text of errors. Traces leave the house, so this tracer takes the two things that a request passes, adding and running,
- * and of what it is told only the attributes below. Everything else is not recorded at all.
+ * BullMQ would report everything to a tracer: each look for a job, the whole result with its
+ * signature, texts of errors. Traces go to other systems, so this tracer records only adding and
+ * running, with the attributes below.
  *
- * It is written for the API package that the product itself uses. A tracing library with a copy of its own that is newer
- * finds the global tracer of an older copy incompatible, and then records nothing, without a word.
+ * It must use the same API package as the product. A tracing library that brings a newer copy of
+ * its own ignores the global tracer of the older copy and silently records nothing.
  */
 import {
   type Context,
@@ -27,7 +27,7 @@ type Attributes = Parameters<QueueSpan['setAttributes']>[0];
 const producer = 3;
 const consumer = 4;
 
-/** Of BullMQ's attributes, and what they are called here. */
+/** Recorded attributes of BullMQ, and their names here. */
 const told: Readonly<Record<string, string>> = {
   'bullmq.queue.name': 'messaging.destination.name',
   'bullmq.queue.operation': 'messaging.operation.name',
@@ -70,7 +70,7 @@ export const createQueueTracing = (tracer: Tracer): Telemetry<Context> => ({
     startSpan: (name, options, parent) => {
       const kind = options?.kind;
       if (kind === producer) return recorded(tracer, name, kind, parent ?? context.active());
-      // A job that came without a trace begins one, and is not part of what happened to run before it.
+      // A job without a trace begins one; it is not part of the job that ran before.
       if (kind === consumer) return recorded(tracer, name, kind, parent ?? ROOT_CONTEXT);
       return unrecorded;
     },
@@ -84,12 +84,12 @@ export const createQueueTracing = (tracer: Tracer): Telemetry<Context> => ({
       propagation.inject(ctx, carrier);
       return JSON.stringify(carrier);
     },
-    // What is active when a job is taken is a leftover of the job that ran before.
+    // The active context belongs to the job that ran before.
     fromMetadata: (_active: Context, metadata) => propagation.extract(ROOT_CONTEXT, carrierFrom(metadata)),
   },
 });
 
-/** Other programs write jobs too; what is no trace context leaves the job without one. */
+/** Other programs write jobs too: anything that is no trace context counts as none. */
 const carrierFrom = (metadata: unknown): Record<string, string> => {
   try {
     const carrier: unknown = JSON.parse(String(metadata));

@@ -1,38 +1,33 @@
 /**
- * Whether Redis does what signing needs of it: runs scripts that write, in the slot of each shard and beside the shards,
- * and answers what BullMQ asks when a worker starts.
+ * Whether Redis can do what signing needs: run scripts that write, in the slot of each shard and
+ * outside the shards, and answer what BullMQ asks when a worker starts.
  *
- * A PING proves none of this: a replica, a full Redis and a node of a cluster that has lost its neighbour answer it as
- * cheerfully as any. What is said about a failure is one of our own sentences, since Redis names users, addresses and keys.
+ * PING is not enough: a replica, a full Redis and a node of a broken cluster answer it too. Reasons
+ * are our own sentences, because messages of Redis name users, addresses and keys.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { shardPrefix } from '../transactions/contract.ts';
 
-export interface RedisTrouble {
-  /** The user lacks a right: nothing but an operator will change that. */
+export interface RedisError {
+  /** `right`: the user lacks a right, which only an operator can change. */
   readonly kind: 'right' | 'writes';
   /** A sentence without a full stop. */
   readonly says: string;
 }
 
-export interface RedisProbe {
-  /** @returns Undefined when nothing is wrong. Takes a second at most, and never rejects. */
-  look(): Promise<RedisTrouble | undefined>;
-}
-
 /** Longer than a command to Redis may take, shorter than a health check waits. */
-const patienceMs = 1000;
+const timeoutMs = 1000;
 
-/** Whoever asks more often is told again what was found. */
+/** A result is reused for so long. */
 const freshMs = 250;
 
 const markerLifeMs = 10_000;
 
 /**
- * The kinds of writes that adding and taking a job consist of, on a marker of our own.
+ * The kinds of writes that adding and taking a job need, on a marker key.
  *
- * @returns What was refused, and why; nothing when all is well.
+ * @returns The refused command and the error; empty when all work.
  */
 const writeScript = `
 local calls = {
@@ -55,19 +50,19 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/WRONGPASS|NOAUTH/, 'it does not accept user or password'],
 ];
 
-const lacks = (right: string): RedisTrouble => ({
+const lacks = (right: string): RedisError => ({
   kind: 'right',
   says: `The Redis user lacks a right that the service needs: ${right}`,
 });
 
-/** @param command The one that was refused, where Redis does not say. */
+/** @param command The refused one, in case Redis does not name it. */
 const rightIn = (message: string, command: string): string | undefined => {
   if (/to access|can't access/i.test(message)) return 'on its keys';
   if (!/NOPERM|can't run this command|ACL failure/i.test(message)) return undefined;
   return `+${/run the '([a-z]+)/.exec(message)?.[1] ?? command}`;
 };
 
-/** What one of the places says: undefined when it takes writes. */
+/** The result at one place: undefined when it takes writes. */
 type Finding = { readonly right: string } | { readonly cause: string } | undefined;
 
 const silence: Finding = { cause: 'it does not answer' };
@@ -82,8 +77,8 @@ const findingOf = (message: string, command: string): Finding => {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * A question that is not asked again before it is answered: a connection that waits for Redis keeps its questions. While
- * an answer is late, what the last one said against the place counts.
+ * A question that is not asked again before it is answered, because a waiting connection keeps its
+ * commands. While an answer is late, the last error counts.
  */
 const createQuestion = (ask: () => Promise<Finding>, late: Finding): (() => Promise<Finding>) => {
   let open: Promise<void> | undefined;
@@ -93,7 +88,7 @@ const createQuestion = (ask: () => Promise<Finding>, late: Finding): (() => Prom
       found = finding;
       open = undefined;
     });
-    const inTime = await settlesWithin(open, patienceMs);
+    const inTime = await settlesWithin(open, timeoutMs);
     return inTime ? found : (found ?? late);
   };
 };
@@ -108,7 +103,7 @@ const writesAt = (redis: RedisClient, key: string) =>
     }
   }, silence);
 
-/** BullMQ's workers ask for the version, once, when they start. Whether Redis is there at all is found elsewhere. */
+/** BullMQ's workers ask for the version when they start. */
 const tellsVersion = (redis: RedisClient) =>
   createQuestion(async () => {
     try {
@@ -129,7 +124,7 @@ const namesOf = (failed: readonly number[]): string => {
   return `shard${failed.length === 1 ? '' : 's'} ${named}${more}`;
 };
 
-const troubleIn = (findings: readonly Finding[], everywhere: number): RedisTrouble | undefined => {
+const findError = (findings: readonly Finding[], shards: number): RedisError | undefined => {
   const right = findings.find((finding) => finding !== undefined && 'right' in finding);
   if (right !== undefined && 'right' in right) return lacks(right.right);
   const failed = findings.flatMap((finding, place) =>
@@ -138,8 +133,8 @@ const troubleIn = (findings: readonly Finding[], everywhere: number): RedisTroub
   const [first] = failed;
   if (first === undefined) return undefined;
   const { cause } = first;
-  const inShards = failed.map(({ place }) => place).filter((place) => place < everywhere);
-  const where = inShards.length === 0 || inShards.length === everywhere ? '' : ` for ${namesOf(inShards)}`;
+  const inShards = failed.map(({ place }) => place).filter((place) => place < shards);
+  const where = inShards.length === 0 || inShards.length === shards ? '' : ` for ${namesOf(inShards)}`;
   return { kind: 'writes', says: `Redis takes no writes${where}: ${cause}` };
 };
 
@@ -147,28 +142,29 @@ export const createRedisProbe = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: number;
-}): RedisProbe => {
+}) => {
   const { redis, prefix, shards } = options;
   const questions = [
     ...Array.from({ length: shards }, (_, shard) =>
       writesAt(redis, `${shardPrefix(prefix, shard)}:readiness`),
     ),
-    // What belongs to no shard: keys and certificates, limits, sessions.
+    // Outside the shards: keys and certificates, limits, sessions.
     writesAt(redis, `${prefix}:readiness`),
     tellsVersion(redis),
   ];
-  let last: { readonly at: number; readonly trouble: Promise<RedisTrouble | undefined> } | undefined;
+  let last: { readonly at: number; readonly error: Promise<RedisError | undefined> } | undefined;
 
   return {
-    look: () => {
+    /** @returns Undefined when all is well. Takes a second at most, and never rejects. */
+    look: (): Promise<RedisError | undefined> => {
       const at = performance.now();
       if (last === undefined || at - last.at >= freshMs) {
-        const trouble = Promise.all(questions.map((ask) => ask())).then((findings) =>
-          troubleIn(findings, shards),
-        );
-        last = { at, trouble };
+        const error = Promise.all(questions.map((ask) => ask())).then((found) => findError(found, shards));
+        last = { at, error };
       }
-      return last.trouble;
+      return last.error;
     },
   };
 };
+
+export type RedisProbe = ReturnType<typeof createRedisProbe>;

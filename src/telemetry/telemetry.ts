@@ -1,9 +1,7 @@
 /**
- * Metrics and traces of one process, as wrappers for the ports that exist: whoever builds a part of the product puts one
- * around what he passes on, and the parts themselves know nothing of it.
- *
- * In the hot path that is a function call and an increment for each thing told. What has to be asked for (queues,
- * connections) is asked for when somebody scrapes.
+ * Metrics and traces of one process, as wrappers for ports that exist anyway: each part of the
+ * product gets a wrapped port and knows nothing of it. In the hot path that costs a function call
+ * and an increment. Queues and connections are read only when the metrics are scraped.
  */
 import type { CallbackLog } from '../../workers/callback.worker.ts';
 import type { StepLog, UpstreamLog } from '../../workers/log.ts';
@@ -29,13 +27,13 @@ import { createClockMetrics, createRedisMetrics } from './redis-metrics.ts';
 import { createRegistry } from './registry.ts';
 import { createTracing, noTracing } from './tracing.ts';
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   readonly version: string;
   /** AP_IDs that get series of their own, most important first. */
   readonly apIds: readonly string[];
   readonly access: AccessSettings;
   readonly tracing: { readonly enabled: boolean; readonly serviceName: string };
-  /** Also CPU, memory and event-loop lag: once for a process. */
+  /** CPU, memory and event-loop lag: enable once for a process. */
   readonly processMetrics: boolean;
   readonly now: () => number;
 }
@@ -67,7 +65,7 @@ export const createTelemetry = (options: TelemetryOptions) => {
     devices: (inner: Devices): Devices => aroundDevices(tracing.devices(inner), timeDevice),
     /** Around the whole application. */
     fetch: (inner: Fetch): Fetch => http.fetch(tracing.fetch(inner)),
-    /** Around whatever takes errors that belong to nobody. */
+    /** For errors that belong to no request or job. */
     trouble:
       (source: Source, inner: (error: Error) => void) =>
       (error: Error): void => {

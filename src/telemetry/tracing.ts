@@ -1,16 +1,16 @@
 /**
- * Traces, from the HTTP request through the queue to the device. Off unless the configuration turns them on.
+ * Traces, from the HTTP request through the queue to the device. Off by default.
  *
- * The product knows OpenTelemetry's API and nothing that exports: the operator brings an SDK of his choice by
- * `node --import`, which registers itself globally. Without one the API does nothing.
+ * The product uses only OpenTelemetry's API. The operator brings an SDK with `node --import`, which
+ * registers itself globally. Without one the API does nothing.
  *
  *   POST /rest/service/sign      server; parent from the caller's `traceparent`, if any
  *   └ add signatures.sign        producer
  *     └ process signatures       consumer; once for each run of the job
  *       └ device prompt          client
  *
- * Spans carry ids, AP, profile and fault. Numbers, texts and signatures are in none of them: who reads traces is not who
- * may read those.
+ * Spans carry ids, AP, profile and fault, but no numbers, texts and signatures: readers of traces
+ * may not see those.
  */
 import {
   type Context,
@@ -51,7 +51,7 @@ export const noTracing: Tracing = {
   queue: undefined,
 };
 
-/** Asked all the time, and of no interest. */
+/** Too frequent to be of interest. */
 const untraced = new Set(['/livez', '/readyz', '/metrics']);
 
 const tell = (attributes: Readonly<Record<string, string | number | undefined>>): void => {
@@ -62,7 +62,7 @@ const tell = (attributes: Readonly<Record<string, string | number | undefined>>)
   }
 };
 
-/** Ends the span with whatever the work comes to. */
+/** Ends the span with the work. */
 const during = async <T>(
   span: Span,
   ctx: Context,
@@ -131,7 +131,7 @@ const stepObserver: Partial<StepLog> = {
   receipted: (_id, _receipt, about) => tellOf(undefined, about),
 };
 
-/** @param name By which the spans say who made them: the tracer's. The resource's `service.name` is the SDK's. */
+/** @param name Of the tracer; `service.name` is set by the SDK. */
 export const createTracing = (name: string, version: string): Tracing => {
   const tracer = trace.getTracer(name, version);
   return {

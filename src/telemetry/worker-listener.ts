@@ -1,11 +1,8 @@
-/**
- * The one address at which a worker process listens, when it is told to: metrics and health, and nothing else.
- */
+/** The optional listener of a worker process: metrics and health, nothing else. */
 import { Hono } from 'hono';
 import { createHealthRoutes, type HealthCheck } from '../http/health.route.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 
-/** Nobody who asks here has much to say. */
 const timeoutMs = 5000;
 const maxConnections = 64;
 

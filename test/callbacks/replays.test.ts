@@ -219,7 +219,7 @@ describe('many callbacks', () => {
       callbacks: createCallbacks({ redis: client, shards: stage.shards }),
       audit,
       now: Date.now,
-      most: 1,
+      max: 1,
     });
     expect(await few.replayAll({ apId: shop }, { perSecond: 20, operator: olga })).toEqual({
       found: 1,

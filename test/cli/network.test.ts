@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Fetch, patientFetch } from '../../src/client/patient-fetch.ts';
+import { type Fetch, fetchWithoutTimeout } from '../../src/client/fetch.ts';
 import { pollPauseMs, pollUntilEnded } from '../../src/client/polling.ts';
 import type { Reply, Standing } from '../../src/client/reply.ts';
 import { run } from './terminal.ts';
@@ -37,11 +37,11 @@ describe('a service that cannot be talked to', () => {
     const url = await nobody();
     const { exitCode, stderr } = await run([...profile, url]);
     expect(exitCode).toBe(5);
-    expect(stderr).toBe(`paraph: No signature service at ${url}: nobody listens there.\n`);
+    expect(stderr).toBe(`paraph: No signature service at ${url}: no service listens there.\n`);
     const { json } = await run(['sign', '+41700092501', 'Hi', '--url', url, '--json']);
     expect(json()).toEqual({
       outcome: 'unreachable',
-      problem: `No signature service at ${url}: nobody listens there.`,
+      problem: `No signature service at ${url}: no service listens there.`,
     });
   });
 
@@ -99,7 +99,7 @@ describe('what a service sends', () => {
   });
 });
 
-describe('patientFetch', () => {
+describe('fetchWithoutTimeout', () => {
   const get = { method: 'GET', headers: {}, redirect: 'manual' } as const;
 
   it('rejects an answer that never ends', async () => {
@@ -110,7 +110,7 @@ describe('patientFetch', () => {
       };
       more();
     });
-    await expect(patientFetch(url, { ...get, signal: new AbortController().signal })).rejects.toThrow(
+    await expect(fetchWithoutTimeout(url, { ...get, signal: new AbortController().signal })).rejects.toThrow(
       'the answer is too long',
     );
   });
@@ -121,13 +121,13 @@ describe('patientFetch', () => {
       response.write('begun');
       controller.abort();
     });
-    await expect(patientFetch(url, { ...get, signal: controller.signal })).rejects.toThrow();
-    await expect(patientFetch(url, { ...get, signal: AbortSignal.abort() })).rejects.toThrow();
+    await expect(fetchWithoutTimeout(url, { ...get, signal: controller.signal })).rejects.toThrow();
+    await expect(fetchWithoutTimeout(url, { ...get, signal: AbortSignal.abort() })).rejects.toThrow();
   });
 
   it('is of the same kind as the built-in fetch', async () => {
     const url = await serve((request, response) => response.end(`${request.method} ${request.url}`));
-    const fetches: readonly Fetch[] = [patientFetch, fetch];
+    const fetches: readonly Fetch[] = [fetchWithoutTimeout, fetch];
     for (const each of fetches) {
       const response = await each(`${url}/a`, { ...get, signal: new AbortController().signal });
       expect(response.status).toBe(200);
@@ -138,7 +138,7 @@ describe('patientFetch', () => {
 
 describe('polling', () => {
   const outstanding: Reply<Standing> = { kind: 'answered', value: { state: 'outstanding' } };
-  const away: Reply<Standing> = { kind: 'unreachable', cause: 'nobody listens there' };
+  const away: Reply<Standing> = { kind: 'unreachable', cause: 'no service listens there' };
   const fault: Reply<Standing> = { kind: 'fault', fault: { code: 401, reason: 'USER_CANCEL', detail: '' } };
 
   const poll = async (replies: readonly Reply<Standing>[], forMs: number) => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mostTokens } from '../../src/operators/tokens.ts';
+import { maxTokens } from '../../src/operators/tokens.ts';
 import { readKeyUse } from '../../src/product/key-use.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { testRedis } from '../support/redis.ts';
@@ -250,7 +250,7 @@ describe('paraph users', () => {
   });
 
   it('makes at most so many tokens for one', async () => {
-    for (let made = 0; made < mostTokens; made += 1) await paraph(['users', 'token', 'olga']);
+    for (let made = 0; made < maxTokens; made += 1) await paraph(['users', 'token', 'olga']);
     await refusedAs(['users', 'token', 'olga'], 'too-many-tokens');
   });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Fetch, patientFetch } from '../../src/client/patient-fetch.ts';
+import { type Fetch, fetchWithoutTimeout } from '../../src/client/fetch.ts';
 import { createRootCertificate } from '../../src/pki/certificate.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
@@ -194,7 +194,10 @@ describe('paraph sign, when there is no good signature', () => {
 
   it('ends with 4 when something else was signed than the text that was given', async () => {
     const dishonest: Fetch = (url, init) =>
-      patientFetch(url, { ...init, ...(init.body && { body: init.body.replace('Pay 1?', 'Pay 9?') }) });
+      fetchWithoutTimeout(url, {
+        ...init,
+        ...(init.body && { body: init.body.replace('Pay 1?', 'Pay 9?') }),
+      });
     const { exitCode, json } = await paraph(['sign', robot, 'Pay 1?', '--json'], { fetch: dishonest });
     expect(exitCode).toBe(4);
     expect(json()).toMatchObject({ outcome: 'unverified', reason: 'CONTENT_MISMATCH' });
@@ -220,7 +223,7 @@ describe('paraph sign, interrupted', () => {
     return {
       signal: controller.signal,
       fetch: (url, init) => {
-        const answer = patientFetch(url, init);
+        const answer = fetchWithoutTimeout(url, init);
         if (new URL(url).pathname === path) controller.abort();
         return answer;
       },

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/cli.ts';
 import { exitCodes, exitCodeTable } from '../../src/cli/exit-codes.ts';
-import { patientFetch } from '../../src/client/patient-fetch.ts';
+import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
 import { piped, run } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
@@ -94,7 +94,7 @@ const all = commandsOf(
       stdin: piped(''),
       env: {},
       signal: new AbortController().signal,
-      fetch: patientFetch,
+      fetch: fetchWithoutTimeout,
       now: () => 0,
     },
     () => undefined,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
 import { nextPath } from '../../src/console/session/login.route.ts';
-import { mostTokens } from '../../src/operators/tokens.ts';
+import { maxTokens } from '../../src/operators/tokens.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
 
@@ -101,7 +101,7 @@ describe('a token', () => {
 
   it('is one of few', async () => {
     let last = await stage.ask('admin', 'POST', mine, {});
-    for (let each = 0; each < mostTokens && last.status === 201; each += 1) {
+    for (let each = 0; each < maxTokens && last.status === 201; each += 1) {
       last = await stage.ask('admin', 'POST', mine, {});
     }
     expect(last).toMatchObject({ status: 409, body: { error: 'too-many' } });

@@ -1,6 +1,6 @@
 /** Calls the signature interface and says in the journal's terms what it was told. */
 import { Buffer } from 'node:buffer';
-import { patientFetch } from '../../src/client/patient-fetch.ts';
+import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
 import type { Told } from './journal.ts';
 
 const reactions: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ export const call = async (
   { withinMs, asynch = false }: { readonly withinMs: number; readonly asynch?: boolean },
 ): Promise<Told> => {
   try {
-    const response = await patientFetch(`${url}/rest/service/${operation}`, {
+    const response = await fetchWithoutTimeout(`${url}/rest/service/${operation}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),

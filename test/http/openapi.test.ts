@@ -2,18 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
+import type { OperationNode, SchemaNode } from '../../src/http/documentation/nodes.ts';
 import { describeOperations } from '../../src/http/documentation/operations.ts';
-import {
-  buildOpenApiDocument,
-  type OpenApiDocument,
-  type OperationNode,
-  type SchemaNode,
-} from '../../src/http/openapi.ts';
+import { buildOpenApiDocument, type OpenApiDocument } from '../../src/http/openapi.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
-import { toCanonicalJson } from '../../src/protocol/json.ts';
 import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { faultResponseSchema } from '../../src/protocol/schemas.ts';
+import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';

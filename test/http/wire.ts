@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http';
 import { expect, vi } from 'vitest';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { type FaultCode, faultTable, isFaultCode } from '../../src/protocol/fault.ts';
-import { toCanonicalJson } from '../../src/protocol/json.ts';
 import {
   faultResponseSchema,
   profileResponseSchema,
@@ -17,6 +16,7 @@ import {
   signatureResponseSchema,
   statusResponseSchema,
 } from '../../src/protocol/schemas.ts';
+import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import type { Json, TestProduct } from '../support/product.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
 

@@ -162,7 +162,7 @@ describe('a bulk that this release cannot read', () => {
       expect((await stage.replays.list()).filter(({ id }) => bulks.includes(id))).toHaveLength(3),
     );
     const messages = stage.errors.map(({ message }) => message);
-    expect(messages).toContain(`Replays rest for some seconds: ${bulks[1]}`);
+    expect(messages).toContain(`Replays pause for some seconds: ${bulks[1]}`);
     expect(stage.asked()).not.toContain(`${broken} 2`);
   });
 });

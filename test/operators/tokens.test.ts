@@ -1,7 +1,7 @@
 /** Bearer tokens: whom they act for, how many there are, and what ends them. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createSealed } from '../../src/operators/sealed.ts';
-import { drawToken, mostTokens } from '../../src/operators/tokens.ts';
+import { drawToken, maxTokens } from '../../src/operators/tokens.ts';
 import { contentsOf } from '../security/redis-contents.ts';
 import { testRedis } from '../support/redis.ts';
 import { admin, operator, type Stage, startStage, tokenOf, viewer } from './stage.ts';
@@ -78,7 +78,7 @@ describe('tokens', () => {
 
   it('are at most so many for a user, however many are asked for at once', async () => {
     await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', oidcSubject: 'sub-2' });
-    const results = await Promise.all(Array.from({ length: mostTokens + 8 }, () => ask()));
+    const results = await Promise.all(Array.from({ length: maxTokens + 8 }, () => ask()));
     const refused = results.filter((result) => 'refused' in result);
     expect(refused).toEqual(Array.from({ length: 8 }, () => ({ refused: 'too-many' })));
     const entries = (await stage.entries()).length;

@@ -87,8 +87,8 @@ describe('requests in hand', () => {
   it('no longer count when they only wait for a person, who has a limit of their own', () => {
     const admission = admissionOf({ maxInHand: 1, maxWaitingCallers: 2 });
     const first = placeOf(admission.enter('sign'));
-    first.waits();
-    placeOf(admission.enter('sign')).waits();
+    first.onAccepted();
+    placeOf(admission.enter('sign')).onAccepted();
     expect(admission.enter('sign')).toBeUndefined();
     placeOf(admission.enter('status')).leave();
     first.leave();
@@ -98,8 +98,8 @@ describe('requests in hand', () => {
   it('give their place back once, however often they say so', () => {
     const admission = admissionOf({ maxInHand: 2 });
     const [first] = enterAll(admission, 2).map(placeOf);
-    first?.waits();
-    first?.waits();
+    first?.onAccepted();
+    first?.onAccepted();
     first?.leave();
     first?.leave();
     placeOf(admission.enter('sign'));
@@ -138,7 +138,7 @@ describe('a caller who waits for a person', () => {
     const admission = admissionOf({ maxWaitingCallers: 1 });
     for (const giveUp of ['leave', 'stepAside'] as const) {
       const place = placeOf(admission.enter('sign'));
-      place.waits();
+      place.onAccepted();
       expect(admission.refuses('sign'), giveUp).toBe(true);
       place[giveUp]();
       expect(admission.refuses('sign'), giveUp).toBe(false);
@@ -177,7 +177,7 @@ describe('a turn', () => {
     working[0]?.leave();
     await vi.advanceTimersByTimeAsync(0);
     expect(served).toEqual(['first']);
-    working[1]?.waits();
+    working[1]?.onAccepted();
     await vi.advanceTimersByTimeAsync(0);
     expect(served).toEqual(['first', 'second']);
   });
@@ -238,9 +238,9 @@ describe('an application that floods the process', () => {
     expect(enterAll(admission, 10, other).filter((entered) => entered !== undefined)).toHaveLength(10);
 
     const waiting = admissionOf({ maxWaitingCallers: 8 });
-    for (const entered of enterAll(waiting, 6, some)) placeOf(entered).waits();
+    for (const entered of enterAll(waiting, 6, some)) placeOf(entered).onAccepted();
     expect(waiting.enter('sign', some)).toBeUndefined();
-    placeOf(waiting.enter('sign', other)).waits();
+    placeOf(waiting.enter('sign', other)).onAccepted();
   });
 
   it('is refused for what it has waiting itself, and others are not', async () => {

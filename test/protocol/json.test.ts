@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson, problemOfJson, toCanonicalJson } from '../../src/protocol/json.ts';
+import { findJsonError, parseJson } from '../../src/protocol/json.ts';
+import { toCanonicalJson } from './canonical-json.ts';
 
 // The same cases at each run.
 fc.configureGlobal({ seed: 20240702 });
@@ -109,12 +110,12 @@ describe('parseJson', () => {
   });
 });
 
-describe('problemOfJson', () => {
+describe('findJsonError', () => {
   it('finds in a parsed value what a body would be refused for', () => {
-    expect(problemOfJson({ a: ['\ud800'] })).toBe('has an unpaired surrogate');
-    expect(problemOfJson({ a: { constructor: 1 } })).toBe('has a forbidden member name');
-    expect(problemOfJson(JSON.parse(nested(33)))).toBe('is nested deeper than 32 levels');
-    expect(problemOfJson({ a: ['x', 1, null, true] })).toBeUndefined();
+    expect(findJsonError({ a: ['\ud800'] })).toBe('has an unpaired surrogate');
+    expect(findJsonError({ a: { constructor: 1 } })).toBe('has a forbidden member name');
+    expect(findJsonError(JSON.parse(nested(33)))).toBe('is nested deeper than 32 levels');
+    expect(findJsonError({ a: ['x', 1, null, true] })).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { parseJson, toCanonicalJson } from '../../src/protocol/json.ts';
+import { parseJson } from '../../src/protocol/json.ts';
 import {
   faultResponseSchema,
   profileResponseSchema,
@@ -10,6 +10,7 @@ import {
   signatureResponseSchema,
   statusResponseSchema,
 } from '../../src/protocol/schemas.ts';
+import { toCanonicalJson } from './canonical-json.ts';
 import { parseAs, protocol } from './samples.ts';
 
 const folder = new URL('../fixtures/wire/', import.meta.url);

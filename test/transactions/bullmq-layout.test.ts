@@ -66,7 +66,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'src/engine/turn.ts',
       'src/engine/redis/instance-store.ts',
       'src/history/row.ts',
-      'src/callbacks/ends.ts',
+      'src/callbacks/transaction-events.ts',
     ],
   ],
   [

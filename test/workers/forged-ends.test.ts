@@ -5,7 +5,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeviceAnswer } from '../../machines/outcome.ts';
-import { endsOf } from '../../src/callbacks/ends.ts';
+import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import { jobFields, rowOf } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
@@ -510,7 +510,7 @@ describe('a failure that a turn has stored and could not tell', () => {
     expect(await statusOf(id)).toBe('_208');
     expect(await handle?.cancel()).toBe('too-late');
     const fields = await redis.client().hmget(fieldsOf(id), ...jobFields);
-    const told = endsOf(id, fields, () => true, 0);
+    const told = readEvents(id, fields, () => true, 0);
     expect(told.map(({ data }) => data.end)).toEqual([
       { state: 'failed', code: 208, reason: 'EXPIRED_TRANSACTION' },
     ]);

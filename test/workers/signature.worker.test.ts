@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { SignatureContext } from '../../machines/signature.machine.ts';
-import { endsOf } from '../../src/callbacks/ends.ts';
+import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import type { InstanceRecord } from '../../src/engine/record.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { jobFields } from '../../src/history/row.ts';
@@ -316,7 +316,7 @@ describe('a replay', () => {
       1, 2, 3,
     ]);
     const fields = await redis.client().hmget(at.queue.toKey(id), ...jobFields);
-    expect(endsOf(id, fields, () => true, 0).map((told) => told.id)).toEqual([
+    expect(readEvents(id, fields, () => true, 0).map((told) => told.id)).toEqual([
       `${id}-1-failed`,
       `${id}-2-failed`,
       `${id}-3-failed`,

@@ -5,7 +5,7 @@
 import { callbacksPerSecond } from '../../operators/callback-replays.ts';
 import { banner, type Html, nothing } from './markup.ts';
 
-const { least, most } = callbacksPerSecond;
+const { min, max } = callbacksPerSecond;
 
 const notices = {
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],
@@ -21,7 +21,7 @@ const notices = {
   'too-many': ['bad', 'Not replayed', 'This person has been prompted often enough just now. Wait a minute.'],
   'callback-replayed': ['good', 'Replayed', 'The callback begins with its first try again.'],
   'callback-not-dead': ['bad', 'Not replayed', 'It has been delivered, or will be tried again by itself.'],
-  'callback-rate': ['bad', 'The rate cannot be read', `Give a number from ${least} to ${most}.`],
+  'callback-rate': ['bad', 'The rate cannot be read', `Give a number from ${min} to ${max}.`],
   'callback-reason': ['bad', 'The reason is too long', 'Say why in at most 500 characters.'],
   'too-late': ['bad', 'Not cancelled', 'It had ended, or the person has answered.'],
   busy: ['bad', 'Not cancelled', 'A worker was at it all the time. Try again.'],

@@ -161,12 +161,12 @@ const callbackQuestion = (model: CallbackPlanModel): Html => {
     lastsMs > 0
       ? `So the first tries are spread over ${duration(Math.max(1000, lastsMs))}.`
       : 'Fewer spare the receiver.';
-  const { least, most } = callbacksPerSecond;
+  const { min, max } = callbacksPerSecond;
   return html`<form class="ask narrow" method="post" action="/admin/callbacks/replay">${csrfField(session.csrf)}
 <input type="hidden" name="apId" value="${apId}"><input type="hidden" name="to" value="${to}">
 <h2>Replay ${counted(plan.found, 'callback')}</h2>
 <p>Each begins with its first try again. A receiver that has had one knows it by its <code>webhook-id</code>.</p>
-${orderFields(model, false, 'Callbacks in a second, at most', [least, most], hint)}
+${orderFields(model, false, 'Callbacks in a second, at most', [min, max], hint)}
 <div class="actions"><button type="submit">Replay them</button><a href="/admin/callbacks${queryOf({ apId })}">Back to the list</a></div>
 </form>`;
 };

@@ -1,6 +1,6 @@
 /** Bulk replays: the list of them, and how one goes. */
 import { html } from 'hono/html';
-import type { BulkReport, BulkStanding } from '../../operators/bulk-report.ts';
+import type { BulkProgress, BulkReport } from '../../operators/bulk-report.ts';
 import { includesRole } from '../../operators/operator.ts';
 import { type FaultCode, faultTable, isFaultCode } from '../../protocol/fault.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -25,14 +25,14 @@ import { type Notice, noticeBanner } from './notices.ts';
 export const faultName = (code: string | number): string =>
   isFaultCode(Number(code)) ? `${code} ${faultTable[Number(code) as FaultCode].reason}` : String(code);
 
-const failedIn = ({ failed }: Pick<BulkStanding, 'failed'>): number =>
+const failedIn = ({ failed }: Pick<BulkProgress, 'failed'>): number =>
   Object.values(failed).reduce((sum, number) => sum + number, 0);
 
-const isOver = ({ state }: Pick<BulkStanding, 'state'>): boolean => state === 'done' || state === 'stopped';
+const isOver = ({ state }: Pick<BulkProgress, 'state'>): boolean => state === 'done' || state === 'stopped';
 
 const pathTo = (id: string): string => `/admin/replays/${encodeURIComponent(id)}`;
 
-export const replaysPage = (session: ConsoleSession, bulks: readonly BulkStanding[]): string => {
+export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgress[]): string => {
   const { role } = session.operator;
   const rows = bulks.map(
     (bulk) =>

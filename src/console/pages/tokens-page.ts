@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import type { IssuedToken } from '../../operators/tokens.ts';
-import { mostTokens, type TokenView } from '../../operators/tokens.ts';
+import { maxTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import {
@@ -38,7 +38,7 @@ const problems: Readonly<Record<NonNullable<TokensModel['problem']>, string>> = 
   'by-token': 'A token makes no tokens.',
   label: `Say what it is for, in at most ${maxTokenLabel} characters.`,
   days: `It is good for 1 to ${maxTokenDays} days.`,
-  'too-many': `The user has ${mostTokens} tokens. End one first.`,
+  'too-many': `The user has ${maxTokens} tokens. End one first.`,
   'too-often': 'You have made many just now. Wait a minute.',
 };
 

@@ -1,7 +1,7 @@
 /** Who may use the console. For admins. */
 import { html } from 'hono/html';
 import { roles } from '../../operators/operator.ts';
-import type { User, UserObjection } from '../../operators/users.ts';
+import type { User, UserError } from '../../operators/users.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import {
@@ -26,7 +26,7 @@ export interface UsersModel {
   readonly session: ConsoleSession;
   readonly users: readonly ShownUser[];
   readonly notice?: Notice | undefined;
-  readonly problem?: UserObjection | 'exists' | 'bad-phone' | undefined;
+  readonly problem?: UserError | 'exists' | 'bad-phone' | undefined;
   /** Users can be given a phone to log in with. */
   readonly phones: boolean;
   /** Of a user who was just added, or got a new password. Shown here and never again. */

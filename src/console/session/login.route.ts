@@ -10,7 +10,6 @@
  */
 import { type Context, Hono } from 'hono';
 import { loginProblems } from '../../console-login/login-problem.ts';
-import { begunLoginSeconds } from '../../operators/begun-logins.ts';
 import {
   endedLoginCookie,
   endedSessionCookie,
@@ -20,6 +19,7 @@ import {
   sessionCookie,
 } from '../../operators/cookie.ts';
 import type { LoginResult } from '../../operators/logins.ts';
+import { pendingLoginSeconds } from '../../operators/pending-logins.ts';
 import { consoleCallbackPath } from '../../registry/console-client.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { readForm } from '../input.ts';
@@ -150,7 +150,7 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   });
 
   if (phoneLogin === undefined) return routes;
-  const { begunLogins } = operators;
+  const { pendingLogins } = operators;
 
   const backWith = (c: ConsoleContext, phone: PhoneProblem, next: string): Response =>
     c.redirect(`/admin/login${queryOf({ phone, next: nextField(next) })}`, 303);
@@ -167,20 +167,20 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   routes.get(phoneLoginPath, async (c, otherwise) => {
     if (!(await offersPhone())) return otherwise();
     const next = nextPath(c.req.query('next'));
-    if (!(await begunLogins.mayBegin(addressOf(c.env?.incoming)))) return backWith(c, 'limited', next);
+    if (!(await pendingLogins.mayBegin(addressOf(c.env?.incoming)))) return backWith(c, 'limited', next);
     const begun = await phoneLogin.begin();
     if (begun === undefined) return backWith(c, 'away', next);
-    const cookie = await begunLogins.remember({ ...begun.secrets, next });
-    c.header('set-cookie', loginCookie(cookie, begunLoginSeconds, isSecure()));
+    const cookie = await pendingLogins.remember({ ...begun.secrets, next });
+    c.header('set-cookie', loginCookie(cookie, pendingLoginSeconds, isSecure()));
     return c.redirect(begun.address, 303);
   });
 
   routes.get(consoleCallbackPath, async (c) => {
     const cookie = readLoginCookie(c.req.header('cookie'), isSecure());
-    const begun = await begunLogins.find(cookie);
+    const begun = await pendingLogins.find(cookie);
     if (begun === undefined) return backWith(c, 'over', home);
     const returned = phoneLogin.readReturned(new URL(c.req.url).searchParams, begun);
-    if (returned.kind === 'foreign' || !(await begunLogins.take(cookie)))
+    if (returned.kind === 'foreign' || !(await pendingLogins.take(cookie)))
       return backWith(c, 'over', begun.next);
     c.header('set-cookie', endedLoginCookie(isSecure()));
     const finished = await returned.finish();

@@ -1,9 +1,10 @@
 /**
  * Bodies to learn from, for each operation.
  *
- * Only requests are written down here. Answers are what the service's own presenter makes of them, so an example can
- * never show a member that the service does not send. The dialect is the first that the configuration accepts, and the
- * numbers are robots of the sandbox: what is shown can be sent as it stands.
+ * Only requests are written down here. Answers are what the service's own presenter makes of them,
+ * so an example can never show a member that the service does not send. The dialect is the first
+ * that the configuration accepts, and the numbers are robots of the sandbox: what is shown can be
+ * sent as it stands.
  */
 import { approvalMimeType } from '../../protocol/approval.ts';
 import { type Fault, fault } from '../../protocol/fault.ts';
@@ -45,7 +46,7 @@ const approval = {
   ],
 };
 
-/** The first dialect of each kind: most URIs are the vendor's, that of userLang is its supplier's. */
+/** The main dialect, and that of userLang. */
 export const authoritiesOf = ({
   authorities,
 }: ProtocolRules): { readonly main: string; readonly lang: string } => {
@@ -183,7 +184,7 @@ const must = <T>(parsed: { readonly ok: true; readonly value: T } | { readonly o
   return parsed.value;
 };
 
-/** @throws When an example does not parse under these rules, which would be a mistake in this room. */
+/** @throws When an example does not parse, which is a bug of this room. */
 export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation, OperationExamples>> => {
   const protocol = createProtocol(rules);
   const requests = requestsUnder(rules);

@@ -51,7 +51,8 @@ export const overview = ({ sandbox, maxBodyBytes, retention }: DocumentationFact
 };
 
 /**
- * The address is the reader's to fill in: a Host header is the caller's word, and not to be printed as ours.
+ * The address is the reader's to fill in: a Host header is the caller's word, and not to be printed
+ * as ours.
  *
  * @param request One that a robot of the sandbox signs.
  */

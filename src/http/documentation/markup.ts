@@ -1,5 +1,6 @@
 /**
- * Small pieces of HTML that all sections are made of. Everything that is put into a template is escaped by it.
+ * Small pieces of HTML that all sections are made of. Everything that is put into a template is
+ * escaped by it.
  */
 import { html } from 'hono/html';
 
@@ -32,8 +33,9 @@ export const heading = (level: 2 | 3, id: string, title: string): Html => {
 };
 
 /**
- * A table in a box of its own, so that a narrow screen moves the table and not the page. The box can be reached and
- * moved by keyboard. The first cell of a row is its heading, the last one has room for sentences.
+ * A table in a box of its own, so that a narrow screen moves the table and not the page. The box
+ * can be reached and moved by keyboard. The first cell of a row is its heading, the last one has
+ * room for sentences.
  *
  * @param label Says what the table is to somebody who does not see where it stands.
  * @param ids Of the rows, where they can be linked to.

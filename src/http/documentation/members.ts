@@ -1,12 +1,14 @@
 /**
  * The members of a schema as a table.
  *
- * Objects that occur in one place are unfolded there, with paths. Those that occur in several (AP_Info, Status …) have a
- * table of their own and are linked to, or every table would begin with the same ten rows.
+ * Objects that occur in one place are unfolded there, with paths. Those that occur in several
+ * (AP_Info, Status …) have a table of their own and are linked to, or every table would begin with
+ * the same ten rows.
  */
 import { html } from 'hono/html';
-import { type OpenApiDocument, type SchemaNode, schemaPath } from '../openapi.ts';
+import type { OpenApiDocument } from '../openapi.ts';
 import { code, type Html, table, words } from './markup.ts';
+import { type SchemaNode, schemaPath } from './nodes.ts';
 
 /** What a table is about: what has to be sent, or what can be expected. */
 export type Side = 'request' | 'answer';
@@ -28,7 +30,7 @@ const explainedLists: Readonly<Record<string, Html>> = {
 const maxValues = 6;
 const maxPattern = 44;
 
-/** A node without the null that stands for its absence; where it is a reference, the component and its name. */
+/** The node without null; for a reference, the component and its name. */
 export const lookAt = ({ components }: OpenApiDocument, node: SchemaNode) => {
   const given = node.anyOf?.find(({ type }) => type !== 'null') ?? node;
   const component = given.$ref?.slice(schemaPath.length);

@@ -1,6 +1,6 @@
 /**
- * The four operations in words: what each is for and what its answers mean. The words go into the OpenAPI document, and
- * from there onto the page.
+ * The four operations in words: what each is for and what its answers mean. The words go into the
+ * OpenAPI document, and from there onto the page.
  *
  * Source: interface section 4.
  */

@@ -1,14 +1,16 @@
 /**
- * The reference for developers of relying applications: one page, made on the server from the OpenAPI document, the fault
- * table and the registry's own rules. It has no script and loads nothing.
+ * The reference for developers of relying applications: one page, made on the server from the
+ * OpenAPI document, the fault table and the registry's own rules. It has no script and loads
+ * nothing.
  */
 import { html, raw } from 'hono/html';
 import { flourish, icon } from '../../looks.ts';
-import type { OpenApiDocument, OperationNode, SchemaNode } from '../openapi.ts';
+import type { OpenApiDocument } from '../openapi.ts';
 import type { Examples } from './examples.ts';
 import { type DocumentationFacts, firstSignature, modes, overview, verification } from './guide.ts';
 import { code, type Html, heading, jsonBlock, type Section, table, words } from './markup.ts';
 import { createMemberTables, lookAt, type MemberTables, type Side, wireName } from './members.ts';
+import type { OperationNode, SchemaNode } from './nodes.ts';
 import { stylesheet } from './stylesheet.ts';
 import { faults, profiles, services, statusCodes, testNumbers } from './tables.ts';
 
@@ -22,7 +24,7 @@ const operationsOf = ({ paths }: OpenApiDocument): readonly Described[] =>
 const paragraphs = (text = ''): readonly Html[] =>
   text.split('\n\n').map((paragraph) => html`<p>${words(paragraph)}</p>`);
 
-/** The first of several examples is open; the others are a click or a key away, without a script. */
+/** The first of several examples is open. */
 const exampleList = (title: string, examples: Examples = {}): Html =>
   html`<h3>${title}</h3>
 ${Object.values(examples).map(

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * The version in package.json. The file is looked for upwards, because compiled files lie one folder deeper than sources.
+ * The version in package.json. The file is looked for upwards, because compiled files lie one
+ * folder deeper than sources.
  *
  * @returns Undefined where the program was separated from its package.
  */

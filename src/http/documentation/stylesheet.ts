@@ -1,6 +1,7 @@
 /**
- * The looks of the reference. Fonts are the reader's own, colours follow the reader's scheme, and everything that might be
- * too wide either breaks or scrolls in its own box: the page itself never scrolls sideways.
+ * The looks of the reference. Fonts are the reader's own, colours follow the reader's scheme, and
+ * everything that might be too wide either breaks or scrolls in its own box: the page itself never
+ * scrolls sideways.
  */
 import { looks } from '../../looks.ts';
 

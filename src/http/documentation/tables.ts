@@ -1,6 +1,6 @@
 /**
- * What all operations share: profiles, services, status codes and faults; and the sandbox's numbers. Which device a
- * profile leads to is not retold but asked of the code that chooses it.
+ * What all operations share: profiles, services, status codes and faults; and the sandbox's
+ * numbers. Which device a profile leads to is not retold but asked of the code that chooses it.
  */
 import { html } from 'hono/html';
 import { type FaultCode, faultCodes, faultTable } from '../../protocol/fault.ts';
@@ -23,7 +23,7 @@ const otherDialects = ({ authorities: [first, ...others] }: ProtocolRules): read
         `In place of \`${first}\` these hosts mean the same: ${others.map((other) => `\`${other}\``).join(', ')}. An answer uses the one that the request used.`,
       );
 
-/** Test users that do not always fail, by what they have: one is as good as another to choose a method for. */
+/** Test users that do not always fail. */
 const healthy = testUsers.filter(({ alwaysFaults }) => alwaysFaults === undefined);
 const userWith = (algorithm: Sscd['algorithm'] | undefined, hasApp: boolean): Subscriber | undefined =>
   healthy.find(({ sim, apps }) => sim?.algorithm === algorithm && apps.length > 0 === hasApp);

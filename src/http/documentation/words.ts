@@ -1,4 +1,4 @@
-/** What codes, profiles and services mean to somebody who calls the service. Backticks mean code. */
+/** What codes, profiles and services mean to callers. Backticks mean code. */
 import type { FaultCode } from '../../protocol/fault.ts';
 import type { ProfileName, ServiceName } from '../../protocol/requests.ts';
 

@@ -1,15 +1,15 @@
 /**
  * Objects that several operations share, with the wire's own names.
  *
- * The order of members is the order in which mistakes are reported: versions first, because under another version
- * nothing else need make sense; then who calls; then what is asked for.
+ * The order of members is the order in which mistakes are reported: versions first, because under
+ * another version nothing else need make sense; then who calls; then what is asked for.
  *
  * Source: interface section 2.1.
  */
 import { z } from 'zod';
 import { dtbsLimit } from '../gsm.ts';
 import { normaliseInstant } from '../instant.ts';
-import { objectTo } from '../objections.ts';
+import { reportError } from '../schema-errors.ts';
 
 /** A text that has to be there. */
 export const text = (): z.ZodString => z.string().min(1);
@@ -18,7 +18,7 @@ export const text = (): z.ZodString => z.string().min(1);
 const checkInstant = (payload: z.core.ParsePayload<string>): void => {
   const instant = normaliseInstant(payload.value);
   if (instant === undefined) {
-    objectTo(payload, { code: 101, words: 'must be an ISO 8601 date-time with zone' });
+    reportError(payload, { code: 101, words: 'must be an ISO 8601 date-time with zone' });
   } else payload.value = instant;
 };
 
@@ -29,8 +29,8 @@ const instantSchema = text().check(checkInstant).meta({
 });
 
 /**
- * Absolute: a scheme and characters of RFC 3986 section 2. No white space and no control character, which a browser
- * would silently drop; a forbidden scheme could hide behind one.
+ * Absolute: a scheme and characters of RFC 3986 section 2. No white space and no control character,
+ * which a browser would silently drop; a forbidden scheme could hide behind one.
  */
 export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
@@ -43,7 +43,8 @@ const msspIdSchema = z
   .meta({ id: 'MSSP_ID', description: 'The service provider.', example: { URI: 'http://mid.vendor.ch/' } });
 
 /**
- * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a colon, so those pass.
+ * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a
+ * colon, so those pass.
  */
 const apInfoSchema = z
   .object({
@@ -96,7 +97,7 @@ export const mobileUserSchema = z
     MSISDN: text()
       .check((payload) => {
         if (payload.value !== '' && !e164.test(payload.value)) {
-          objectTo(payload, { code: 101, detail: 'Illegal msisdn' });
+          reportError(payload, { code: 101, detail: 'Illegal msisdn' });
         }
       })
       .meta({
@@ -123,7 +124,7 @@ export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported
 export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: string): void => {
   const limit = dtbsLimit(data);
   if (data.length <= limit) return;
-  objectTo(payload, {
+  reportError(payload, {
     code: 103,
     path: ['Data'],
     words:

@@ -4,8 +4,8 @@
  * Source: interface sections 2.4 and 4.4.
  */
 import { z } from 'zod';
-import { objectTo } from '../objections.ts';
 import { type ProfileParam, profileParams } from '../requests.ts';
+import { reportError } from '../schema-errors.ts';
 import {
   answerHead,
   mobileUserSchema,
@@ -26,7 +26,7 @@ const paramsSchema = z
   .string()
   .check((payload) => {
     if (payload.value.split(' ').every((word) => word === '' || isParam(word))) return;
-    objectTo(payload, { code: 101, words: `must be words of ${profileParams.join(' ')}` });
+    reportError(payload, { code: 101, words: `must be words of ${profileParams.join(' ')}` });
   })
   .meta({
     description: `Space-separated words of ${profileParams.join(' ')}. Each switches its part of the answer on.`,

@@ -1,8 +1,9 @@
 /**
  * MSS_ReceiptReq and MSS_ReceiptResp.
  *
- * The interface lists Status and its StatusDetail as required. Both are optional here: clients in use send no Status,
- * or one with a StatusCode alone, when they do not want the extension in the answer.
+ * The interface lists Status and its StatusDetail as required. Both are optional here: clients in
+ * use send no Status, or one with a StatusCode alone, when they do not want the extension in the
+ * answer.
  *
  * Source: interface sections 2.3 and 4.3.
  */

@@ -1,11 +1,12 @@
 /**
- * Additional services: what a sign request asks for beside the signature, and what answers say about it.
+ * Additional services: what a sign request asks for beside the signature, and what answers say
+ * about it.
  *
  * Source: interface section 2.2.
  */
 import { z } from 'zod';
-import { objectTo } from '../objections.ts';
 import type { ServiceName } from '../requests.ts';
+import { reportError } from '../schema-errors.ts';
 import { absoluteUri, text } from './common.ts';
 
 /** RFC 5646 section 2.1 without its rarities: `en`, `DE`, `fr-CH`. Clients send any case. */
@@ -22,14 +23,14 @@ const redirectUriWords = 'must be an absolute URI that leads back to an app';
 const decimal = /^\d{1,9}(\.\d{1,9})?$/;
 
 /** Clients write numbers as strings or as numbers; an empty string sets no bound. */
-const numeric = (greatest: number, words: string) =>
+const numeric = (max: number, words: string) =>
   z
     .union([z.string(), z.number()], { error: words })
     .check((payload) => {
       const { value } = payload;
       if (value === '') return;
       const isNumber = typeof value === 'number' ? value >= 0 : decimal.test(value);
-      if (!isNumber || Number(value) > greatest) objectTo(payload, { code: 101, words });
+      if (!isNumber || Number(value) > max) reportError(payload, { code: 101, words });
     })
     .nullish();
 
@@ -96,7 +97,7 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
       if (!isNeeding(name)) return;
       const path = neededMember[name];
       // An absent member is reported as missing, whatever the code here.
-      if (!payload.value[path[0]]) objectTo(payload, { code: 101, path });
+      if (!payload.value[path[0]]) reportError(payload, { code: 101, path });
     })
     .meta({
       id: 'AdditionalService',
@@ -104,14 +105,14 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
       example: { Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'en' } },
     });
 
-/** @param services Accepted URIs and their meaning. The same service in two spellings is asked for twice. */
+/** @param services Accepted URIs. A service in two spellings counts as asked for twice. */
 export const additionalServicesSchema = (services: ReadonlyMap<string, ServiceName>) =>
   z.array(additionalServiceSchema(services)).check((payload) => {
     const seen = new Set<ServiceName | undefined>();
     payload.value.forEach(({ Description }, index) => {
       const name = services.get(Description);
       if (seen.has(name) && name !== undefined) {
-        objectTo(payload, { code: 101, path: [index, 'Description'], words: 'asks for a service again' });
+        reportError(payload, { code: 101, path: [index, 'Description'], words: 'asks for a service again' });
       }
       seen.add(name);
     });

@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import { approvalMimeType, readApproval } from '../approval.ts';
-import { objectTo } from '../objections.ts';
 import type { ProtocolRules } from '../rules.ts';
+import { reportError } from '../schema-errors.ts';
 import { profilesByUri, servicesByUri } from '../uris.ts';
 import {
   answerHead,
@@ -39,7 +39,7 @@ const dataToBeSignedSchema = z
     if (MimeType === 'text/plain') checkTextLength(payload, Data);
     else if (MimeType === approvalMimeType) {
       const read = readApproval(Data);
-      if ('objection' in read) objectTo(payload, { ...read.objection, path: ['Data'] });
+      if ('error' in read) reportError(payload, { ...read.error, path: ['Data'] });
     }
   })
   .meta({
@@ -57,7 +57,7 @@ const timeOutSchema = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules) 
     .check((payload) => {
       const timeout = seconds.test(payload.value) ? Number(payload.value) : Number.NaN;
       if (timeout >= minTimeoutSeconds && timeout <= maxTimeoutSeconds) return;
-      objectTo(payload, { code: 101, words });
+      reportError(payload, { code: 101, words });
     })
     .meta({
       pattern: seconds.source,
@@ -96,15 +96,15 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
         profiles.get(SignatureProfile)?.name !== 'Device-LoA4'
       ) {
         const words = 'is for the profile Device-LoA4 only';
-        objectTo(payload, { code: 107, path: ['DataToBeSigned', 'MimeType'], words });
+        reportError(payload, { code: 107, path: ['DataToBeSigned', 'MimeType'], words });
       }
-      // The calling app needs the answer in order to open the other one, so nobody could sign while it waits.
+      // The calling app needs the answer to open the signing app, so `synch` cannot work.
       const app2app = AdditionalServices.findIndex(
         ({ Description }) => services.get(Description) === 'app2app',
       );
       if (app2app !== -1 && MessagingMode !== 'asynch') {
         const words = 'app2app is for MessagingMode asynch only';
-        objectTo(payload, { code: 101, path: ['AdditionalServices', app2app, 'Description'], words });
+        reportError(payload, { code: 101, path: ['AdditionalServices', app2app, 'Description'], words });
       }
     })
     .meta({ id: 'MSS_SignatureReq', description: 'Asks a mobile user to sign.' });

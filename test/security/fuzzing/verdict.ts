@@ -5,7 +5,6 @@
  */
 import { answerType } from '../../../src/http/present.ts';
 import { faultTable, isFaultCode } from '../../../src/protocol/fault.ts';
-import { toCanonicalJson } from '../../../src/protocol/json.ts';
 import {
   faultResponseSchema,
   profileResponseSchema,
@@ -13,6 +12,7 @@ import {
   signatureResponseSchema,
   statusResponseSchema,
 } from '../../../src/protocol/schemas.ts';
+import { toCanonicalJson } from '../../protocol/canonical-json.ts';
 import type { Echo, RawAnswer } from './fire.ts';
 import type { Shot } from './shots.ts';
 

@@ -1,17 +1,45 @@
 /**
- * How replayed transactions have ended.
+ * The runs of a transaction as a replay sees them: what its job says now, and how replayed ones
+ * have ended.
  *
- * Of many, nearly all are still open whenever it is asked. So next to nothing is read of those, and all of a shard in one
- * step; the jobs' keys are not announced to Redis, but share the slot of the one that is.
+ * An id and a count of ended runs name one particular end of a transaction.
  */
+import { fieldOf, jobFields, rowOf, type TransactionRow } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { BulkItem, BulkResult } from './bulk-store.ts';
-import { readStandings, type Standing } from './failed-end.ts';
 import { statesOf } from './states.ts';
 
-/** KEYS: one of the queue. ARGV: what its jobs begin with; of each id and ended runs. Those that have more, or are gone. */
+export interface TransactionRun {
+  readonly row: TransactionRow;
+  /** BullMQ's count: grows by one with each end. */
+  readonly endedRuns: number;
+}
+
+/** @returns One for each id, in the same order; undefined for an unknown transaction. */
+export const readRuns = (
+  redis: RedisClient,
+  shards: readonly Shard[],
+  ids: readonly string[],
+): Promise<readonly (TransactionRun | undefined)[]> =>
+  Promise.all(
+    ids.map(async (id) => {
+      const shard = shardFor(shards, id);
+      if (shard === undefined) return undefined;
+      const fields = await redis.hmget(shard.signatures.queue.toKey(id), ...jobFields);
+      const row = rowOf(id, fields);
+      return row && { row, endedRuns: Number(fieldOf(fields, 'atm') ?? 0) };
+    }),
+  );
+
+/**
+ * Most replayed transactions are still open when asked for, so this reads next to nothing of them.
+ * The keys of the jobs are not announced to Redis, but are in the slot of the announced key.
+ *
+ * KEYS: one of the queue. ARGV: the prefix of its jobs; then each id and its ended runs. Returns
+ * those with more, or gone.
+ */
 const endedAgainScript = `
 local ended = {}
 for i = 2, #ARGV, 2 do
@@ -43,11 +71,11 @@ const endedAgain = async (
   return found.flat();
 };
 
-/** By the record, since it has been run again: the run that follows so many ended ones is the attempt after them. */
+/** From the record of a transaction that was replayed again. */
 const recordedResult = async (
   redis: RedisClient,
   shards: readonly Shard[],
-  { row }: Standing,
+  { row }: TransactionRun,
   endedRuns: number,
 ): Promise<BulkResult> => {
   const queue = shardFor(shards, row.msspTransId)?.signatures.queue;
@@ -59,24 +87,25 @@ const recordedResult = async (
 };
 
 /**
- * @param items Some hundreds that were replayed, with the count of ended runs at which they were.
- * @returns Of those that have ended since, by id. `changed`: somebody has replayed it again, and nothing tells any more.
+ * @param items Some hundreds, with the ended runs before their replay.
+ * @returns Of those that have ended since, by id. `changed`: it was replayed again, and its end is
+ *   no longer known.
  */
-export const resultsOf = async (
+export const findResults = async (
   redis: RedisClient,
   shards: readonly Shard[],
   items: readonly BulkItem[],
 ): Promise<ReadonlyMap<string, BulkResult>> => {
-  const runsOf = new Map(items.map(({ msspTransId, endedRuns }) => [msspTransId, endedRuns]));
+  const beforeOf = new Map(items.map(({ msspTransId, endedRuns }) => [msspTransId, endedRuns]));
   const ids = await endedAgain(redis, shards, items);
-  const standings = await readStandings(redis, shards, ids);
+  const runs = await readRuns(redis, shards, ids);
   const results = ids.map(async (id, index): Promise<readonly [string, BulkResult]> => {
-    const standing = standings[index];
-    if (standing === undefined) return [id, 'gone'];
-    const { row } = standing;
-    const runs = runsOf.get(id) ?? 0;
-    if (standing.endedRuns > runs + 1 || row.endedAt === undefined) {
-      return [id, await recordedResult(redis, shards, standing, runs)];
+    const run = runs[index];
+    if (run === undefined) return [id, 'gone'];
+    const { row } = run;
+    const before = beforeOf.get(id) ?? 0;
+    if (run.endedRuns > before + 1 || row.endedAt === undefined) {
+      return [id, await recordedResult(redis, shards, run, before)];
     }
     return [id, row.fault === undefined ? 'signed' : `${row.fault.code}`];
   });

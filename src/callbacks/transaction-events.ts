@@ -1,34 +1,34 @@
 /**
- * What there is to tell of a transaction: its ends, each under an id of its own.
+ * The ends of a transaction as events for its application, each with an id of its own.
  *
- * All that the job knows are told, not only the last one: a transaction that failed and was replayed at once would otherwise
- * be heard of as it is now and not as it was. Telling one twice is no harm, because the id is the same: that of the callback's
- * job, and of the message that the receiver gets.
+ * All ends that the job knows are reported, not only the last one: otherwise the end before a quick
+ * replay would be lost. Reporting one twice does no harm: the id is the same, that of the
+ * callback's job and of the message.
  */
 import type { CallbackData } from '../../machines/callback.machine.ts';
 import { fieldOf, member, parsed, rowOf, type StoredFields, type TransactionRow } from '../history/row.ts';
 import { faultTable, parseFaultLine } from '../protocol/fault.ts';
 import { endRecordSchema, recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 
-/** An end, and the id under which it is told. */
-export interface ToldEnd {
+/** An end, and the id of its callback. */
+export interface TransactionEvent {
   readonly id: string;
   readonly data: CallbackData;
 }
 
 export type EndState = CallbackData['end']['state'];
 
-/** No dot: the signature is over `id.time.body`. */
+/** Without a dot: the signature covers `id.time.body`. */
 export const callbackId = (msspTransId: string, attempt: number, state: EndState): string =>
   `${msspTransId}-${attempt}-${state}`;
 
 /**
- * Of a failure in a run that no worker made an attempt, because it could not read the job: the number of the attempt says nothing
- * then, so BullMQ's count of ended runs stands for it.
+ * The id of a failure without an attempt, because no worker could read the job: BullMQ's count of
+ * ended runs takes the place of the attempt.
  */
 export const unrecordedId = (msspTransId: string, run: number): string => `${msspTransId}-run${run}-failed`;
 
-/** A record of this length is nobody's work but that of a program that writes anything. */
+/** Longer histories come only from programs that write anything. */
 const maxHistory = 1000;
 
 const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
@@ -39,8 +39,8 @@ const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
 
 const failedEnd = (code: number, reason: string) => ({ state: 'failed', code, reason }) as const;
 
-/** The same end as the internal error that it is answered with, for one that says what nobody of us has verified. */
-export const disbelieved = (told: ToldEnd): ToldEnd => {
+/** The end as an internal error, for a signature that was not verified. */
+export const toInternalError = (told: TransactionEvent): TransactionEvent => {
   const { msspTransId, attempt, end } = told.data;
   if (end.state === 'failed') return told;
   return {
@@ -49,7 +49,7 @@ export const disbelieved = (told: ToldEnd): ToldEnd => {
   };
 };
 
-/** The end that the job is at, as BullMQ has it; undefined while it is open. */
+/** The current end, as BullMQ has it; undefined while the transaction is open. */
 const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackData['end'] | undefined => {
   switch (row.state) {
     case 'submitted':
@@ -66,17 +66,17 @@ const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackData['en
 
 /**
  * @param fields As BullMQ stores them, in the order of `jobFields`.
- * @param since Milliseconds since the epoch; earlier ends are over and done with.
+ * @param since Milliseconds since the epoch; earlier ends are left out.
  * @returns Oldest first.
  */
-export const endsOf = (
+export const readEvents = (
   msspTransId: string,
   fields: StoredFields,
-  isTold: (apId: string) => boolean,
+  isSubscribed: (apId: string) => boolean,
   since: number,
-): readonly ToldEnd[] => {
+): readonly TransactionEvent[] => {
   const row = rowOf(msspTransId, fields);
-  if (row === undefined || row.apId === '' || !isTold(row.apId)) return [];
+  if (row === undefined || row.apId === '' || !isSubscribed(row.apId)) return [];
   const data = parsed(fieldOf(fields, 'data'));
   const returnValue = parsed(fieldOf(fields, 'returnvalue'));
   const ended = row.endedAt !== undefined;
@@ -100,8 +100,8 @@ export const endsOf = (
   if (end !== undefined && row.endedAt !== undefined) {
     const { attempt, endedAt: at } = row;
     const runs = Number(fieldOf(fields, 'atm') ?? 0);
-    // Each run that ends is that of an attempt. Where the record does not say so yet, the worker that takes a replay will make it. There
-    // are fewer runs where some tool has reset their count.
+    // Each ended run is an attempt. Where the record lacks it, the worker of the next replay adds
+    // it. There are fewer runs than attempts when a tool has reset their count.
     const endsAttempt = runs <= attempt;
     const isOther =
       record?.state === 'failed' &&

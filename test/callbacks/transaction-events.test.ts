@@ -1,7 +1,7 @@
 /** What there is to tell of a job, by its fields as BullMQ stores them. */
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/callbacks/deliver.ts';
-import { endsOf } from '../../src/callbacks/ends.ts';
+import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import { type FaultCode, fault, faultLine } from '../../src/protocol/fault.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 
@@ -46,7 +46,8 @@ const record = (state: string, attempt: number, history: readonly object[], more
   ...more,
 });
 
-const told = (parts: JobParts, since = 0) => endsOf(id, fieldsOf(parts), (apId) => apId === 'shop', since);
+const told = (parts: JobParts, since = 0) =>
+  readEvents(id, fieldsOf(parts), (apId) => apId === 'shop', since);
 const names = (parts: JobParts, since = 0) => told(parts, since).map((end) => end.id);
 
 const cms = { kind: 'signature', cms: '' };
@@ -59,9 +60,9 @@ describe('the ends of a transaction', () => {
 
   it('are none for others than those who want to hear of them', () => {
     const fields = fieldsOf({ finishedOn: 2000, failed: 101 });
-    expect(endsOf(id, fields, () => false, 0)).toEqual([]);
-    expect(endsOf(id, [null, null, null, null, null, null], () => true, 0)).toEqual([]);
-    expect(endsOf(id, ['{"a', '1', '2', '_401 USER_CANCEL: x', null, '1'], () => true, 0)).toEqual([]);
+    expect(readEvents(id, fields, () => false, 0)).toEqual([]);
+    expect(readEvents(id, [null, null, null, null, null, null], () => true, 0)).toEqual([]);
+    expect(readEvents(id, ['{"a', '1', '2', '_401 USER_CANCEL: x', null, '1'], () => true, 0)).toEqual([]);
   });
 
   it('are all that it has had, oldest first', () => {

@@ -1,12 +1,11 @@
 /**
- * A `fetch` that waits.
+ * A `fetch` without a timeout of its own.
  *
- * The built-in one gives up when an answer has not begun after 300 seconds, which cannot be changed without another
- * package, and a synchronous signature begins its answer when a person has acted. Here the caller's signal is the only
- * clock. Each call has a connection of its own: one that was kept open may be closed by the service at the moment of
- * the next call, and a signature request cannot simply be sent again.
+ * The built-in one gives up after 300 seconds without an answer, which only another package can
+ * change; a synchronous signature may take longer. Each call has its own connection: the service
+ * might close a kept one just then, and a signature request cannot simply be sent again.
  *
- * Redirects are not followed: bodies carry passwords. Of the headers of an answer there is Retry-After and no other.
+ * Redirects are not followed, because bodies carry passwords. Only Retry-After is kept of headers.
  */
 import { Buffer } from 'node:buffer';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
@@ -20,10 +19,10 @@ interface FetchInit {
   readonly redirect: 'manual';
 }
 
-/** The part of `fetch` that is used here, so that the built-in one fits, too. */
+/** The used part of `fetch`, so that the built-in one fits. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** A profile with many Apps has some 100 kB; what is larger is no answer of a signature service. */
+/** A profile with many Apps has some 100 kB. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 const readAll = async (answer: IncomingMessage): Promise<Response> => {
@@ -35,7 +34,7 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
     chunks.push(chunk);
   }
   const status = answer.statusCode ?? 500;
-  // With these there is no body, and `Response` insists on that.
+  // `Response` insists that these have no body.
   const body = [204, 205, 304].includes(status) ? null : Buffer.concat(chunks, length);
   const retryAfter = answer.headers['retry-after'];
   return new Response(body, {
@@ -44,8 +43,8 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
   });
 };
 
-/** @throws (rejects) As `fetch` does: when there is no answer, or the signal aborts. */
-export const patientFetch: Fetch = (url, { method, headers, body, signal }) =>
+/** Rejects like `fetch`: without an answer, or when the signal aborts. */
+export const fetchWithoutTimeout: Fetch = (url, { method, headers, body, signal }) =>
   new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? requestHttps : requestHttp;
     const request = send(url, { method, headers, signal, agent: false }, (answer) => {
@@ -55,13 +54,13 @@ export const patientFetch: Fetch = (url, { method, headers, body, signal }) =>
     request.end(body);
   });
 
-/** Why nobody answered, in words for a person. */
+/** Causes in words. */
 const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'no service listens there',
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name cannot be looked up now',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'there is no route to that host',
+  ENETUNREACH: 'there is no route to that network',
   ETIMEDOUT: 'the host does not answer',
   ECONNRESET: 'the connection broke off',
   EPIPE: 'the connection broke off',
@@ -72,11 +71,11 @@ const words: Readonly<Record<string, string>> = {
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
-  // The built-in fetch wraps what happened.
+  // The built-in fetch wraps the cause.
   return codeOf(error.cause);
 };
 
-/** @returns Words that can follow a colon. An error without a code of its own is named by its message. */
+/** @returns Words that can follow a colon: by the error's code, else its message. */
 export const causeOf = (error: unknown): string => {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);

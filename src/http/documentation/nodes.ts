@@ -1,0 +1,45 @@
+/** The parts of an OpenAPI document that this service uses. */
+import type { z } from 'zod';
+import type { Examples } from './examples.ts';
+
+/** The parts of a JSON Schema that this service's own schemas use. */
+export interface SchemaNode {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly maxLength?: number;
+  readonly enum?: readonly string[];
+  readonly const?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly oneOf?: readonly SchemaNode[];
+}
+
+interface Body {
+  /** By media type. */
+  readonly content: Readonly<Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>>;
+}
+
+export interface OperationNode {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly requestBody?: Body & { readonly required: boolean };
+  readonly responses: Readonly<
+    Record<string, Body & { readonly description: string; readonly headers?: object }>
+  >;
+}
+
+/** Where the schemas of a document lie, by their names. */
+export const schemaPath = '#/components/schemas/';
+
+export const ref = (schema: z.ZodType): SchemaNode => ({ $ref: `${schemaPath}${schema.meta()?.id}` });
+
+export const body = (schema: SchemaNode, examples?: Examples, type = 'application/json'): Body => ({
+  content: { [type]: { schema, ...(examples !== undefined && { examples }) } },
+});
