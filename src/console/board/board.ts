@@ -9,7 +9,7 @@ import type { Role } from '../../operators/operator.ts';
 import { bulkQueueName, callbackQueueName } from '../../transactions/shards.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
-import { hideIn } from './shown-job.ts';
+import { redactJob } from './shown-job.ts';
 
 const transactionIn = (id: unknown): string => encodeURIComponent(String(id).replace(/-.*$/s, ''));
 
@@ -32,13 +32,13 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
   adapter.getJob = async (id) => {
     try {
       const job = await getJob(id);
-      return job && hideIn(job, role);
+      return job && redactJob(job, role);
     } catch {
       // The queue has keys of its own beside its jobs, and their names can be asked for.
       return undefined;
     }
   };
-  adapter.getJobs = async (...range) => (await getJobs(...range)).map((job) => hideIn(job, role));
+  adapter.getJobs = async (...range) => (await getJobs(...range)).map((job) => redactJob(job, role));
   // Nothing of ours writes logs into a job; what others write there is not known.
   adapter.getJobLogs = async () => [];
   return adapter;
