@@ -1,4 +1,4 @@
-/** bull-board for one role. It is loaded when somebody opens it first: no start waits for it, and hardly any process needs it. */
+/** bull-board for one role. It is loaded at its first use, because few processes need it. */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
@@ -13,8 +13,8 @@ import { redactJob } from './shown-job.ts';
 
 const transactionIn = (id: unknown): string => encodeURIComponent(String(id).replace(/-.*$/s, ''));
 
-/** The queue as the board gets it: with what the role may see, and read-only where it may not replay. */
-const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
+/** Redacts jobs for the role. Read-only for a role that may not replay. */
+const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
   const isReplayed = queue.name === 'signatures' || queue.name === callbackQueueName;
   const readOnlyMode = !seesPeople(role);
   const adapter = new BullMQAdapter(queue, {
@@ -34,12 +34,12 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
       const job = await getJob(id);
       return job && redactJob(job, role);
     } catch {
-      // The queue has keys of its own beside its jobs, and their names can be asked for.
+      // The id may be the name of another key of the queue.
       return undefined;
     }
   };
   adapter.getJobs = async (...range) => (await getJobs(...range)).map((job) => redactJob(job, role));
-  // Nothing of ours writes logs into a job; what others write there is not known.
+  // We write no logs into jobs, and cannot redact those of others.
   adapter.getJobLogs = async () => [];
   return adapter;
 };
@@ -47,14 +47,14 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
 export const createBoard = ({ shards, replays }: ConsoleDeps, role: Role, basePath: string): Hono => {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
-  // Names are told apart by their shard where there are many.
+  // With several shards the names begin with the number of the shard.
   const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
     [signatures, receipts, callbacks].map(({ queue }) =>
-      adapterOf(queue, shards.length > 1 ? `${index}-` : '', role),
+      createAdapter(queue, shards.length > 1 ? `${index}-` : '', role),
     ),
   );
   createBullBoard({
-    queues: [...queues, adapterOf(replays.queue, '', role)],
+    queues: [...queues, createAdapter(replays.queue, '', role)],
     serverAdapter: adapter,
     options: {
       uiConfig: {
