@@ -117,12 +117,11 @@ const readSubject = async (
   return subject;
 };
 
-interface AddFlags extends PhoneFlags {
-  readonly role: Role;
-  readonly password: boolean;
-}
-
-const add = async (context: CliContext, name: string, flags: AddFlags): Promise<Report> => {
+const add = async (
+  context: CliContext,
+  name: string,
+  flags: PhoneFlags & { role: Role; password: boolean },
+): Promise<Report> => {
   const { role } = flags;
   const password = flags.password ? await readPassword(context, nothingChanged) : undefined;
   return withOperators(context, async ({ users }, session) => {
@@ -240,7 +239,7 @@ export const addUsers: AddCommand = (program, context, done) => {
     .option(...msisdn)
     .option(...oidcSubject)
     .option('--no-password', 'only with the phone')
-    .action(async (name: string, flags: AddFlags) => done(await add(context, name, flags)));
+    .action(async (name: string, flags: Parameters<typeof add>[2]) => done(await add(context, name, flags)));
   command('remove', 'remove one')
     .argument('<name>', 'who')
     .action((name: string) =>
