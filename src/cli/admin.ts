@@ -1,8 +1,8 @@
 /**
  * The admin API, for the operators' commands.
  *
- * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis. Access to
- * that Redis means access to all of its data, so a login would protect nothing.
+ * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis.
+ * Access to that Redis means access to all of its data, so a login would protect nothing.
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -31,7 +31,9 @@ export interface Admin {
   needsIndex(): void;
   get<T>(path: readonly string[], query?: Query): Promise<T>;
   post<T>(path: readonly string[], body: object): Promise<T>;
-  /** Resolves when the stream is open. The stream ends at Ctrl-C, and by itself after some minutes. */
+  /**
+   * Resolves when the stream is open. The stream ends at Ctrl-C, and by itself after some minutes.
+   */
   events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
 }
 

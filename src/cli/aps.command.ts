@@ -1,7 +1,7 @@
 /**
  * `paraph aps`: the applications that may call, as the configuration has them. Passwords and their
- * hashes are never shown. `secret` shows the secret of an application's callbacks. It needs the master
- * key, and is recorded in the audit log.
+ * hashes are never shown. `secret` shows the secret of an application's callbacks. It needs the
+ * master key, and is recorded in the audit log.
  */
 import type { Configuration } from '../configuration/schema.ts';
 import { doneBy } from '../operators/audit.ts';

@@ -1,9 +1,10 @@
 /**
  * The `paraph` command, without the process it runs in.
  *
- * A command returns a report or throws; only this file prints and chooses the exit code. With `--json`
- * stdout always gets one JSON document. Without it stdout gets the result, and stderr at most one
- * sentence: never a stack, and never the value of an argument, which may be a password in the wrong place.
+ * A command returns a report or throws; only this file prints and chooses the exit code. With
+ * `--json` stdout always gets one JSON document. Without it stdout gets the result, and stderr at
+ * most one sentence: never a stack, and never the value of an argument, which may be a password in
+ * the wrong place.
  */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';

@@ -1,4 +1,7 @@
-/** `paraph clients`: the applications that log people in. `add` writes one into the configuration file. */
+/**
+ * `paraph clients`: the applications that log people in. `add` writes one into the configuration
+ * file.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Configuration } from '../configuration/schema.ts';

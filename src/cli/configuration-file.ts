@@ -1,8 +1,9 @@
 /**
  * The configuration file, for a command that reads or changes it.
  *
- * A change is atomic: it is written to a draft, synced to the disk and renamed into place. The draft has
- * one fixed name and is created before the file is read, so it is also the lock between two commands.
+ * A change is atomic: it is written to a draft, synced to the disk and renamed into place. The
+ * draft has one fixed name and is created before the file is read, so it is also the lock between
+ * two commands.
  */
 import { chmod, chown, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * The options of all commands that call a running service, and the client for them.
  *
- * The application's password comes from the environment: every user of the machine can read an argument
- * (`ps`), and it stays in the shell's history.
+ * The application's password comes from the environment: every user of the machine can read an
+ * argument (`ps`), and it stays in the shell's history.
  */
 import type { Command } from 'commander';
 import { type Calls, createCalls } from '../client/calls.ts';

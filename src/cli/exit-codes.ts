@@ -1,6 +1,7 @@
 /**
- * How a command ended, for scripts: the exit code, and the same as a word in the JSON. They are a public
- * contract; `--help` and docs/cli.md print them from here. 130 is the code of shells for Ctrl-C.
+ * How a command ended, for scripts: the exit code, and the same as a word in the JSON. They are a
+ * public contract; `--help` and docs/cli.md print them from here. 130 is the code of shells for
+ * Ctrl-C.
  */
 export const exitCodes = {
   ok: { code: 0, meaning: 'It worked.' },

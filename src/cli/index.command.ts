@@ -1,4 +1,7 @@
-/** `paraph index rebuild`: builds the search index again from the jobs. Searches use the old one until then. */
+/**
+ * `paraph index rebuild`: builds the search index again from the jobs. Searches use the old one
+ * until then.
+ */
 import { doneBy } from '../operators/audit.ts';
 import { toError } from '../redis/to-error.ts';
 import { type AddCommand, type CliContext, interrupted, ok, type Report } from './context.ts';

@@ -1,6 +1,6 @@
 /**
- * `paraph keys`: the keys that sign a tenant's ID tokens. They are in Redis, sealed with the master key,
- * so the command needs both. Running processes follow by themselves.
+ * `paraph keys`: the keys that sign a tenant's ID tokens. They are in Redis, sealed with the master
+ * key, so the command needs both. Running processes follow by themselves.
  *
  * The first keys are never made here: under a wrong master key they would lock the service out.
  */

@@ -1,8 +1,8 @@
 /**
  * `paraph messages`: the text messages that were sent to a number, for developers without a phone.
  *
- * There is no HTTP for this on purpose: the texts hold passwords. With access to Redis they can be read
- * anyway.
+ * There is no HTTP for this on purpose: the texts hold passwords. With access to Redis they can be
+ * read anyway.
  */
 import { readOutbox } from '../sscd/text-gateway.ts';
 import { usableConfiguration } from './configuration-file.ts';

@@ -1,4 +1,7 @@
-/** Transactions and callbacks in a list: as JSON, and as columns. `show --reveal` shows whole numbers. */
+/**
+ * Transactions and callbacks in a list: as JSON, and as columns. `show --reveal` shows whole
+ * numbers.
+ */
 import { type ShownCallback, type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
 import { type Cell, type Column, isCapable, type Screen } from './screen.ts';
 

@@ -2,8 +2,8 @@
 /**
  * The executable: gives the command the terminal, the environment and Ctrl-C of this process.
  *
- * The first Ctrl-C lets the command print how to continue; the second one ends the process. `paraph start`
- * and its parts have handlers of their own, which stop the product in order.
+ * The first Ctrl-C lets the command print how to continue; the second one ends the process. `paraph
+ * start` and its parts have handlers of their own, which stop the product in order.
  */
 import { runCli } from './cli.ts';
 
@@ -25,5 +25,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   signal: interrupt.signal,
 });
 
-// A library that still waits for Redis must not keep the process. The timer itself does not keep it either.
+// A library that still waits for Redis must not keep the process. The timer itself does not keep it
+// either.
 setTimeout(() => process.exit(), 1000).unref();

@@ -1,6 +1,6 @@
 /**
- * `paraph replay`: runs failed transactions again, one or many. The command only orders the replay: the
- * service's policy, limits and audit log apply as in the console, and its workers do the work.
+ * `paraph replay`: runs failed transactions again, one or many. The command only orders the replay:
+ * the service's policy, limits and audit log apply as in the console, and its workers do the work.
  */
 import type { ShownPlan } from '../console/redaction.ts';
 import type { BulkStanding } from '../operators/bulk-report.ts';

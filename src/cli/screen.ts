@@ -1,8 +1,8 @@
 /**
  * Text for a terminal: colours, labelled fields, tables and progress.
  *
- * A terminal obeys escape sequences, and a service may send some (in the detail of a fault, in a text
- * message). Therefore every value goes through `printable`.
+ * A terminal obeys escape sequences, and a service may send some (in the detail of a fault, in a
+ * text message). Therefore every value goes through `printable`.
  */
 import { Help } from 'commander';
 import type { CliContext, Output } from './context.ts';
@@ -32,7 +32,10 @@ export const widthOf = ({ columns }: Output): number => Math.max(columns || 80, 
 
 export type Field = readonly [label: string, value: string | undefined];
 
-/** Labels and values below each other, values wrapped in their column. Fields without a value are left out. */
+/**
+ * Labels and values below each other, values wrapped in their column. Fields without a value are
+ * left out.
+ */
 export const fieldsText = (fields: readonly Field[], { stdout, env }: Screen): string => {
   const help = Object.assign(new Help(), { helpWidth: widthOf(stdout), minWidthToWrap: 1 });
   const { dim } = paletteFor(stdout, { env });
@@ -70,7 +73,9 @@ const cut = (letters: readonly string[], width: number): readonly string[] => {
   return width === 0 ? [] : [...letters.slice(0, width - 1), '…'];
 };
 
-/** @returns One line for the titles and one for each row. In a terminal no line is wider than it. */
+/**
+ * @returns One line for the titles and one for each row. In a terminal no line is wider than it.
+ */
 export const tableLines = <Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -115,7 +120,8 @@ export const bar = (done: number, total: number): string => {
 };
 
 /**
- * Shows a line of progress on stderr while some work runs. Writes nothing where stderr is no terminal.
+ * Shows a line of progress on stderr while some work runs. Writes nothing where stderr is no
+ * terminal.
  *
  * @param work Gets a function that replaces the line.
  */

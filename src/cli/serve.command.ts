@@ -1,8 +1,8 @@
 /**
  * `paraph start`, `paraph api`, `paraph worker`: the product, whole or in parts.
  *
- * The parts share a Redis, so they cannot use the private one of a single process. The product is loaded
- * only here: it is most of the program, and no other command needs it.
+ * The parts share a Redis, so they cannot use the private one of a single process. The product is
+ * loaded only here: it is most of the program, and no other command needs it.
  */
 import type { Environment } from '../environment.ts';
 import { createLogger } from '../logger.ts';

@@ -1,9 +1,11 @@
 /**
- * A command's access to the Redis of a service, to the service's rooms over it, and to its master key.
+ * A command's access to the Redis of a service, to the service's rooms over it, and to its master
+ * key.
  *
- * Users, secrets and the index are changed here. Everything else goes through the admin API, which runs
- * on these rooms when there is no token. The operator is then an admin: `os:` and the user's name in the
- * operating system, which no user of the service can have. The audit log adds `via: cli`.
+ * Users, secrets and the index are changed here. Everything else goes through the admin API, which
+ * runs on these rooms when there is no token. The operator is then an admin: `os:` and the user's
+ * name in the operating system, which no user of the service can have. The audit log adds `via:
+ * cli`.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';

@@ -1,4 +1,6 @@
-/** Verifies a signature, and reports who signed what, by which method, and which root is trusted. */
+/**
+ * Verifies a signature, and reports who signed what, by which method, and which root is trusted.
+ */
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,6 @@
-/** Reads from a keyboard or a pipe: a password, without showing it, and the answer to a question. */
+/**
+ * Reads from a keyboard or a pipe: a password, without showing it, and the answer to a question.
+ */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { type CliContext, Ended, type Input, interrupted, UsageError } from './context.ts';

@@ -1,6 +1,6 @@
 /**
- * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that happened to it.
- * `paraph cancel`: ends an open one, and takes the prompt off the phone.
+ * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that
+ * happened to it. `paraph cancel`: ends an open one, and takes the prompt off the phone.
  */
 import type { ShownCallback, ShownFault } from '../console/redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';

@@ -1,9 +1,10 @@
 /**
  * The trusted root certificates, and where they came from.
  *
- * A file that the user names is trusted. Without one there is only the root from the service itself. It
- * is good enough for a sandbox, but proves only that the signature fits this service: a false service
- * could send a false root as well. Therefore every result names the origin of its root.
+ * A file that the user names is trusted. Without one there is only the root from the service
+ * itself. It is good enough for a sandbox, but proves only that the signature fits this service: a
+ * false service could send a false root as well. Therefore every result names the origin of its
+ * root.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

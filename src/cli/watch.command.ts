@@ -53,8 +53,8 @@ const changeLine = (row: ShownRow, context: CliContext, json: boolean): string =
 const readStamp = ({ state, attempt, endedAt }: ShownRow): string => `${state} ${attempt} ${endedAt ?? 0}`;
 
 /**
- * Follows the changes of transactions over a stream. Changes that the service did not list, and those
- * while no stream was open, are read from the list of the newest transactions.
+ * Follows the changes of transactions over a stream. Changes that the service did not list, and
+ * those while no stream was open, are read from the list of the newest transactions.
  *
  * @returns Reads the changes since the last call, oldest first.
  */

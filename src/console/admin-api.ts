@@ -1,6 +1,6 @@
 /**
- * The API without a login, for the command line on the machine of the service. It runs in the process of
- * the command. Users and tokens are not in it, because they need the master key.
+ * The API without a login, for the command line on the machine of the service. It runs in the
+ * process of the command. Users and tokens are not in it, because they need the master key.
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';

@@ -1,4 +1,7 @@
-/** Answers of the API: JSON, never cached. An error has a code for programs and a sentence for people. */
+/**
+ * Answers of the API: JSON, never cached. An error has a code for programs and a sentence for
+ * people.
+ */
 export type Refusal = readonly [status: number, error: string, message: string];
 
 export const answer = (body: object, status = 200): Response =>

@@ -1,8 +1,8 @@
 /**
  * The console of the operators: pages, API and queue board under `/admin`.
  *
- * `session/` checks the session of every request but those of the login. The routes check the role, and
- * the rooms that carry out an order check it again.
+ * `session/` checks the session of every request but those of the login. The routes check the role,
+ * and the rooms that carry out an order check it again.
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -23,7 +23,9 @@ import { createUserRoutes } from './users.route.ts';
 
 export interface Console {
   readonly routes: Hono<ConsoleEnvironment>;
-  /** Ends the event streams, which would delay a stop. Their readers reconnect to another process. */
+  /**
+   * Ends the event streams, which would delay a stop. Their readers reconnect to another process.
+   */
   endWaiting(): void;
 }
 

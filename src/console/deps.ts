@@ -56,7 +56,9 @@ export type AdminApiDeps = Omit<
 
 export interface ConsoleSession {
   readonly operator: Operator;
-  /** For the field `csrf` or the header `x-csrf-token`. Empty for a bearer token, which needs none. */
+  /**
+   * For the field `csrf` or the header `x-csrf-token`. Empty for a bearer token, which needs none.
+   */
   readonly csrf: string;
   /** Identifies the login in the audit log. It is of no use as a cookie. */
   readonly id: string;

@@ -1,8 +1,9 @@
 /**
  * The filter of transactions: reads it from forms, addresses and programs, for the search.
  *
- * Programs get an error for a field that cannot be read. A page shows the error beside the field and
- * searches nothing, because a mistyped filter must not look like an empty result, or replay too much.
+ * Programs get an error for a field that cannot be read. A page shows the error beside the field
+ * and searches nothing, because a mistyped filter must not look like an empty result, or replay too
+ * much.
  */
 import { z } from 'zod';
 import type { HistoryFilter } from '../history/filter.ts';

@@ -1,6 +1,7 @@
 /**
- * What each role sees of a person: a viewer the end of the number and no text, an operator both. Nobody
- * sees signatures, which only the application gets, nor one-time passwords, which are secrets while valid.
+ * What each role sees of a person: a viewer the end of the number and no text, an operator both.
+ * Nobody sees signatures, which only the application gets, nor one-time passwords, which are
+ * secrets while valid.
  */
 import type { CallbackRow } from '../history/callback-row.ts';
 import type { TransactionRow } from '../history/row.ts';

@@ -2,8 +2,8 @@
  * One transaction with its request and its history.
  *
  * The sources are the record in the job (states), the notes of replays in the job (who ordered an
- * attempt), and the audit log (actions of operators). An access to the number and the text of a person is
- * recorded in the audit log before they are shown, once in a session.
+ * attempt), and the audit log (actions of operators). An access to the number and the text of a
+ * person is recorded in the audit log before they are shown, once in a session.
  */
 import type { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
@@ -35,7 +35,9 @@ export type TimelineEntry =
       readonly attempt: number;
       readonly state: SignatureState;
       readonly fault?: ShownFault;
-      /** Who ordered this attempt, and by what: the id of a bulk or of an entry in the audit log. */
+      /**
+       * Who ordered this attempt, and by what: the id of a bulk or of an entry in the audit log.
+       */
       readonly by?: { readonly who: string; readonly order: string };
     }
   | {

@@ -1,12 +1,13 @@
 /**
  * bull-board at `/admin/queues`: BullMQ's own view of the queues.
  *
- * It is read-only: its buttons (remove, edit, promote, empty) would bypass the transaction and the audit
- * log. Only its retry button works, and orders a normal replay. The routes are an allow list, so that a
- * route of a later version is not open by accident.
+ * It is read-only: its buttons (remove, edit, promote, empty) would bypass the transaction and the
+ * audit log. Only its retry button works, and orders a normal replay. The routes are an allow list,
+ * so that a route of a later version is not open by accident.
  *
- * bull-board knows no roles, so there is one board for viewers and one for the others. The job of one
- * transaction shows what its page in the console shows, and is recorded in the audit log in the same way.
+ * bull-board knows no roles, so there is one board for viewers and one for the others. The job of
+ * one transaction shows what its page in the console shows, and is recorded in the audit log in the
+ * same way.
  */
 import { Hono } from 'hono';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 /**
- * A job as the queue board lists it. A transaction shows what its row in the console's list shows; other
- * jobs show the members of the schemas below. Numbers and faults depend on the role. The members are an
- * allow list, so that a member of a later release is not shown by accident.
+ * A job as the queue board lists it. A transaction shows what its row in the console's list shows;
+ * other jobs show the members of the schemas below. Numbers and faults depend on the role. The
+ * members are an allow list, so that a member of a later release is not shown by accident.
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';

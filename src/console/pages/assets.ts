@@ -1,4 +1,7 @@
-/** Style sheet, script and icon. Their addresses have a hash of the content, so browsers may cache them for ever. */
+/**
+ * Style sheet, script and icon. Their addresses have a hash of the content, so browsers may cache
+ * them for ever.
+ */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { icon, looks, type Schemes } from '../../looks.ts';

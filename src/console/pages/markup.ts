@@ -88,10 +88,15 @@ export const facts = (...all: readonly (readonly [name: string, value: Content |
     value === undefined || value === '' ? nothing : html`<dt>${name}</dt><dd>${value}</dd>`,
   )}</dl>`;
 
-/** A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers alone. */
+/**
+ * A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers
+ * alone.
+ */
 export type Heading = string | readonly [label: string, kind: 'number' | 'unseen'];
 
-/** A table that narrow screens show as cards. @param order Of a live list: see assets/console.js. */
+/**
+ * A table that narrow screens show as cards. @param order Of a live list: see assets/console.js.
+ */
 export const cardTable = (
   caption: string,
   headings: readonly Heading[],

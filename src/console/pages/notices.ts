@@ -1,6 +1,6 @@
 /**
- * The result of a form, shown by the page after the redirect. The address has the name of the notice, not
- * its text, so that no link can put text on a page.
+ * The result of a form, shown by the page after the redirect. The address has the name of the
+ * notice, not its text, so that no link can put text on a page.
  */
 import { callbacksPerSecond } from '../../operators/callback-replays.ts';
 import { banner, type Html, nothing } from './markup.ts';

@@ -1,4 +1,7 @@
-/** The last hour and the last day. The server draws charts as SVG; each has a table with the same numbers. */
+/**
+ * The last hour and the last day. The server draws charts as SVG; each has a table with the same
+ * numbers.
+ */
 import { html } from 'hono/html';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ConsoleSession } from '../deps.ts';

@@ -1,11 +1,12 @@
 /**
- * The statechart of a transaction, drawn from the machine that runs it, so that the drawing is never out
- * of date. The path of the transaction is marked. A table has the same content for screen readers.
+ * The statechart of a transaction, drawn from the machine that runs it, so that the drawing is
+ * never out of date. The path of the transaction is marked. A table has the same content for screen
+ * readers.
  *
- * The states are in one column in the order of the machine, so that the chart fits a phone. An arrow to
- * the next state is straight. All others go around the column in lanes of their own, down on the left and
- * up on the right, the shortest innermost, so that none crosses a state. The label of an arrow is beside
- * the state that it leaves, where no other arrow crosses its lane.
+ * The states are in one column in the order of the machine, so that the chart fits a phone. An
+ * arrow to the next state is straight. All others go around the column in lanes of their own, down
+ * on the left and up on the right, the shortest innermost, so that none crosses a state. The label
+ * of an arrow is beside the state that it leaves, where no other arrow crosses its lane.
  */
 import { html } from 'hono/html';
 import { signatureMachine } from '../../../machines/signature.machine.ts';

@@ -1,12 +1,13 @@
 /**
  * Login and logout: by password, by link, and with the phone over the provider (console-login/).
  *
- * A login link opens a page with a button, because programs that preview links would use it up otherwise.
- * The forms of a login have no session and so no CSRF token; the browser's headers say where they come from.
+ * A login link opens a page with a button, because programs that preview links would use it up
+ * otherwise. The forms of a login have no session and so no CSRF token; the browser's headers say
+ * where they come from.
  *
- * The state of a login with the phone is in Redis; a cookie of the browser refers to it. An answer counts
- * once, and only in the browser that began that login, so that no link can log anybody in. An answer to
- * another login changes nothing, so that no link can end a login.
+ * The state of a login with the phone is in Redis; a cookie of the browser refers to it. An answer
+ * counts once, and only in the browser that began that login, so that no link can log anybody in.
+ * An answer to another login changes nothing, so that no link can end a login.
  */
 import { type Context, Hono } from 'hono';
 import { loginProblems } from '../../console-login/login-problem.ts';
@@ -63,8 +64,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   const sessionIn = (c: ConsoleContext) => operators.sessionOf(readSessionCookie(c.req.header('cookie')));
 
   /**
-   * Without a user who has a phone, the page would only let strangers send prompts to phones. A sandbox
-   * offers it always.
+   * Without a user who has a phone, the page would only let strangers send prompts to phones. A
+   * sandbox offers it always.
    */
   const offersPhone = async (): Promise<boolean> =>
     phoneLogin !== undefined &&

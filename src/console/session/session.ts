@@ -1,9 +1,10 @@
 /**
  * Checks the session of every request below `/admin`, and sets the headers of the answers.
  *
- * People have a session cookie, programs a bearer token for the API. An unsafe request also needs the
- * session's CSRF token, in the field `csrf` of a form or the header `x-csrf-token`. The queue board cannot
- * send it; there the browser's headers must say that the request comes from our own pages.
+ * People have a session cookie, programs a bearer token for the API. An unsafe request also needs
+ * the session's CSRF token, in the field `csrf` of a form or the header `x-csrf-token`. The queue
+ * board cannot send it; there the browser's headers must say that the request comes from our own
+ * pages.
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -28,7 +29,9 @@ export const isApi = (path: string): boolean =>
 const boardPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'self'";
 
-/** The headers of the provider's pages. The board may also load images and use relative addresses. */
+/**
+ * The headers of the provider's pages. The board may also load images and use relative addresses.
+ */
 export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(pageHeaders)) {
@@ -42,8 +45,9 @@ export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, n
 };
 
 /**
- * Whether one of our pages made the request, by the browser's headers: `Sec-Fetch-Site` comes with every
- * request over https or to this machine, `Origin` with every unsafe one. A page cannot set either.
+ * Whether one of our pages made the request, by the browser's headers: `Sec-Fetch-Site` comes with
+ * every request over https or to this machine, `Origin` with every unsafe one. A page cannot set
+ * either.
  *
  * Source: Fetch Metadata Request Headers, section 2.3; Fetch Standard, section 3.2.
  */
