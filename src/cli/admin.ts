@@ -1,17 +1,17 @@
 /**
- * The admin API, as the operators' commands ask it.
+ * The admin API, for the operators' commands.
  *
- * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis. Anybody
- * who can open that Redis can read and write all of it, so a login would protect nothing.
+ * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis.
+ * Access to that Redis means access to all of its data, so a login would protect nothing.
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { causeOf } from '../client/fetch.ts';
 import { serviceUrl } from './connection.ts';
-import { type CliContext, type Done, Ended, type Report, UsageProblem, variable } from './context.ts';
+import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
-import { needsIndex, type OperationsSession, withOperations } from './operations-session.ts';
-import { type Column, table } from './operations-table.ts';
+import { type Column, table } from './screen.ts';
+import { needsIndex, type OperationsSession, withOperations } from './service-redis.ts';
 
 interface AdminFlags {
   readonly url?: string;
@@ -23,23 +23,21 @@ const tokenVariable = 'PARAPH_TOKEN';
 /** Lists are sent with commas; what is undefined is not sent. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly unknown[] | undefined>>;
 
-/** Paths are below `/admin/api`, in parts. What is not answered with success throws {@link Ended}. */
+/** Paths are below `/admin/api`, in parts. Any answer but success throws {@link Ended}. */
 export interface Admin {
-  /** What is away when nothing answers. */
+  /** For the error when nothing answers. */
   readonly place: 'Redis' | 'The service';
-  /** @throws UsageProblem Where it is known that no search index is kept. */
+  /** @throws UsageError where it is known that there is no search index. */
   needsIndex(): void;
   get<T>(path: readonly string[], query?: Query): Promise<T>;
   post<T>(path: readonly string[], body: object): Promise<T>;
-  /** Resolves when the stream has begun. It ends at Ctrl-C, and after some minutes by itself. */
+  /**
+   * Resolves when the stream is open. The stream ends at Ctrl-C, and by itself after some minutes.
+   */
   events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
 }
 
-/**
- * What an operator asked for and did not get. Nothing has happened then.
- *
- * @param refused Names it in the JSON, for scripts.
- */
+/** Nothing was done. @param refused Names the error in the JSON, for scripts. */
 export const refused = (outcome: Outcome, refused: string, problem: string, document: object = {}): Ended =>
   new Ended({ outcome, document: { ...document, refused }, problem });
 
@@ -49,23 +47,21 @@ const outcomes: Readonly<Record<number, Outcome>> = {
   500: 'unexpected',
   503: 'outstanding',
 };
-/** Codes that would not tell a script what is meant. */
+/** Error codes that are clear only with their path. */
 const renamed: Readonly<Record<string, string>> = {
   'replays unknown': 'unknown-bulk',
   'callbacks unknown': 'unknown-callback',
   'callbacks nothing': 'nothing-dead',
 };
-const refusalSchema = z.object({ error: z.string(), message: z.string() });
+const errorSchema = z.object({ error: z.string(), message: z.string() });
 
 const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
-
-type Send = (request: Request) => Promise<Response>;
 
 const createAdmin = (
   { signal }: CliContext,
   base: string,
   headers: Readonly<Record<string, string>>,
-  send: Send,
+  send: (request: Request) => Promise<Response>,
 ): Omit<Admin, 'place' | 'needsIndex'> => {
   const notTheApi = unreachable(`What answers at ${base} is not the admin API of a Paraph.`);
   const ask = async (path: readonly string[], query: Query, body?: object): Promise<Response> => {
@@ -81,9 +77,9 @@ const createAdmin = (
       }),
     );
     if (response.ok) return response;
-    const refusal = refusalSchema.safeParse(await response.json().catch(() => undefined)).data;
-    if (refusal === undefined) throw notTheApi;
-    const { error, message } = refusal;
+    const told = errorSchema.safeParse(await response.json().catch(() => undefined)).data;
+    if (told === undefined) throw notTheApi;
+    const { error, message } = told;
     const outcome = outcomes[response.status] ?? 'refused';
     throw refused(outcome, renamed[`${path[0]} ${error}`] ?? error, `${message}.`);
   };
@@ -137,7 +133,7 @@ const localAdmin = async (context: CliContext, session: OperationsSession): Prom
   const deps = {
     ...session,
     transactions: {
-      // To check an end takes the service's keys. Here it is shown as the job has it.
+      // Only the service can verify an end. Here it is shown as the job has it.
       find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),
     },
     providers: () => [],
@@ -151,7 +147,7 @@ const localAdmin = async (context: CliContext, session: OperationsSession): Prom
   };
 };
 
-/** @throws UsageProblem */
+/** @throws UsageError */
 const withAdmin = async (
   context: CliContext,
   flags: AdminFlags,
@@ -159,7 +155,7 @@ const withAdmin = async (
 ): Promise<Report> => {
   const token = variable(context, flags.tokenEnv ?? tokenVariable);
   if (token === undefined && (flags.url !== undefined || flags.tokenEnv !== undefined)) {
-    throw new UsageProblem(
+    throw new UsageError(
       `A service elsewhere needs a token: in ${tokenVariable}, or the variable that --token-env names.`,
     );
   }
@@ -169,9 +165,9 @@ const withAdmin = async (
 };
 
 /**
- * Gives a command the options that lead to a service, and its work the API there.
+ * Gives a command the options for the address of a service, and its work the API there.
  *
- * @param check Is asked before the service is looked for; throws UsageProblem.
+ * @param check Runs before a service is looked for; throws UsageError.
  */
 export const addAdminAction = <Args extends readonly unknown[]>(
   command: Command,
@@ -201,17 +197,17 @@ export interface ListFlags {
   readonly cursor?: string;
 }
 
-/** A list, page by page, until there are as many as were asked for. */
+/** Reads a list page by page, up to the limit. */
 export const reportList = async <Row>(
   context: CliContext,
   admin: Admin,
-  { limit: most, cursor: first }: ListFlags,
+  { limit: max, cursor: first }: ListFlags,
   list: {
     readonly command: string;
     readonly path: string;
     readonly query: Query;
     readonly pageRows: number;
-    /** Of the JSON. */
+    /** Of the JSON: holds the rows. */
     readonly member: string;
     readonly none: string;
     readonly columns: readonly Column<Row>[];
@@ -222,20 +218,17 @@ export const reportList = async <Row>(
   let cursor = first;
   let total: number | undefined;
   do {
-    const limit = Math.min(most - rows.length, list.pageRows);
+    const limit = Math.min(max - rows.length, list.pageRows);
     const page = await admin.get<Page<Row>>([list.path], { ...list.query, limit, cursor }).catch((error) => {
       if (!String(error).includes('cursor is none')) throw error;
-      throw new UsageProblem(`--cursor must be one that paraph ${list.command} --json gave.`);
+      throw new UsageError(`--cursor must be one that paraph ${list.command} --json gave.`);
     });
     rows.push(...(page.rows ?? page.entries ?? []));
     total ??= page.total;
     cursor = page.cursor;
-  } while (cursor !== undefined && rows.length < most && !context.signal.aborted);
+  } while (cursor !== undefined && rows.length < max && !context.signal.aborted);
   const of = total === undefined || total === rows.length ? '' : ` of ${total}`;
   const more = cursor === undefined ? '' : `${rows.length}${of} shown; there are more: --limit\n`;
-  return {
-    outcome: 'ok',
-    document: { [list.member]: rows.map(list.document), total, cursor },
-    text: rows.length === 0 ? list.none : `${table(list.columns, rows, context)}${more}`,
-  };
+  const text = rows.length === 0 ? list.none : `${table(list.columns, rows, context)}${more}`;
+  return ok({ [list.member]: rows.map(list.document), total, cursor }, text);
 };

@@ -13,7 +13,7 @@ interface Flags extends ListFlags {
   readonly target?: string;
 }
 
-const detailsOf = ({ details = {} }: AuditEntry): string =>
+const detailsText = ({ details = {} }: AuditEntry): string =>
   Object.entries(details)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ');
@@ -45,7 +45,7 @@ export const addAudit: AddCommand = (program, context, done) => {
         { title: 'ACTION', cell: ({ action }) => action },
         { title: 'TARGET', cell: ({ target = '' }) => target },
         { title: 'REASON', cell: ({ reason = '' }) => reason },
-        { title: 'DETAILS', cell: detailsOf },
+        { title: 'DETAILS', cell: detailsText },
       ],
       document: (entry) => ({ ...entry, at: iso(entry.at) }),
     }),

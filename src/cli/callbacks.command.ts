@@ -1,4 +1,4 @@
-/** `paraph callbacks`: what could not be told to applications, and telling it after all. */
+/** `paraph callbacks`: callbacks that could not be delivered, and their replay. */
 import type { ShownCallback } from '../console/redaction.ts';
 import {
   type CallbackBulk,
@@ -7,9 +7,9 @@ import {
   maxCallbacks,
 } from '../operators/callback-replays.ts';
 import { type Admin, addAdminAction, type ListFlags, refused, reportList } from './admin.ts';
-import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
-import { callbackColumns, callbackDocument } from './operations-callbacks.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { addPageOptions, parseCount } from './operations-filter.ts';
+import { callbackColumns, callbackDocument } from './operations-row.ts';
 import { countFields, fieldsText } from './screen.ts';
 import { confirm } from './terminal-input.ts';
 
@@ -24,8 +24,7 @@ interface ReplayFlags {
 
 const replayOne = async (admin: Admin, id: string, reason: string | undefined): Promise<Report> => {
   const answer = await admin.post<object>(['callbacks', id, 'replay'], { reason });
-  const text = 'Replayed: it begins with its first try again.\n';
-  return { outcome: 'ok', document: { id, ...answer }, text };
+  return ok({ id, ...answer }, 'Replayed: it begins with its first try again.\n');
 };
 
 const planText = ({ found, byAp, truncated }: CallbackPlan, context: CliContext): string =>
@@ -43,11 +42,11 @@ const replayMany = async (
   admin: Admin,
   { dryRun, yes, rate, reason, ap }: ReplayFlags,
 ): Promise<Report> => {
-  // What dies from now on is not what is counted.
+  // Callbacks that die from now on are not counted.
   const filter = { apId: ap, to: context.now() };
   if (dryRun || !yes) {
     const plan = await admin.post<CallbackPlan>(['callbacks', 'plan'], { filter });
-    if (dryRun) return { outcome: 'ok', document: { plan }, text: planText(plan, context) };
+    if (dryRun) return ok({ plan }, planText(plan, context));
     if (plan.found === 0) {
       throw refused('refused', 'nothing-dead', 'No dead callback is found by this.', { plan });
     }
@@ -58,21 +57,23 @@ const replayMany = async (
   const { found, replayed, left, truncated } = done;
   const others = left === 0 ? '' : ` ${left} of ${found} were replayed by others, or are gone.`;
   const more = truncated ? ' There are more: order again.' : '';
-  return { outcome: 'ok', document: done, text: `${replayed} replayed.${others}${more}\n` };
+  return ok(done, `${replayed} replayed.${others}${more}\n`);
 };
 
 const check = (id: string | undefined, flags: ReplayFlags): void => {
   const tasks = [id, flags.ap, flags.all].filter((task) => task !== undefined);
   if (tasks.length !== 1) {
-    throw new UsageProblem('Replay what? Either one callback, or those of one --ap, or --all.');
+    throw new UsageError('Replay what? Either one callback, or those of one --ap, or --all.');
   }
   if (id !== undefined && (flags.dryRun || flags.yes)) {
-    throw new UsageProblem('--dry-run and --yes are for many callbacks.');
+    throw new UsageError('--dry-run and --yes are for many callbacks.');
   }
 };
 
 export const addCallbacks: AddCommand = (program, context, done) => {
-  const callbacks = program.command('callbacks').description('what could not be told to applications');
+  const callbacks = program
+    .command('callbacks')
+    .description('callbacks to applications that could not be delivered');
   const ls = callbacks
     .command('ls')
     .description('list dead callbacks, newest first')

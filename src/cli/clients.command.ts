@@ -1,4 +1,7 @@
-/** `paraph clients`: who may send people here to log in. `add` writes one into the configuration file. */
+/**
+ * `paraph clients`: the applications that log people in. `add` writes one into the configuration
+ * file.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Configuration } from '../configuration/schema.ts';
@@ -9,9 +12,9 @@ import {
   changeConfigurationFile,
   isJsonObject,
   type JsonObject,
-  usableConfiguration,
+  readConfiguration,
 } from './configuration-file.ts';
-import { type AddCommand, type CliContext, type Report, UsageProblem, variable } from './context.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
 import { parseOneOf } from './operations-filter.ts';
 import { type Field, fieldsText, printable } from './screen.ts';
 
@@ -39,61 +42,61 @@ interface AddOptions {
 
 const secretBytes = 32;
 
-const authenticationOf = ({ auth, public: isPublic }: AddOptions): ClientAuthentication => {
+const readAuthentication = ({ auth, public: isPublic }: AddOptions): ClientAuthentication => {
   if (isPublic && auth !== undefined && auth !== 'none') {
-    throw new UsageProblem('--public and --auth exclude each other.');
+    throw new UsageError('--public and --auth exclude each other.');
   }
   return auth ?? (isPublic ? 'none' : 'client_secret_basic');
 };
 
-const backchannelOf = ({ ciba, notificationEndpoint }: AddOptions): object | undefined => {
+const readBackchannel = ({ ciba, notificationEndpoint }: AddOptions): object | undefined => {
   if ((ciba === 'ping') !== (notificationEndpoint !== undefined)) {
-    throw new UsageProblem('--ciba ping and --notification-endpoint need each other.');
+    throw new UsageError('--ciba ping and --notification-endpoint need each other.');
   }
   return ciba === undefined
     ? undefined
     : { kind: ciba, ...(notificationEndpoint && { notificationEndpoint }) };
 };
 
-/** A key set, or one key. Whether they are public and strong enough is for the configuration to judge. */
-const keysOf = async ({ jwks }: AddOptions): Promise<readonly unknown[] | undefined> => {
+/** A key set, or one key. The configuration checks that they are public and strong enough. */
+const readKeys = async ({ jwks }: AddOptions): Promise<readonly unknown[] | undefined> => {
   if (jwks === undefined) return undefined;
   const text = await readFile(jwks, 'utf8').catch(() => {
-    throw new UsageProblem('The file that --jwks names cannot be read.');
+    throw new UsageError('The file that --jwks names cannot be read.');
   });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text.
+    // The parser's message quotes the text.
   }
   if (isJsonObject(value) && Array.isArray(value.keys)) return value.keys;
   if (isJsonObject(value) && 'kty' in value) return [value];
-  throw new UsageProblem('The file that --jwks names must be a JSON Web Key Set, or one key of it.');
+  throw new UsageError('The file that --jwks names must be a JSON Web Key Set, or one key of it.');
 };
 
 /** `--scope "openid phone" --scope profile` */
-const scopesOf = ({ scope }: AddOptions): readonly string[] | undefined => {
+const readScopes = ({ scope }: AddOptions): readonly string[] | undefined => {
   if (scope === undefined) return undefined;
   const given = scope.flatMap((text) => text.split(/[\s,]+/)).filter((name) => name !== '');
   return [...new Set(['openid', ...given])];
 };
 
-/** What is as by default is left out: the file stays readable, and follows when a default gets better. */
-const entryOf = async (options: AddOptions, secretHash: string | undefined): Promise<JsonObject> => {
+/** Defaults are left out: the file stays readable, and follows when a default gets better. */
+const createEntry = async (options: AddOptions, secretHash: string | undefined): Promise<JsonObject> => {
   const all = {
     id: options.id,
     name: options.name,
-    authentication: authenticationOf(options),
+    authentication: readAuthentication(options),
     secretHash,
-    keys: await keysOf(options),
+    keys: await readKeys(options),
     redirectUris: options.redirectUri,
     postLogoutRedirectUris: options.postLogoutRedirectUri,
-    scopes: scopesOf(options),
+    scopes: readScopes(options),
     refreshTokens: options.refreshTokens,
     loginHintAllowed: options.loginHint,
     parSuccessStatus: options.parStatus && Number(options.parStatus),
-    backchannel: backchannelOf(options),
+    backchannel: readBackchannel(options),
     sector: options.sector,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -102,45 +105,38 @@ const entryOf = async (options: AddOptions, secretHash: string | undefined): Pro
 const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The tenant that is there without a configuration of it is written down when it gets its first client. */
+/** The default tenant is written into the file with its first client. */
 const defaultTenants: readonly JsonObject[] = [{ id: 'default', name: 'Paraph' }];
 
-const withClient = (
-  configuration: JsonObject,
-  wanted: string | undefined,
-  entry: JsonObject,
-): { readonly configuration: JsonObject; readonly tenant: string } => {
+const withClient = (configuration: JsonObject, wanted: string | undefined, entry: JsonObject) => {
   const oidc = asObject(configuration.oidc);
   const tenants = (oidc.tenants === undefined ? defaultTenants : asList(oidc.tenants)).map(asObject);
   const index = wanted === undefined ? 0 : tenants.findIndex(({ id }) => id === wanted);
   const tenant = tenants[index];
-  if (tenant === undefined) throw new UsageProblem('The configuration has no tenant of the id in --tenant.');
+  if (tenant === undefined) throw new UsageError('The configuration has no tenant of the id in --tenant.');
   const clients = asList(tenant.clients);
   if (clients.some((client) => asObject(client).id === entry.id)) {
-    throw new UsageProblem('The tenant has a client of this id already.');
+    throw new UsageError('The tenant has a client of this id already.');
   }
   const changed = tenants.with(index, { ...tenant, clients: [...clients, entry] });
-  return {
-    configuration: { ...configuration, oidc: { ...oidc, tenants: changed } },
-    tenant: String(tenant.id),
-  };
+  return { changed: { ...configuration, oidc: { ...oidc, tenants: changed } }, tenant: String(tenant.id) };
 };
 
 const add = async (context: CliContext, options: AddOptions): Promise<Report> => {
   const file = options.config ?? variable(context, 'PARAPH_CONFIG');
   if (file === undefined) {
-    throw new UsageProblem('Which file? Name it with --config or PARAPH_CONFIG; --create begins one.');
+    throw new UsageError('Which file? Name it with --config or PARAPH_CONFIG; --create begins one.');
   }
-  const authentication = authenticationOf(options);
+  const authentication = readAuthentication(options);
   const secret = authentication.startsWith('client_secret_')
     ? randomBytes(secretBytes).toString('base64url')
     : undefined;
-  const entry = await entryOf(options, secret === undefined ? undefined : await hashPassword(secret));
+  const entry = await createEntry(options, secret === undefined ? undefined : await hashPassword(secret));
   let tenant = '';
   await changeConfigurationFile(file, { create: options.create === true }, (configuration) => {
     const added = withClient(configuration, options.tenant, entry);
     tenant = added.tenant;
-    return added.configuration;
+    return added.changed;
   });
   const fields: readonly Field[] = [
     ['client_id', options.id],
@@ -152,24 +148,12 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
     ['', 'The service knows the client from its next start on.'],
   ];
   const { id, name } = options;
-  return {
-    outcome: 'ok',
-    document: { file, tenant, client: { id, name, authentication }, ...(secret && { secret }) },
-    text: fieldsText(fields, context),
-  };
+  const client = { id, name, authentication };
+  return ok({ file, tenant, client, ...(secret && { secret }) }, fieldsText(fields, context));
 };
 
-interface Listed {
-  readonly tenant: string;
-  readonly id: string;
-  readonly name: string;
-  readonly authentication: string;
-  /** Not in the file: it comes with the sandbox. */
-  readonly demo: boolean;
-}
-
-const clientsOf = ({ oidc }: Configuration): readonly Listed[] => {
-  // Their addresses are not shown, so any will do.
+const clientsIn = ({ oidc }: Configuration) => {
+  // Their addresses are not shown, so any address will do.
   const tenants = oidc.demoClients ? withDemoClients(oidc.tenants, 'http://localhost') : oidc.tenants;
   return tenants.flatMap(({ id: tenant, clients }, index) =>
     clients.map((client) => ({
@@ -177,6 +161,7 @@ const clientsOf = ({ oidc }: Configuration): readonly Listed[] => {
       id: client.id,
       name: client.name,
       authentication: client.authentication,
+      // Not in the file: it comes with the sandbox.
       demo: oidc.tenants[index]?.clients.includes(client) !== true,
     })),
   );
@@ -184,48 +169,39 @@ const clientsOf = ({ oidc }: Configuration): readonly Listed[] => {
 
 const list = async (context: CliContext, options: { readonly config?: string }): Promise<Report> => {
   const file = options.config ?? variable(context, 'PARAPH_CONFIG');
-  const clients = clientsOf(await usableConfiguration(file));
+  const clients = clientsIn(await readConfiguration(file));
   const columns = ['id', 'tenant', 'authentication'] as const;
   const widths = columns.map((column) => Math.max(0, ...clients.map((client) => client[column].length)));
   const lines = clients.map((client) => {
     const cells = columns.map((column, index) => client[column].padEnd(widths[index] ?? 0));
     return `  ${[...cells, printable(client.name)].join('  ')}${client.demo ? ' (sandbox)' : ''}\n`;
   });
-  return { outcome: 'ok', document: { clients }, text: lines.join('') || 'There are no clients.\n' };
+  return ok({ clients }, lines.join('') || 'There are no clients.\n');
 };
 
 const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
 
 export const addClients: AddCommand = (program, context, done) => {
   const clients = program.command('clients').description('manage the applications that log people in');
+  const authMethods = `${clientAuthentications.slice(0, 3).join(', ')} or none`;
+  const parStatus = 'of answers to pushed requests: 200, or 201 for libraries';
+  const ciba = 'logins without a browser: poll or ping';
   clients
     .command('add')
     .description('add one to the configuration file; prints its new secret, once')
     .requiredOption('--id <id>', 'client_id')
-    .requiredOption('--name <name>', 'what people are told who asks')
+    .requiredOption('--name <name>', 'its name on the login pages')
     .option('--redirect-uri <url>', 'where people are sent back to (may be repeated)', collect)
     .option('--post-logout-redirect-uri <url>', 'the same after a logout (may be repeated)', collect)
-    .option(
-      '--auth <method>',
-      `${clientAuthentications.slice(0, 3).join(', ')} or none`,
-      parseOneOf('--auth', clientAuthentications),
-    )
+    .option('--auth <method>', authMethods, parseOneOf('--auth', clientAuthentications))
     .option('--public', 'no secret, such as for an app; the same as --auth none')
     .option('--jwks <file>', 'its public keys, for private_key_jwt or signed requests')
     .option('--tenant <id>', 'by default the first one')
     .option('--scope <scopes>', 'what it may ask for; openid always (may be repeated)', collect)
     .option('--refresh-tokens', 'it may stay logged in without the user')
     .option('--login-hint', "it may name the user's number")
-    .option(
-      '--par-status <status>',
-      'of answers to pushed requests: 200, or 201 for libraries',
-      parseOneOf('--par-status', ['200', '201']),
-    )
-    .option(
-      '--ciba <delivery>',
-      'logins without a browser: poll or ping',
-      parseOneOf('--ciba', ['poll', 'ping']),
-    )
+    .option('--par-status <status>', parStatus, parseOneOf('--par-status', ['200', '201']))
+    .option('--ciba <delivery>', ciba, parseOneOf('--ciba', ['poll', 'ping']))
     .option('--notification-endpoint <url>', 'where it is pinged')
     .option('--sector <host>', 'clients of one sector see the same sub for a user')
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')

@@ -1,13 +1,13 @@
 /**
- * The options that all commands share which talk to a running service, and the client that comes of them.
+ * The options of all commands that call a running service, and the client for them.
  *
- * The application's password comes from the environment: an argument can be read by every user of the machine (`ps`)
- * and stays in the shell's history.
+ * The application's password comes from the environment: every user of the machine can read an
+ * argument (`ps`), and it stays in the shell's history.
  */
 import type { Command } from 'commander';
 import { type Calls, createCalls } from '../client/calls.ts';
 import type { Reply } from '../client/reply.ts';
-import { type CliContext, Ended, type Report, UsageProblem, variable } from './context.ts';
+import { type CliContext, Ended, UsageError, variable } from './context.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -17,14 +17,14 @@ export interface ConnectionFlags {
 
 export interface Connection {
   readonly client: Calls;
-  /** Where the service is, without anything secret. */
+  /** Without anything secret. */
   readonly url: string;
-  /** The command that shows how a transaction ends, as the same caller at the same service. */
+  /** The command that shows how a transaction ends, with the same options. */
   resume(msspTransId: string): string;
 }
 
 const defaultUrl = 'http://127.0.0.1:8080';
-/** A sandbox accepts any. The same for all commands: a transaction is shown only to the AP that began it. */
+/** A sandbox accepts any. Only the AP of a transaction can see it, so all commands use the same. */
 const defaultApId = 'mid://paraph.example';
 const passwordVariable = 'PARAPH_AP_PWD';
 
@@ -41,19 +41,19 @@ const parseUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // The value may hold a password, so it is not repeated.
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new UsageProblem('--url (or PARAPH_URL) must be an http or https URL.');
+    throw new UsageError('--url (or PARAPH_URL) must be an http or https URL.');
   }
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw new UsageProblem('--url (or PARAPH_URL) must have no user, query or fragment.');
+    throw new UsageError('--url (or PARAPH_URL) must have no user, query or fragment.');
   }
   return url;
 };
 
 const readPassword = (context: CliContext, name: string | undefined): string | undefined => {
   const password = variable(context, name ?? passwordVariable);
-  // What was given may be the password itself, by mistake.
+  // The given name is not printed: it may be the password, by mistake.
   if (name !== undefined && password === undefined) {
-    throw new UsageProblem('The environment variable that --ap-password-env names is not set.');
+    throw new UsageError('The environment variable that --ap-password-env names is not set.');
   }
   return password;
 };
@@ -62,9 +62,9 @@ const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 
 /**
- * @param secret What is sent there and must not be read on the way.
+ * @param secret Name of a secret that is sent there: a warning is printed when the URL is not https.
  * @returns Without a slash at the end.
- * @throws UsageProblem
+ * @throws UsageError
  */
 export const serviceUrl = (context: CliContext, given: string | undefined, secret?: string): string => {
   const url = parseUrl(given ?? variable(context, 'PARAPH_URL') ?? defaultUrl);
@@ -74,7 +74,7 @@ export const serviceUrl = (context: CliContext, given: string | undefined, secre
   return url.href.replace(/\/+$/, '');
 };
 
-/** @throws UsageProblem */
+/** @throws UsageError */
 export const connect = (context: CliContext, flags: ConnectionFlags): Connection => {
   const apPassword = readPassword(context, flags.apPasswordEnv);
   const url = serviceUrl(context, flags.url, apPassword && 'AP_PWD');
@@ -98,20 +98,10 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
   };
 };
 
-/** A transaction that has not ended, and how to ask for its end. */
-export const outstandingReport = (
-  { resume }: Connection,
-  known: { readonly msspTransId: string },
-): Report => ({
-  outcome: 'outstanding',
-  document: known,
-  problem: `Transaction ${known.msspTransId} is outstanding; to wait for its end: ${resume(known.msspTransId)}`,
-});
-
 /**
- * @param goesOn Said on Ctrl-C: what became of what was sent.
+ * @param goesOn The error on Ctrl-C: what happens to the request that was sent.
  * @param known  Members for the JSON that are known already.
- * @throws Ended When the call was not answered with 200.
+ * @throws Ended when the call was not answered with 200.
  */
 export const answerIn = <T>({ url }: Connection, reply: Reply<T>, goesOn: string, known: object = {}): T => {
   switch (reply.kind) {

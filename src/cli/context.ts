@@ -1,14 +1,12 @@
-/**
- * What a command has of the world. The executable hands in the process's own; a test hands in its own.
- */
+/** What a command gets from its process, and what it returns. Tests pass values of their own. */
 import type { Command } from 'commander';
 import type { Fetch } from '../client/fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
+import { toError } from '../redis/to-error.ts';
 import type { Outcome } from './exit-codes.ts';
 
 export interface Output {
   write(text: string): unknown;
-  /** True for a terminal. */
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
@@ -19,7 +17,6 @@ export interface CliContext {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: Input;
-  /** Environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
@@ -28,22 +25,24 @@ export interface CliContext {
   readonly now: () => number;
 }
 
-/** What a command came to. It is printed in one place, for a person or, with `--json`, for a script. */
+/** The result of a command. `cli.ts` prints it as text or, with `--json`, as JSON. */
 export interface Report {
   readonly outcome: Outcome;
   /** The members of the JSON beside `outcome`. */
   readonly document: object;
-  /** For a person, on stdout: whole lines. */
+  /** Whole lines for stdout. */
   readonly text?: string;
-  /** One sentence for a person, on stderr; in the JSON, too. */
+  /** One sentence for stderr; in the JSON, too. */
   readonly problem?: string;
 }
 
-/** Is told what a command came to; the service itself ends with an exit code. */
+export const ok = (document: object, text: string): Report => ({ outcome: 'ok', document, text });
+
+/** Takes the report of a command, or the exit code of the service. */
 export type Done = (end: Report | number) => void;
 export type AddCommand = (program: Command, context: CliContext, done: Done) => void;
 
-/** Thrown where a command has nothing more to do. */
+/** Thrown to end a command early. */
 export class Ended extends Error {
   readonly report: Report;
   constructor(report: Report) {
@@ -55,8 +54,8 @@ export class Ended extends Error {
 export const interrupted = (problem: string): Ended =>
   new Ended({ outcome: 'interrupted', document: {}, problem: `Interrupted; ${problem}.` });
 
-/** The command was never begun. */
-export class UsageProblem extends Ended {
+/** The command did not start. */
+export class UsageError extends Ended {
   constructor(problem: string) {
     super({ outcome: 'usage', document: {}, problem });
   }
@@ -66,15 +65,11 @@ export class UsageProblem extends Ended {
 export const variable = ({ env }: Pick<CliContext, 'env'>, name: string): string | undefined =>
   env[name] || undefined;
 
-/**
- * The environment as the product reads it.
- *
- * @throws UsageProblem That names the variables which are not usable.
- */
-export const environmentOf = ({ env }: Pick<CliContext, 'env'>): Environment => {
+/** @throws UsageError that names the variables which are not usable. */
+export const environmentIn = ({ env }: Pick<CliContext, 'env'>): Environment => {
   try {
     return readEnvironment(env);
   } catch (error) {
-    throw new UsageProblem(`${error instanceof Error ? error.message : String(error)}.`);
+    throw new UsageError(`${toError(error).message}.`);
   }
 };

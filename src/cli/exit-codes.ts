@@ -1,7 +1,7 @@
 /**
- * How a command ended, as scripts see it: the exit code, and the same as a word in the JSON.
- *
- * They are a public contract, printed in `--help` and in docs/cli.md from here. 130 is what shells make of Ctrl-C.
+ * How a command ended, for scripts: the exit code, and the same as a word in the JSON. They are a
+ * public contract; `--help` and docs/cli.md print them from here. 130 is the code of shells for
+ * Ctrl-C.
  */
 export const exitCodes = {
   ok: { code: 0, meaning: 'It worked.' },

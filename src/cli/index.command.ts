@@ -1,8 +1,12 @@
-/** `paraph index rebuild`: makes the search index anew from the jobs. It is searched meanwhile as it was. */
+/**
+ * `paraph index rebuild`: builds the search index again from the jobs. Searches use the old one
+ * until then.
+ */
 import { doneBy } from '../operators/audit.ts';
-import { type AddCommand, type CliContext, interrupted, type Report } from './context.ts';
-import { needsIndex, withOperations } from './operations-session.ts';
-import { bar, whileShowing } from './progress.ts';
+import { toError } from '../redis/to-error.ts';
+import { type AddCommand, type CliContext, interrupted, ok, type Report } from './context.ts';
+import { bar, whileShowing } from './screen.ts';
+import { needsIndex, withOperations } from './service-redis.ts';
 
 const rebuild = (context: CliContext): Promise<Report> =>
   withOperations(context, async (session) => {
@@ -17,15 +21,12 @@ const rebuild = (context: CliContext): Promise<Report> =>
           signal,
         ),
       );
-      return { outcome: 'ok', document: { indexed }, text: `Indexed ${indexed} transactions.\n` };
+      return ok({ indexed }, `Indexed ${indexed} transactions.\n`);
     } catch (error) {
-      if (signal.aborted) {
-        throw interrupted('the index is as it was');
-      }
-      if (error instanceof Error && error.message.startsWith('Another process')) {
-        return { outcome: 'outstanding', document: {}, problem: `${error.message}.` };
-      }
-      throw error;
+      if (signal.aborted) throw interrupted('the index is as it was');
+      const { message } = toError(error);
+      if (!message.startsWith('Another process')) throw error;
+      return { outcome: 'outstanding', document: {}, problem: `${message}.` };
     }
   });
 
@@ -34,6 +35,6 @@ export const addIndex: AddCommand = (program, context, done) => {
     .command('index')
     .description('the search index behind paraph ls and the console')
     .command('rebuild')
-    .description('make it anew from the transactions themselves')
+    .description('build it again from the transactions themselves')
     .action(async () => done(await rebuild(context)));
 };

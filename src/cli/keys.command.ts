@@ -1,13 +1,14 @@
 /**
- * `paraph keys`: the keys that sign a tenant's ID tokens. They are in Redis under the master key, so both are needed; the
- * running processes follow by themselves.
+ * `paraph keys`: the keys that sign a tenant's ID tokens. They are in Redis, sealed with the master
+ * key, so the command needs both. Running processes follow by themselves.
  *
- * Nothing is made here where nothing is: a first key under a master key that is not the service's would lock the service out.
+ * The first keys are never made here: under a wrong master key they would lock the service out.
  */
 import type { Configuration } from '../configuration/schema.ts';
 import type { SigningKey, SigningKeys } from '../oauth/signing-keys.ts';
+import { toError } from '../redis/to-error.ts';
 import { usableConfiguration } from './configuration-file.ts';
-import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { parseCount } from './operations-filter.ts';
 import { iso, isoOrNull } from './operations-row.ts';
 import { paletteFor } from './screen.ts';
@@ -23,25 +24,23 @@ interface TenantKeys {
   readonly keys: readonly SigningKey[];
 }
 
-const tenantsOf = ({ oidc }: Configuration, wanted: string | undefined): readonly string[] => {
+const findTenants = ({ oidc }: Configuration, wanted: string | undefined): readonly string[] => {
   const ids = oidc.tenants.map(({ id }) => id).filter((id) => wanted === undefined || id === wanted);
-  if (ids.length === 0) throw new UsageProblem('The configuration has no tenant of the id in --tenant.');
+  if (ids.length === 0) throw new UsageError('The configuration has no tenant of the id in --tenant.');
   return ids;
 };
 
 const shown = ({ tenant, keys }: TenantKeys) => ({
   tenant,
   keys: keys.map(({ kid, kty, state, signsFrom, withdrawnAt }) => ({
-    kid,
-    kty,
-    state,
-    // The first keys have signed from the beginning.
+    ...{ kid, kty, state },
+    // 0 for the first keys, which have always signed.
     signsFrom: isoOrNull(signsFrom),
     withdrawnAt: isoOrNull(withdrawnAt),
   })),
 });
 
-const tableOf = (tenants: readonly TenantKeys[], context: CliContext): string => {
+const keysText = (tenants: readonly TenantKeys[], context: CliContext): string => {
   const { bold, dim } = paletteFor(context.stdout, context);
   const rowsOf = ({ kid, kty, state, signsFrom, withdrawnAt }: SigningKey): readonly string[] => [
     `  ${kty.padEnd(3)}  ${state.padEnd(9)}  ${kid}`,
@@ -57,35 +56,33 @@ const tableOf = (tenants: readonly TenantKeys[], context: CliContext): string =>
   return lines.map((line) => `${line}\n`).join('');
 };
 
-/** Read before anything is written: under a master key that does not open what is there, new keys would be lost. */
+/** Read before anything is written: the master key must open the keys that are there. */
 const presentKeys = (keys: SigningKeys): Promise<readonly SigningKey[]> =>
   keys.list().catch((error: unknown) => {
-    // Redis may fail as well; the sealer says whether it was the key.
-    const isSealedOtherwise =
-      error instanceof Error && error.message.startsWith('the master key does not open');
-    if (!isSealedOtherwise) throw error;
-    throw new UsageProblem(
+    // Redis may fail as well.
+    if (!toError(error).message.startsWith('the master key does not open')) throw error;
+    throw new UsageError(
       'The master key does not open the keys that are there: it is not that of the service.',
     );
   });
 
 const run = async (context: CliContext, isRotation: boolean, options: Options): Promise<Report> => {
-  const configuration = await usableConfiguration(environmentOf(context).configurationPath);
+  const configuration = await usableConfiguration(context);
   const { oidc, queue } = configuration;
-  const ids = tenantsOf(configuration, options.tenant);
+  const ids = findTenants(configuration, options.tenant);
   const masterKey = await existingMasterKey(context);
   return withServiceRedis(context, async (redis) => {
     const { createSigningKeys } = await import('../oauth/signing-keys.ts');
+    const { now } = context;
+    const common = { redis, prefix: queue.prefix, masterKey, settings: oidc.keys, now };
     const tenants: TenantKeys[] = [];
     for (const tenant of ids) {
-      const { now } = context;
-      const settings = oidc.keys;
-      const stored = createSigningKeys({ redis, prefix: queue.prefix, tenant, masterKey, settings, now });
+      const stored = createSigningKeys({ ...common, tenant });
       const present = await presentKeys(stored);
       const rotates = isRotation && present.length > 0;
       tenants.push({ tenant, keys: rotates ? await stored.rotate(options.publishSeconds) : present });
     }
-    return { outcome: 'ok', document: { tenants: tenants.map(shown) }, text: tableOf(tenants, context) };
+    return ok({ tenants: tenants.map(shown) }, keysText(tenants, context));
   });
 };
 

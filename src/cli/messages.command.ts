@@ -1,33 +1,27 @@
 /**
  * `paraph messages`: the text messages that were sent to a number, for developers without a phone.
  *
- * There is no HTTP for this on purpose: the texts hold passwords, and whoever may open the service's Redis may see
- * them anyway.
+ * There is no HTTP for this on purpose: the texts hold passwords. With access to Redis they can be
+ * read anyway.
  */
 import { readOutbox } from '../sscd/text-gateway.ts';
 import { usableConfiguration } from './configuration-file.ts';
-import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { type Field, fieldsText, printable } from './screen.ts';
 import { withServiceRedis } from './service-redis.ts';
 
 const messages = async (context: CliContext, msisdn: string): Promise<Report> => {
   const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
-  if (number === undefined) throw new UsageProblem('The number must be in E.164, such as +41700092501.');
-  const { otp, queue } = await usableConfiguration(environmentOf(context).configurationPath);
+  if (number === undefined) throw new UsageError('The number must be in E.164, such as +41700092501.');
+  const { otp, queue } = await usableConfiguration(context);
   if (otp.gateway.kind !== 'outbox') {
-    throw new UsageProblem('This configuration sends messages by a webhook: they are not kept here.');
+    throw new UsageError('This configuration sends messages by a webhook: they are not kept here.');
   }
   return withServiceRedis(context, async (redis) => {
     const found = await readOutbox(redis, queue.prefix, number, context.now());
     const fields = found.map(({ text, flash }): Field => [flash ? 'flash' : 'text', text]);
-    return {
-      outcome: 'ok',
-      document: { msisdn, messages: found },
-      text:
-        found.length === 0
-          ? `No message to ${printable(msisdn)} in the last ten minutes.\n`
-          : fieldsText(fields, context),
-    };
+    const none = `No message to ${printable(msisdn)} in the last ten minutes.\n`;
+    return ok({ msisdn, messages: found }, found.length === 0 ? none : fieldsText(fields, context));
   });
 };
 

@@ -1,26 +1,21 @@
-/**
- * Bulk replays as the command line shows them. They are worked off by the service's workers, whether anybody looks or not;
- * what is here only looks.
- */
+/** Shows bulk replays. The service's workers run them, whether or not a command follows. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShownPlan } from '../console/redaction.ts';
 import type { BulkProgress, BulkReport } from '../operators/bulk-report.ts';
 import type { Admin } from './admin.ts';
-import type { CliContext, Report } from './context.ts';
+import { type CliContext, ok, type Report } from './context.ts';
 import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './operations-row.ts';
-import { type Column, table } from './operations-table.ts';
-import { bar, whileShowing } from './progress.ts';
-import { countFields, fieldsText } from './screen.ts';
+import { bar, type Column, countFields, fieldsText, type Screen, table, whileShowing } from './screen.ts';
 
 const lookEveryMs = 500;
 
 const isOver = ({ state }: BulkProgress): boolean => state === 'done' || state === 'stopped';
 
-const failedIn = ({ failed }: BulkProgress): number =>
+const countFailed = ({ failed }: BulkProgress): number =>
   Object.values(failed).reduce((sum, count) => sum + count, 0);
 
-const endedIn = (bulk: BulkProgress): number =>
-  bulk.signed + failedIn(bulk) + bulk.changed + bulk.gone + bulk.refused;
+const countEnded = (bulk: BulkProgress): number =>
+  bulk.signed + countFailed(bulk) + bulk.changed + bulk.gone + bulk.refused;
 
 export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkProgress) => ({
   ...rest,
@@ -33,7 +28,7 @@ const countsText = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ');
 
-export const planText = (plan: ShownPlan, context: Pick<CliContext, 'stdout' | 'env'>): string => {
+export const planText = (plan: ShownPlan, context: Screen): string => {
   const refused = Object.fromEntries(Object.entries(plan.refused).filter(([, count]) => count > 0));
   return fieldsText(
     [
@@ -50,19 +45,16 @@ export const planText = (plan: ShownPlan, context: Pick<CliContext, 'stdout' | '
   );
 };
 
-/** Its numbers are shortened, as they are in every list of the command line. */
+/** Mobile numbers are shortened, as in every list. */
 export const planDocument = ({ first, ...plan }: ShownPlan) => ({ ...plan, first: first.map(rowDocument) });
 
-/** With whom it would prompt. */
+/** Also lists the transactions that it would replay. */
 export const reportDryRun = (plan: ShownPlan, context: CliContext): Report => {
   const { first, replayable } = plan;
   const more = replayable - first.length;
   const whom = first.length === 0 ? '' : `\n${table(rowColumns(context), first, context)}`;
-  return {
-    outcome: 'ok',
-    document: { plan: planDocument(plan) },
-    text: `${planText(plan, context)}${whom}${more > 0 ? `… and ${more} more\n` : ''}`,
-  };
+  const others = more > 0 ? `… and ${more} more\n` : '';
+  return ok({ plan: planDocument(plan) }, `${planText(plan, context)}${whom}${others}`);
 };
 
 const standingText = (bulk: BulkProgress, context: CliContext): string => {
@@ -77,7 +69,7 @@ const standingText = (bulk: BulkProgress, context: CliContext): string => {
       ['ended', bulk.endedAt === undefined ? undefined : iso(bulk.endedAt)],
       ['transactions', String(bulk.total)],
       ['signed', String(bulk.signed)],
-      ['failed again', `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+      ['failed again', `${countFailed(bulk)}${countFailed(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
       ['open', unlessNone(bulk.inFlight)],
       ['not replayed', unlessNone(bulk.waiting)],
       ['by others', unlessNone(bulk.changed)],
@@ -88,7 +80,7 @@ const standingText = (bulk: BulkProgress, context: CliContext): string => {
   );
 };
 
-/** Shows a bulk until it is over, or until Ctrl-C, which it does not mind. */
+/** Shows a bulk until it is over. Ctrl-C ends the command, not the bulk. */
 export const followBulk = (context: CliContext, admin: Admin, bulkId: string): Promise<Report> =>
   whileShowing(context, async (show): Promise<Report> => {
     const { signal } = context;
@@ -96,15 +88,11 @@ export const followBulk = (context: CliContext, admin: Admin, bulkId: string): P
       const bulk = await admin.get<BulkProgress>(['replays', bulkId, 'progress']);
       if (isOver(bulk)) {
         const { transactions, ...report } = await admin.get<BulkReport>(['replays', bulkId]);
-        return {
-          outcome: 'ok',
-          document: { bulk: bulkDocument(report), transactions },
-          text: standingText(report, context),
-        };
+        return ok({ bulk: bulkDocument(report), transactions }, standingText(report, context));
       }
       const { signed, inFlight, total } = bulk;
-      const label = `ended; ${signed} signed, ${failedIn(bulk)} failed, ${inFlight} open`;
-      show(`${bar(endedIn(bulk), total)} ${endedIn(bulk)} of ${total} ${label}`);
+      const label = `ended; ${signed} signed, ${countFailed(bulk)} failed, ${inFlight} open`;
+      show(`${bar(countEnded(bulk), total)} ${countEnded(bulk)} of ${total} ${label}`);
       if (!signal.aborted) await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
         return {
@@ -123,7 +111,7 @@ const bulkColumns = (context: CliContext): readonly Column<BulkProgress>[] => [
   { title: 'BY', cell: ({ by }) => by },
   { title: 'ALL', cell: ({ total }) => String(total), right: true },
   { title: 'SIGNED', cell: ({ signed }) => String(signed), right: true },
-  { title: 'FAILED', cell: (bulk) => String(failedIn(bulk)), right: true },
+  { title: 'FAILED', cell: (bulk) => String(countFailed(bulk)), right: true },
   { title: 'LEFT', cell: ({ waiting, inFlight }) => String(waiting + inFlight), right: true },
   { title: 'REASON', cell: ({ reason = '' }) => reason },
 ];

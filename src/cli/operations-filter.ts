@@ -1,9 +1,10 @@
-/** Options that narrow lists, and their parsers. */
+/** Options that filter lists, and the parsers of options. */
 import type { Command } from 'commander';
+import { states } from '../console/filter.ts';
 import { isFaultCode } from '../protocol/fault.ts';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import type { Query } from './admin.ts';
-import { type CliContext, UsageProblem } from './context.ts';
+import { type CliContext, UsageError } from './context.ts';
 
 export interface FilterFlags {
   readonly state?: readonly string[];
@@ -17,19 +18,17 @@ export interface FilterFlags {
   readonly text?: string;
 }
 
-const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
-
 export const parseOneOf =
   <T extends string>(option: string, known: readonly T[]) =>
   (text: string): T => {
     const found = known.find((each) => each === text);
     if (found !== undefined) return found;
     const names = known.length === 2 ? known.join(' or ') : `one of ${known.join(', ')}`;
-    throw new UsageProblem(`${option} must be ${names}.`);
+    throw new UsageError(`${option} must be ${names}.`);
   };
 
-/** `signed,receipted`; an option that is repeated adds to what it has. */
-const listOf =
+/** `signed,receipted`. The option may be repeated. */
+const parseList =
   <T>(parse: (text: string) => T) =>
   (text: string, before: readonly T[] = []): readonly T[] => [
     ...before,
@@ -38,13 +37,13 @@ const listOf =
 
 const parseFault = (text: string): number => {
   const code = /^_?\d{3}$/.test(text) ? Number(text.replace('_', '')) : 0;
-  if (!isFaultCode(code)) throw new UsageProblem('--fault must be a code of the interface, such as 401.');
+  if (!isFaultCode(code)) throw new UsageError('--fault must be a code of the interface, such as 401.');
   return code;
 };
 
 const parseMsisdn = (text: string): string => {
   if (/^\+?\d{7,15}$/.test(text)) return text;
-  throw new UsageProblem('--msisdn must be in E.164, such as +41700092501.');
+  throw new UsageError('--msisdn must be in E.164, such as +41700092501.');
 };
 
 /** The name, or a URI that ends in it. */
@@ -61,27 +60,25 @@ export const parseTime =
     if (ago !== null) return now() - Number(ago[1]) * unitsMs[ago[2] as keyof typeof unitsMs];
     const time = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
     if (Number.isNaN(time)) {
-      throw new UsageProblem(
-        `${option} must be a time such as 2030-01-31T08:00:00Z, or how long ago: 2h, 7d.`,
-      );
+      throw new UsageError(`${option} must be a time such as 2030-01-31T08:00:00Z, or how long ago: 2h, 7d.`);
     }
     return time;
   };
 
-/** @param what `of seconds `, for the sentence about what is none. */
+/** @param unit `of seconds `, for the error. */
 export const parseCount =
-  (option: string, least: number, most: number, what = '') =>
+  (option: string, min: number, max: number, unit = '') =>
   (text: string): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) {
-      throw new UsageProblem(`${option} must be a number ${what}from ${least} to ${most}.`);
+    if (!(value >= min && value <= max)) {
+      throw new UsageError(`${option} must be a number ${unit}from ${min} to ${max}.`);
     }
     return value;
   };
 
 export const addFilterOptions = (command: Command, { now }: Pick<CliContext, 'now'>): Command =>
   command
-    .option('--fault <codes>', 'failed with one of these: 208,209', listOf(parseFault))
+    .option('--fault <codes>', 'failed with one of these: 208,209', parseList(parseFault))
     .option('--ap <id>', 'of this AP_ID')
     .option('--msisdn <number>', 'of this mobile number', parseMsisdn)
     .option('--profile <name>', 'that asked for this profile', parseProfile)
@@ -98,17 +95,11 @@ export const addStateOption = (command: Command): Command =>
   command.option(
     '--state <states>',
     'in one of these: pending,failed',
-    listOf(parseOneOf('--state', states)),
+    parseList(parseOneOf('--state', states)),
   );
 
-/** As the admin API calls them. */
-export const queryOf = ({ ap, since, until, state, fault, msisdn, profile, text }: FilterFlags): Query => ({
-  state,
-  fault,
-  apId: ap,
-  msisdn,
-  profile,
-  from: since,
-  to: until,
-  text,
-});
+/** In the names of the admin API. */
+export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags): Query => {
+  const { state, fault, msisdn, profile, text } = flags;
+  return { state, fault, apId: ap, msisdn, profile, from: since, to: until, text };
+};

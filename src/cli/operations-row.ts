@@ -1,10 +1,11 @@
-/** A transaction in a list: as JSON, and as columns. Its number is shortened: whoever needs it uses `show --reveal`. */
-import { type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
-import type { CliContext } from './context.ts';
-import type { Cell, Column } from './operations-table.ts';
-import { isCapable } from './screen.ts';
+/**
+ * Transactions and callbacks in a list: as JSON, and as columns. `show --reveal` shows whole
+ * numbers.
+ */
+import { type ShownCallback, type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
+import { type Cell, type Column, isCapable, type Screen } from './screen.ts';
 
-/** Empty for what is no time: other programs write jobs too. */
+/** Empty where the value is no time: other programs write jobs too. */
 export const iso = (ms: number): string => {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
@@ -23,14 +24,14 @@ export const rowDocument = (row: ShownRow) => ({
   ...row,
   msisdn: shortNumber(row.msisdn),
   profile: row.profile ?? null,
-  // What its detail says was perhaps written by somebody: see `show`.
+  // The detail may quote a person: see `show`.
   fault: row.fault === undefined ? null : { code: row.fault.code, reason: row.fault.reason },
   submittedAt: isoOrNull(row.submittedAt),
   endedAt: isoOrNull(row.endedAt),
   tookMs: row.tookMs ?? null,
 });
 
-/** A viewer is not told the detail. */
+/** A viewer gets no detail. */
 export const faultText = ({ code, reason, detail }: ShownFault): string =>
   `${code} ${reason}${detail === undefined ? '' : `: ${detail}`}`;
 
@@ -45,14 +46,14 @@ const paints = {
 export const stateCell = ({ state, fault }: Pick<ShownRow, 'state' | 'fault'>) =>
   ({ text: `${state} ${fault?.code ?? ''}`.trim(), paint: paints[state] }) satisfies Cell;
 
-/** A terminal is narrow and shows what is of today; a file is read later. UTC in both. */
-export const timeCell = (ms: number, { stdout, env }: Pick<CliContext, 'stdout' | 'env'>): string => {
+/** UTC. Without the year in a terminal, which is narrow. */
+export const timeCell = (ms: number, { stdout, env }: Screen): string => {
   if (ms <= 0) return '';
   const text = iso(ms).replace('T', ' ');
   return isCapable(stdout, { env }) ? text.slice(5, 19) : `${text.slice(0, 19)}Z`;
 };
 
-export const rowColumns = (context: Pick<CliContext, 'stdout' | 'env'>): readonly Column<ShownRow>[] => [
+export const rowColumns = (context: Screen): readonly Column<ShownRow>[] => [
   { title: 'SUBMITTED', cell: ({ submittedAt }) => timeCell(submittedAt, context) },
   { title: 'STATE', cell: stateCell },
   { title: 'TRY', cell: ({ attempt }) => String(attempt), right: true },
@@ -61,4 +62,22 @@ export const rowColumns = (context: Pick<CliContext, 'stdout' | 'env'>): readonl
   { title: 'MSSP_TransID', cell: ({ msspTransId }) => msspTransId },
   { title: 'AP', cell: ({ apId }) => apId },
   { title: 'AP_TransID', cell: ({ apTransId }) => apTransId },
+];
+
+export const callbackDocument = ({ host: _, ...row }: ShownCallback) => ({
+  ...row,
+  problem: row.problem ?? null,
+  endedAt: isoOrNull(row.endedAt),
+  triedAt: isoOrNull(row.triedAt),
+  nextTryAt: isoOrNull(row.nextTryAt),
+});
+
+const callbackPaints = { delivered: 'green', dead: 'red', waiting: 'bold' } as const;
+
+export const callbackColumns = (context: Screen): readonly Column<ShownCallback>[] => [
+  { title: 'LAST TRY', cell: ({ triedAt = 0 }) => timeCell(triedAt, context) },
+  { title: 'STATE', cell: ({ state }) => ({ text: state, paint: callbackPaints[state] }) },
+  { title: 'TRIES', cell: ({ tries }) => String(tries), right: true },
+  { title: 'PROBLEM', cell: ({ problem = '' }) => problem },
+  { title: 'CALLBACK', cell: ({ id }) => id },
 ];

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * The executable: gives the command this process's terminal, environment and Ctrl-C.
+ * The executable: gives the command the terminal, the environment and Ctrl-C of this process.
  *
- * The first Ctrl-C lets the command say what goes on without it; at the second nobody listens any more, and the
- * process ends. `paraph start` and its parts have handlers of their own, which stop the product in order.
+ * The first Ctrl-C lets the command print how to continue; the second one ends the process. `paraph
+ * start` and its parts have handlers of their own, which stop the product in order.
  */
 import { runCli } from './cli.ts';
 
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 
-// `paraph … | head`: who reads has seen enough, which is no error of ours.
+// `paraph … | head`: the reader has closed the pipe, which is no error.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -25,5 +25,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   signal: interrupt.signal,
 });
 
-// Whatever a library still waits for when Redis is gone must not keep the process. Nothing waits for this timer.
+// A library that still waits for Redis must not keep the process. The timer itself does not keep it
+// either.
 setTimeout(() => process.exit(), 1000).unref();

@@ -3,11 +3,11 @@ import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
 import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
-import type { AddCommand, CliContext, Report } from './context.ts';
-import { type Field, fieldsText, paletteFor, printable } from './screen.ts';
+import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
+import { type Field, fieldsText, listFields, paletteFor, printable } from './screen.ts';
 
-/** `2029-11-20`; undefined for bytes that are no certificate, which is the service's business. */
-const endOfValidity = (base64: string | undefined): string | undefined => {
+/** `2029-11-20`; undefined for bytes that are no certificate. */
+const readExpiry = (base64: string | undefined): string | undefined => {
   try {
     const certificate = new X509Certificate(Buffer.from(base64 ?? '', 'base64'));
     return new Date(certificate.validTo).toISOString().slice(0, 10);
@@ -16,21 +16,20 @@ const endOfValidity = (base64: string | undefined): string | undefined => {
   }
 };
 
-type CertificateAnswer = SscdAnswer['certificates'][number];
-
-const certificateText = ({ algorithm, state, chain }: CertificateAnswer): string => {
-  const until = endOfValidity(chain[0]);
+const certificateText = ({ algorithm, state, chain }: SscdAnswer['certificates'][number]): string => {
+  const until = readExpiry(chain[0]);
   return `${algorithm}, ${state}${until === undefined ? '' : `, until ${until}`}`;
 };
 
-const pinText = ({ pinBlocked }: SscdAnswer): string | undefined => {
-  if (pinBlocked === undefined) return undefined;
-  return pinBlocked ? 'blocked' : 'not blocked';
+/** @returns Undefined where the service does not say. */
+const choose = (flag: boolean | undefined, yes: string, no: string): string | undefined => {
+  if (flag === undefined) return undefined;
+  return flag ? yes : no;
 };
 
 const sscdFields = (kind: string, sscd: SscdAnswer): readonly Field[] => [
   [kind, sscd.state ?? 'present'],
-  ['  PIN', pinText(sscd)],
+  ['  PIN', choose(sscd.pinBlocked, 'blocked', 'not blocked')],
   ...sscd.certificates.flatMap((certificate): readonly Field[] => [
     ['  certificate', certificateText(certificate)],
     ['  subject', certificate.subjectNames[0]],
@@ -38,30 +37,21 @@ const sscdFields = (kind: string, sscd: SscdAnswer): readonly Field[] => [
   ['  network', sscd.card && `${sscd.card.network} (${sscd.card.mcc} ${sscd.card.mnc})`],
 ];
 
-const yesNo = (flag: boolean | undefined): string | undefined => {
-  if (flag === undefined) return undefined;
-  return flag ? 'yes' : 'no';
-};
-
-const fieldsOf = (answer: ProfileAnswer): readonly Field[] => [
-  ...answer.profiles.map((uri, index): Field => [index === 0 ? 'profiles' : '', uri]),
+const profileFields = (answer: ProfileAnswer): readonly Field[] => [
+  ...listFields('profiles', answer.profiles),
   ...(answer.sim === undefined ? [] : sscdFields('SIM', answer.sim)),
   ...answer.apps.flatMap((app) => sscdFields('App', app)),
-  ['auto activation', yesNo(answer.autoActivation)],
-  ['recovery code', yesNo(answer.recoveryCodeCreated)],
+  ['auto activation', choose(answer.autoActivation, 'yes', 'no')],
+  ['recovery code', choose(answer.recoveryCodeCreated, 'yes', 'no')],
 ];
 
 const profile = async (context: CliContext, msisdn: string, flags: ConnectionFlags): Promise<Report> => {
   const connection = connect(context, flags);
   const reply = await connection.client.profile(msisdn);
   const answer = answerIn(connection, reply, 'Interrupted.', { msisdn });
-  const palette = paletteFor(context.stdout, context);
-  const fields = fieldsText(fieldsOf(answer), context);
-  return {
-    outcome: 'ok',
-    document: { msisdn, ...answer },
-    text: `${palette.green(`${printable(msisdn)} can be asked to sign.`)}\n\n${fields}`,
-  };
+  const { green } = paletteFor(context.stdout, context);
+  const title = green(`${printable(msisdn)} can be asked to sign.`);
+  return ok({ msisdn, ...answer }, `${title}\n\n${fieldsText(profileFields(answer), context)}`);
 };
 
 export const addProfile: AddCommand = (program, context, done) => {

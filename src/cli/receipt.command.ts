@@ -1,9 +1,8 @@
-/** `paraph receipt`: shows a user, on the phone that signed, what became of the signature. */
+/** `paraph receipt`: shows a receipt on the phone that signed. */
 import type { Reaction } from '../client/reply.ts';
 import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
-import type { AddCommand, CliContext, Report } from './context.ts';
-import { whileWaiting } from './progress.ts';
-import { paletteFor } from './screen.ts';
+import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
+import { paletteFor, whileWaiting } from './screen.ts';
 
 interface ReceiptFlags extends ConnectionFlags {
   readonly lang?: string;
@@ -31,11 +30,7 @@ const receipt = async (
   const goesOn = 'Interrupted; the receipt goes on, and stays on the phone for its time.';
   const reaction = answerIn(connection, reply, goesOn, { msspTransId });
   const paint = paletteFor(context.stdout, context)[reaction === 'accepted' ? 'green' : 'bold'];
-  return {
-    outcome: 'ok',
-    document: { msspTransId, msisdn, receipt: reaction },
-    text: `${paint(words[reaction])}\n`,
-  };
+  return ok({ msspTransId, msisdn, receipt: reaction }, `${paint(words[reaction])}\n`);
 };
 
 export const addReceipt: AddCommand = (program, context, done) => {

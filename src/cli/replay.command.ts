@@ -1,11 +1,11 @@
 /**
- * `paraph replay`: runs failed transactions again, one or many. The command only orders; the service's policy, limits and
- * audit log hold for it as they do in the console, and its workers do the work.
+ * `paraph replay`: runs failed transactions again, one or many. The command only orders the replay:
+ * the service's policy, limits and audit log apply as in the console, and its workers do the work.
  */
 import type { ShownPlan } from '../console/redaction.ts';
 import type { BulkProgress } from '../operators/bulk-report.ts';
 import { type Admin, addAdminAction, refused } from './admin.ts';
-import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import {
   bulkDocument,
   bulkTable,
@@ -14,7 +14,7 @@ import {
   planText,
   reportDryRun,
 } from './operations-bulk.ts';
-import { addFilterOptions, type FilterFlags, parseCount, queryOf } from './operations-filter.ts';
+import { addFilterOptions, type FilterFlags, filterQuery, parseCount } from './operations-filter.ts';
 import { paletteFor } from './screen.ts';
 import { confirm } from './terminal-input.ts';
 
@@ -34,12 +34,12 @@ interface Flags extends FilterFlags {
 const parseRate = (text: string): number => {
   const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (!(value > 0 && value <= 1000)) {
-    throw new UsageProblem('--rate must be a number of replays in a second, more than 0 and at most 1000.');
+    throw new UsageError('--rate must be a number of replays in a second, more than 0 and at most 1000.');
   }
   return value;
 };
 
-/** `filter` or `ids`, as the admin API calls them. */
+/** In the names of the admin API. */
 type Selection = { readonly filter: object } | { readonly ids: readonly string[] };
 
 const plan = (admin: Admin, selection: Selection, { reason }: Flags): Promise<ShownPlan> =>
@@ -55,11 +55,7 @@ const replayOne = async (
   const { reason } = flags;
   const answer = await admin.post<object>(['transactions', msspTransId, 'replay'], { reason });
   const done = paletteFor(context.stdout, context).green('Replayed.');
-  return {
-    outcome: 'ok',
-    document: { msspTransId, ...answer },
-    text: `${done} To see how it ends: paraph watch ${msspTransId}\n`,
-  };
+  return ok({ msspTransId, ...answer }, `${done} To see how it ends: paraph watch ${msspTransId}\n`);
 };
 
 const replayMany = async (
@@ -71,7 +67,7 @@ const replayMany = async (
   const { dryRun, reason, rate, yes, detach } = flags;
   if (dryRun) return reportDryRun(await plan(admin, selection, flags), context);
   if (reason === undefined)
-    throw new UsageProblem('A bulk replay needs --reason; --dry-run shows what it would do.');
+    throw new UsageError('A bulk replay needs --reason; --dry-run shows what it would do.');
   if (!yes) {
     const planned = await plan(admin, selection, flags);
     const document = { plan: planDocument(planned) };
@@ -88,11 +84,8 @@ const replayMany = async (
   const started = await admin.post<{ bulkId: string; plan: ShownPlan }>(['replays'], order);
   const { bulkId } = started;
   if (detach) {
-    return {
-      outcome: 'ok',
-      document: { bulkId, plan: planDocument(started.plan) },
-      text: `Ordered. To see how it goes: paraph replay --follow ${bulkId}\n`,
-    };
+    const text = `Ordered. To see how it goes: paraph replay --follow ${bulkId}\n`;
+    return ok({ bulkId, plan: planDocument(started.plan) }, text);
   }
   return followBulk(context, admin, bulkId);
 };
@@ -100,17 +93,17 @@ const replayMany = async (
 const stopBulk = async (admin: Admin, bulkId: string, reason?: string): Promise<Report> => {
   const answer = await admin.post<object>(['replays', bulkId, 'stop'], { reason });
   const text = 'Stopping: nothing more is replayed. Prompts that were sent stay on their phones.\n';
-  return { outcome: 'ok', document: { bulkId, ...answer }, text };
+  return ok({ bulkId, ...answer }, text);
 };
 
-/** One thing at a time, so that a slip of the pen does not replay what it should show. */
+/** One task only, so that a mistyped command does not replay. */
 const check = (id: string | undefined, flags: Flags): void => {
   const { maxAttempts, all, follow, stop, list } = flags;
-  const filter = Object.values({ ...queryOf(flags), maxAttempts, all });
+  const filter = Object.values({ ...filterQuery(flags), maxAttempts, all });
   const isFiltered = filter.some((value) => value !== undefined) || undefined;
   const tasks = [id, isFiltered, follow, stop, list].filter((task) => task !== undefined);
   if (tasks.length === 1) return;
-  throw new UsageProblem(
+  throw new UsageError(
     'Replay what? Either one MSSP_TransID, or a filter (--all for none), or one of --follow, --stop and --list.',
   );
 };
@@ -126,11 +119,10 @@ const replay = async (
   if (flags.stop !== undefined) return stopBulk(admin, flags.stop, flags.reason);
   if (flags.list) {
     const { replays } = await admin.get<{ readonly replays: readonly BulkProgress[] }>(['replays']);
-    const document = { bulks: replays.map(bulkDocument) };
-    return { outcome: 'ok', document, text: bulkTable(replays, context) };
+    return ok({ bulks: replays.map(bulkDocument) }, bulkTable(replays, context));
   }
   admin.needsIndex();
-  const filter = { ...queryOf(flags), maxAttempts: flags.maxAttempts };
+  const filter = { ...filterQuery(flags), maxAttempts: flags.maxAttempts };
   return replayMany(context, admin, { filter }, flags);
 };
 

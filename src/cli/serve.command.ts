@@ -1,13 +1,13 @@
 /**
  * `paraph start`, `paraph api`, `paraph worker`: the product, whole or in parts.
  *
- * The parts meet in Redis, so a private one, which belongs to one process, is of no use to them.
- *
- * The product is loaded when it is started: it is most of the program, and all other commands do without it.
+ * The parts share a Redis, so they cannot use the private one of a single process. The product is
+ * loaded only here: it is most of the program, and no other command needs it.
  */
 import type { Environment } from '../environment.ts';
 import { createLogger } from '../logger.ts';
-import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { toError } from '../redis/to-error.ts';
+import { type AddCommand, type CliContext, environmentIn, type Report, UsageError } from './context.ts';
 
 const parts = {
   start: 'start the whole product in one process',
@@ -31,20 +31,19 @@ const runPart = async (context: CliContext, part: Part, environment: Environment
   return launched.stopped;
 };
 
-/** @returns The exit code once the product has stopped, or why it could not be started. */
+/** @returns The exit code once the product has stopped, or the report of a failed start. */
 const serve = async (context: CliContext, part: Part): Promise<number | Report> => {
-  const environment = environmentOf(context);
+  const environment = environmentIn(context);
   if (part !== 'start' && environment.redisUrl === undefined) {
-    throw new UsageProblem(
+    throw new UsageError(
       `paraph ${part} needs REDIS_URL, the Redis that all processes of the service share; paraph start brings its own.`,
     );
   }
   try {
     return await runPart(context, part, environment);
   } catch (error) {
-    // A start has many ways to fail, and its messages are written for the operator.
-    const problem = error instanceof Error ? error.message : String(error);
-    return { outcome: 'unexpected', document: {}, problem };
+    // The messages of a failed start are written for the operator.
+    return { outcome: 'unexpected', document: {}, problem: toError(error).message };
   }
 };
 

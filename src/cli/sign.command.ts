@@ -1,25 +1,42 @@
-/** `paraph sign`: asks a mobile user to sign a text, waits, and verifies what comes back. */
+/**
+ * `paraph sign`: asks a mobile user to sign a text, waits, and verifies the signature.
+ * `paraph status`: how a transaction stands, or with `--wait` how it ends.
+ */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
-import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
-import { type AddCommand, type CliContext, type Report, UsageProblem } from './context.ts';
+import {
+  addConnectionOptions,
+  answerIn,
+  type Connection,
+  type ConnectionFlags,
+  connect,
+} from './connection.ts';
+import { type AddCommand, type CliContext, type Report, UsageError } from './context.ts';
 import { parseCount } from './operations-filter.ts';
-import { whileWaiting } from './progress.ts';
-import { standingReport } from './signature-report.ts';
+import { whileWaiting } from './screen.ts';
+import { reportStanding } from './signature-report.ts';
 import { obtainTrust } from './trust.ts';
 
-interface SignFlags extends ConnectionFlags {
-  readonly profile: string;
+interface CommonFlags extends ConnectionFlags {
   readonly timeout: number;
+  readonly out?: string;
+  readonly trust?: string;
+}
+
+interface SignFlags extends CommonFlags {
+  readonly profile: string;
   readonly asynch?: true;
   readonly lang?: string;
   readonly geofencing?: true;
   readonly validate?: true;
   readonly subscriberInfo?: true;
-  readonly out?: string;
-  readonly trust?: string;
+}
+
+interface StatusFlags extends CommonFlags {
+  readonly wait?: true;
+  readonly text?: string;
 }
 
 const shortProfiles = {
@@ -35,32 +52,31 @@ const shortProfiles = {
 
 const isShort = (text: string): text is keyof typeof shortProfiles => Object.hasOwn(shortProfiles, text);
 
-const isUri = (text: string): text is `http://${string}` => /^https?:\/\/\S+$/.test(text);
-
-/** A short name, a name as the interface has it, or the whole URI in any dialect. */
+/** A short name, a name of the interface, or a whole URI. */
 const parseProfile = (text: string): ProfileName | `http://${string}` => {
   if (isShort(text)) return shortProfiles[text];
   const name = profileNames.find((known) => known === text);
   if (name !== undefined) return name;
-  if (isUri(text)) return text;
-  throw new UsageProblem(`--profile must be one of ${Object.keys(shortProfiles).join(', ')}, or a URI.`);
+  if (/^https?:\/\/\S+$/.test(text)) return text as `http://${string}`;
+  throw new UsageError(`--profile must be one of ${Object.keys(shortProfiles).join(', ')}, or a URI.`);
 };
 
-/** The service has bounds of its own; this one only keeps out what is no time at all. */
-export const parseSeconds = parseCount('--timeout', 1, 3600, 'of seconds ');
+/** The service has narrower bounds of its own. */
+const parseSeconds = parseCount('--timeout', 1, 3600, 'of seconds ');
 
-/** Asked before a person is asked: a signature with nowhere to go would be a pity. */
-export const checkWritable = async (out: string | undefined): Promise<void> => {
+/** Runs before the person is asked, so that no signature is lost. */
+const checkWritable = async (out: string | undefined): Promise<void> => {
   if (out === undefined) return;
   await access(dirname(out), constants.W_OK).catch(() => {
-    throw new UsageProblem('The directory of the file that --out names does not exist or is not writable.');
+    throw new UsageError('The directory of the file that --out names does not exist or is not writable.');
   });
 };
 
-/** What the service may take to end a transaction after its deadline. */
+/** Time that the service may need to end a transaction after its deadline. */
 const graceMs = 15_000;
 
-const isOneTimePassword = (profile: string): boolean => profile.includes('/OtpProfile');
+const goesOn = ({ resume }: Connection, msspTransId: string): string =>
+  `Interrupted; transaction ${msspTransId} goes on: ${resume(msspTransId)}`;
 
 const sign = async (context: CliContext, msisdn: string, text: string, flags: SignFlags): Promise<Report> => {
   const connection = connect(context, flags);
@@ -68,7 +84,8 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   const profile = parseProfile(flags.profile);
   await checkWritable(flags.out);
   const nothingSent = 'Interrupted; nothing was sent to be signed.';
-  const trust = isOneTimePassword(profile)
+  // A one-time password is no signature: there is nothing to verify.
+  const trust = profile.includes('/OtpProfile')
     ? undefined
     : await obtainTrust(connection, flags.trust, nothingSent);
 
@@ -97,12 +114,37 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
     const polled = await whileWaiting(context, waiting, seconds, () =>
       client.statusAtEnd(msspTransId, until),
     );
-    const goesOn = `Interrupted; transaction ${msspTransId} goes on: ${connection.resume(msspTransId)}`;
-    standing = answerIn(connection, polled, goesOn, ended);
+    standing = answerIn(connection, polled, goesOn(connection, msspTransId), ended);
   }
   const check = trust && { text, trust };
-  return standingReport(context, connection, ended, standing, check, flags.out);
+  return reportStanding(context, connection, ended, standing, check, flags.out);
 };
+
+const status = async (context: CliContext, msspTransId: string, flags: StatusFlags): Promise<Report> => {
+  const connection = connect(context, flags);
+  const { client } = connection;
+  const { text } = flags;
+  if (flags.trust !== undefined && text === undefined) {
+    throw new UsageError('--trust needs --text: a signature is verified against the text that was signed.');
+  }
+  await checkWritable(flags.out);
+  const onInterrupt = goesOn(connection, msspTransId);
+  const check =
+    text === undefined ? undefined : { text, trust: await obtainTrust(connection, flags.trust, onInterrupt) };
+
+  const until = context.now() + (flags.wait ? flags.timeout * 1000 : 0);
+  const ask = () => (flags.wait ? client.statusAtEnd(msspTransId, until) : client.status(msspTransId));
+  const seconds = flags.wait ? flags.timeout : undefined;
+  const reply = await whileWaiting(context, `waiting for ${msspTransId}`, seconds, ask);
+  const standing = answerIn(connection, reply, onInterrupt, { msspTransId });
+  return reportStanding(context, connection, { msspTransId }, standing, check, flags.out);
+};
+
+const outOption = ['--out <file>', 'write the signature (CMS, DER) to a file'] as const;
+const trustOption = [
+  '--trust <file>',
+  "trust the root certificates in this PEM file, not the service's own",
+] as const;
 
 export const addSign: AddCommand = (program, context, done) => {
   const command = program
@@ -117,9 +159,24 @@ export const addSign: AddCommand = (program, context, done) => {
     .option('--geofencing', 'ask where the phone is')
     .option('--validate', 'have the service verify the signature, too')
     .option('--subscriber-info', 'ask for the network of the subscriber')
-    .option('--out <file>', 'write the signature (CMS, DER) to a file')
-    .option('--trust <file>', "trust the root certificates in this PEM file, not the service's own");
+    .option(...outOption)
+    .option(...trustOption);
   addConnectionOptions(command).action(async (msisdn: string, text: string, flags: SignFlags) =>
     done(await sign(context, msisdn, text, flags)),
+  );
+};
+
+export const addStatus: AddCommand = (program, context, done) => {
+  const command = program
+    .command('status')
+    .description('show how an asynchronous transaction stands')
+    .argument('<MSSP_TransID>', 'as paraph sign printed it')
+    .option('--wait', 'wait until it has ended')
+    .option('--timeout <seconds>', 'how long to wait at most', parseSeconds, 300)
+    .option('--text <text>', 'what was to be signed: the signature is verified against it')
+    .option(...outOption)
+    .option(...trustOption);
+  addConnectionOptions(command).action(async (msspTransId: string, flags: StatusFlags) =>
+    done(await status(context, msspTransId, flags)),
   );
 };

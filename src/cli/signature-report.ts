@@ -1,25 +1,24 @@
 /**
- * A transaction that has ended well, verified here: who signed what, by which method, and on whose word we believe it.
+ * Verifies a signature, and reports who signed what, by which method, and which root is trusted.
  */
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import type { LocationAnswer, ServiceAnswers, Standing } from '../client/reply.ts';
+import type { ServiceAnswers, Standing } from '../client/reply.ts';
 import { type Verification, verifySignature } from '../pki/verify.ts';
-import { type Connection, outstandingReport } from './connection.ts';
-import type { CliContext, Report } from './context.ts';
+import type { Connection } from './connection.ts';
+import { type CliContext, ok, type Report } from './context.ts';
 import { type Field, fieldsText, paletteFor } from './screen.ts';
 import { type Trust, trustDocument, trustFields } from './trust.ts';
 
-type Refusal = Extract<Verification, { ok: false }>['reason'];
 type Signer = Extract<Verification, { ok: true }>['signer'];
 
-const refusals: Readonly<Record<Refusal, string>> = {
+const errors: Readonly<Record<Extract<Verification, { ok: false }>['reason'], string>> = {
   MALFORMED: 'it is no CMS signature of the form that is accepted',
   UNSUPPORTED_ALGORITHM: 'its algorithm is not accepted',
   NOT_ONE_SIGNER: 'it does not have exactly one signer',
   NO_CONTENT: 'it does not hold what was signed',
-  CONTENT_MISMATCH: 'something else was signed than this text',
+  CONTENT_MISMATCH: 'another text was signed',
   NO_SIGNER_CERTIFICATE: "the signer's certificate is not in it",
   NO_SERIAL_NUMBER: "the signer's certificate does not say who signed",
   NO_COMMON_NAME: "the signer's certificate does not name the signer",
@@ -38,79 +37,66 @@ const methods: Readonly<Record<string, string>> = {
   OtpProfileFlash: 'flash message',
 };
 
-const methodOf = (profile: string | undefined): string | undefined => {
+const methodText = (profile: string | undefined): string | undefined => {
   if (profile === undefined) return undefined;
   const name = profile.slice(profile.lastIndexOf('/') + 1);
   return Object.hasOwn(methods, name) ? `${methods[name]} (${profile})` : profile;
 };
 
-const keyOf = ({ certificate }: Signer): string => {
+const keyText = ({ certificate }: Signer): string => {
   const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(certificate).publicKey;
   if (asymmetricKeyType === 'rsa') return `RSA, ${asymmetricKeyDetails?.modulusLength} bits`;
   const curve = asymmetricKeyDetails?.namedCurve;
   return `EC ${curve === 'prime256v1' ? 'P-256' : curve}`;
 };
 
-const locationText = (location: LocationAnswer): string =>
-  [
-    location.country,
-    location.accuracyMeters && `within ${location.accuracyMeters} m`,
-    location.timestamp,
-    location.deviceConfidence && `trust in device ${location.deviceConfidence}`,
-    location.locationConfidence && `in location ${location.locationConfidence}`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+const locationText = (location: NonNullable<ServiceAnswers['geofencing']>): string => {
+  if ('errorCode' in location) return `none: ${location.errorCode} ${location.errorMessage}`;
+  const { country, accuracyMeters, timestamp, deviceConfidence, locationConfidence } = location;
+  const parts = [
+    country,
+    accuracyMeters && `within ${accuracyMeters} m`,
+    timestamp,
+    deviceConfidence && `trust in device ${deviceConfidence}`,
+    locationConfidence && `in location ${locationConfidence}`,
+  ];
+  return parts.filter(Boolean).join(', ');
+};
 
 const serviceFields = ({ geofencing, subscriberNetwork }: ServiceAnswers): readonly Field[] => [
-  [
-    'location',
-    geofencing &&
-      ('errorCode' in geofencing
-        ? `none: ${geofencing.errorCode} ${geofencing.errorMessage}`
-        : locationText(geofencing)),
-  ],
+  ['location', geofencing && locationText(geofencing)],
   ['network', subscriberNetwork],
 ];
 
 interface Ended {
   readonly msspTransId: string;
-  /** Undefined where the command does not know it. */
+  /** Undefined for `status`, like the profile. */
   readonly msisdn?: string;
   readonly profile?: string;
 }
 
-const documentOf = ({ msspTransId, msisdn, profile }: Ended, services: ServiceAnswers): object => ({
+const createDocument = ({ msspTransId, msisdn, profile }: Ended, services: ServiceAnswers): object => ({
   msspTransId,
-  ...(msisdn !== undefined && { msisdn }),
-  ...(profile !== undefined && { profile }),
+  msisdn,
+  profile,
   ...(Object.keys(services).length > 0 && { services }),
 });
 
-const layOut = (context: CliContext, title: string, fields: readonly Field[]): string =>
-  `${title}\n\n${fieldsText(fields, context)}`;
-
 const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] => [
   ['phone', msisdn],
-  ['method', methodOf(profile)],
+  ['method', methodText(profile)],
   ['MSSP_TransID', msspTransId],
 ];
 
-/** A one-time password was sent: nobody has signed anything. */
-const deliveredReport = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
-  const { green } = paletteFor(context.stdout, context);
-  return {
-    outcome: 'ok',
-    document: { ...documentOf(ended, services), delivered: true },
-    text: layOut(context, green('Delivered; this is not a signature.'), [
-      ...endedFields(ended),
-      ['status', '100 REQUEST_OK'],
-      ...serviceFields(services),
-    ]),
-  };
+/** A one-time password was sent, which is no signature. */
+const reportDelivery = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
+  const title = paletteFor(context.stdout, context).green('Delivered; this is not a signature.');
+  const fields = [...endedFields(ended), ['status', '100 REQUEST_OK'] as const, ...serviceFields(services)];
+  const document = { ...createDocument(ended, services), delivered: true };
+  return ok(document, `${title}\n\n${fieldsText(fields, context)}`);
 };
 
-/** @returns A problem, in words, when the file cannot be written: the signature is still in the report. */
+/** @returns The error when the file cannot be written: the signature is still in the report. */
 const save = async (signature: Uint8Array, out: string | undefined): Promise<string | undefined> => {
   if (out === undefined) return undefined;
   try {
@@ -122,7 +108,7 @@ const save = async (signature: Uint8Array, out: string | undefined): Promise<str
   }
 };
 
-/** The text that was sent, and whom to trust. */
+/** The text that was sent, and the trusted roots. */
 interface Check {
   readonly text: string;
   readonly trust: Trust;
@@ -137,7 +123,7 @@ interface Verdict {
   readonly problem?: string;
 }
 
-const verdictOn = (context: CliContext, signature: Uint8Array, check: Check | undefined): Verdict => {
+const verify = (context: CliContext, signature: Uint8Array, check: Check | undefined): Verdict => {
   const { green, red, bold } = paletteFor(context.stdout, context);
   if (check === undefined) {
     return {
@@ -157,7 +143,7 @@ const verdictOn = (context: CliContext, signature: Uint8Array, check: Check | un
       words: 'NOT VERIFIED',
       more: trustFields(check.trust),
       document: { verified: false, reason, trust },
-      problem: `The signature did not verify: ${refusals[reason]}.`,
+      problem: `The signature did not verify: ${errors[reason]}.`,
     };
   }
   const { serialNumber, commonName, certificate } = verification.signer;
@@ -165,13 +151,12 @@ const verdictOn = (context: CliContext, signature: Uint8Array, check: Check | un
   return {
     title: green(`Signed by ${bold(serialNumber)}`),
     words: 'verified',
-    more: [['key', keyOf(verification.signer)], ...trustFields(check.trust)],
+    more: [['key', keyText(verification.signer)], ...trustFields(check.trust)],
     document: { verified: true, signer, trust },
   };
 };
 
-/** Verifies, writes the file of `--out`, and says what there is to say. */
-const signatureReport = async (
+const reportSignature = async (
   context: CliContext,
   ended: Ended,
   { signature, validated, services }: Extract<Standing, { state: 'signed' }>,
@@ -179,49 +164,52 @@ const signatureReport = async (
   out: string | undefined,
 ): Promise<Report> => {
   const notSaved = await save(signature, out);
-  const verdict = verdictOn(context, signature, check);
+  const verdict = verify(context, signature, check);
   const problem = verdict.problem ?? notSaved;
   const failure = verdict.problem === undefined ? 'unexpected' : 'unverified';
+  const fields: readonly Field[] = [
+    ['text', check?.text],
+    ...endedFields(ended),
+    ['status', validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE'],
+    ...serviceFields(services),
+    ['signature', verdict.words],
+    ...verdict.more,
+    ['file', notSaved === undefined ? out : undefined],
+  ];
   return {
     outcome: problem === undefined ? 'ok' : failure,
     document: {
-      ...documentOf(ended, services),
-      ...(check !== undefined && { text: check.text }),
+      ...createDocument(ended, services),
+      text: check?.text,
       status: validated ? 502 : 500,
       signature: Buffer.from(signature).toString('base64'),
       ...verdict.document,
     },
-    text: layOut(context, verdict.title, [
-      ['text', check?.text],
-      ...endedFields(ended),
-      ['status', validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE'],
-      ...serviceFields(services),
-      ['signature', verdict.words],
-      ...verdict.more,
-      ['file', notSaved === undefined ? out : undefined],
-    ]),
+    text: `${verdict.title}\n\n${fieldsText(fields, context)}`,
     ...(problem !== undefined && { problem }),
   };
 };
 
 /**
- * @param check Undefined when the text is not known: then nothing is verified, and that is what the report says.
+ * @param check Undefined when the text is not known: then the report says that nothing is verified.
  * @param out   The file for the signature.
  */
-export const standingReport = (
+export const reportStanding = (
   context: CliContext,
-  connection: Connection,
+  { resume }: Connection,
   ended: Ended,
   standing: Standing,
   check: Check | undefined,
   out: string | undefined,
 ): Report | Promise<Report> => {
   switch (standing.state) {
-    case 'outstanding':
-      return outstandingReport(connection, ended);
+    case 'outstanding': {
+      const problem = `Transaction ${ended.msspTransId} is outstanding; to wait for its end: ${resume(ended.msspTransId)}`;
+      return { outcome: 'outstanding', document: ended, problem };
+    }
     case 'delivered':
-      return deliveredReport(context, ended, standing.services);
+      return reportDelivery(context, ended, standing.services);
     case 'signed':
-      return signatureReport(context, ended, standing, check, out);
+      return reportSignature(context, ended, standing, check, out);
   }
 };

@@ -1,31 +1,32 @@
-/** `paraph stats`: how it went in the last hours, and what waits now. */
+/** `paraph stats`: rates and times of the last hours, and the queue now. */
 import type { Overview } from '../history/overview.ts';
 import { addAdminAction } from './admin.ts';
-import type { AddCommand, CliContext, Report } from './context.ts';
+import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
 import { parseCount } from './operations-filter.ts';
 import { duration, iso } from './operations-row.ts';
-import { type Field, fieldsText, isCapable } from './screen.ts';
+import { type Field, fieldsText, isCapable, listFields } from './screen.ts';
 
 const maxHours = 25;
 const levels = '▁▂▃▄▅▆▇█';
 
 /** One character for each part of the time. */
 const sparkline = (counts: readonly number[]): string => {
-  const most = Math.max(...counts, 1);
-  return counts.map((count) => levels.charAt(Math.ceil((count / most) * (levels.length - 1)))).join('');
+  const max = Math.max(...counts, 1);
+  return counts.map((count) => levels.charAt(Math.ceil((count / max) * (levels.length - 1)))).join('');
 };
 
-/** Of those that have ended; null when none has. */
-const successRatio = ({ signed, failed }: Overview): number | null =>
+/** Of the transactions that have ended; null when none has. */
+const computeSuccess = ({ signed, failed }: Overview): number | null =>
   signed + failed === 0 ? null : Math.round((signed / (signed + failed)) * 10_000) / 10_000;
 
-const perMinute = ({ submitted, since }: Overview, now: number): number =>
+const computePerMinute = ({ submitted, since }: Overview, now: number): number =>
   Math.round((submitted / Math.max((now - since) / 60_000, 1)) * 100) / 100;
 
-const reportOf = (context: CliContext, hours: number, overview: Overview): Report => {
+const reportStats = (context: CliContext, hours: number, overview: Overview): Report => {
   const { since, submitted, signed, failed, faults, timeToSignMs: took, queue, series } = overview;
-  const ratio = successRatio(overview);
-  const rate = perMinute(overview, context.now());
+  const ratio = computeSuccess(overview);
+  const rate = computePerMinute(overview, context.now());
+  const times = took && `p50 ${duration(took.p50)}, p90 ${duration(took.p90)}, p99 ${duration(took.p99)}`;
   const fields: readonly Field[] = [
     ['since', iso(since)],
     ['submitted', `${submitted} (${rate} a minute)`],
@@ -33,33 +34,25 @@ const reportOf = (context: CliContext, hours: number, overview: Overview): Repor
     ['signed', String(signed)],
     ['failed', String(failed)],
     ['success', ratio === null ? 'nothing has ended' : `${(ratio * 100).toFixed(1)} %`],
-    ...faults.map(
-      ({ code, reason, count }, index): Field => [
-        index === 0 ? 'faults' : '',
-        `${code} ${reason ?? ''} ${count}`,
-      ],
+    ...listFields(
+      'faults',
+      faults.map(({ code, reason, count }) => `${code} ${reason ?? ''} ${count}`),
     ),
-    [
-      'time to sign',
-      took && `p50 ${duration(took.p50)}, p90 ${duration(took.p90)}, p99 ${duration(took.p99)}`,
-    ],
+    ['time to sign', times],
     ['waiting', String(queue.waiting)],
     ['in work', String(queue.active)],
-    ['asleep', `${queue.delayed} (until somebody answers, or their time comes)`],
+    ['asleep', `${queue.delayed} (until the user answers or the time is up)`],
   ];
-  return {
-    outcome: 'ok',
-    document: {
-      hours,
-      ...overview,
-      since: iso(since),
-      perMinute: rate,
-      successRatio: ratio,
-      timeToSignMs: took ?? null,
-      series: series.map((part) => ({ ...part, at: iso(part.at) })),
-    },
-    text: fieldsText(fields, context),
+  const document = {
+    hours,
+    ...overview,
+    since: iso(since),
+    perMinute: rate,
+    successRatio: ratio,
+    timeToSignMs: took ?? null,
+    series: series.map((part) => ({ ...part, at: iso(part.at) })),
   };
+  return ok(document, fieldsText(fields, context));
 };
 
 export const addStats: AddCommand = (program, context, done) => {
@@ -69,6 +62,6 @@ export const addStats: AddCommand = (program, context, done) => {
     .option('--hours <n>', `1 to ${maxHours}`, parseCount('--hours', 1, maxHours), 1);
   addAdminAction(command, context, done, async (admin, { hours }: { readonly hours: number }) => {
     admin.needsIndex();
-    return reportOf(context, hours, await admin.get<Overview>(['overview'], { hours }));
+    return reportStats(context, hours, await admin.get<Overview>(['overview'], { hours }));
   });
 };

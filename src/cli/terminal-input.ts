@@ -1,13 +1,14 @@
-/** Reads what is typed or piped in: a password, without showing it, and the answer to a question. */
+/**
+ * Reads from a keyboard or a pipe: a password, without showing it, and the answer to a question.
+ */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { type CliContext, Ended, type Input, interrupted, UsageProblem } from './context.ts';
+import { type CliContext, Ended, type Input, interrupted, UsageError } from './context.ts';
 import { printable } from './screen.ts';
 
-/** More than any password may have, and a bound for whoever pipes a disk. */
+/** More than any password may have. */
 const maxLength = 4096;
 
-/** One line, with or without its line end. */
 const readPiped = async (input: Input): Promise<string> => {
   const decoder = new TextDecoder();
   let text = '';
@@ -19,10 +20,10 @@ const readPiped = async (input: Input): Promise<string> => {
 };
 
 /**
- * Reads a password from a pipe, or asks for it twice, because nobody can see what is typed.
+ * Reads a password from a pipe, or asks for it twice.
  *
- * @param undone What was not done if it fails: `nothing was hashed`.
- * @throws Ended When the user gave up, or it is no password.
+ * @param undone For the error: `nothing was hashed`.
+ * @throws Ended on Ctrl-C, or when it is no password.
  */
 export const readPassword = async (
   { stdin, stderr }: Pick<CliContext, 'stdin' | 'stderr'>,
@@ -30,7 +31,7 @@ export const readPassword = async (
 ): Promise<string> => {
   if (!stdin.isTTY) {
     const piped = await readPiped(stdin);
-    if (/[\r\n]/.test(piped)) throw new UsageProblem('The password must be one line.');
+    if (/[\r\n]/.test(piped)) throw new UsageError('The password must be one line.');
     return piped;
   }
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -46,24 +47,24 @@ export const readPassword = async (
     };
     const password = await ask('Password: ');
     if (password === (await ask('Once more: '))) return password;
-    throw new UsageProblem(`The two passwords differ; ${undone}.`);
+    throw new UsageError(`The two passwords differ; ${undone}.`);
   } finally {
     reader.close();
   }
 };
 
 /**
- * Asks a person once before a replay, which cannot be taken back. Scripts say `--yes`.
+ * Asks before a replay. Scripts use `--yes`.
  *
- * @param document What the JSON says when the answer is no.
- * @throws Ended Unless the answer is yes.
+ * @param document For the JSON when the answer is no.
+ * @throws Ended unless the answer is yes.
  */
 export const confirm = async (
   { stdin, stderr, signal }: Pick<CliContext, 'stdin' | 'stderr' | 'signal'>,
   question: string,
   document: object,
 ): Promise<void> => {
-  if (!stdin.isTTY) throw new UsageProblem('Nobody can be asked here: look with --dry-run, then say --yes.');
+  if (!stdin.isTTY) throw new UsageError('Nobody can be asked here: look with --dry-run, then say --yes.');
   stderr.write(`${printable(question)} [y/N] `);
   const reader = createInterface({ input: stdin, signal });
   const { value = '' } = await reader[Symbol.asyncIterator]().next();

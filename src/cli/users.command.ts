@@ -4,23 +4,21 @@ import { type Role, roles } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { TokenView } from '../operators/tokens.ts';
 import type { SubjectResult, User } from '../operators/users.ts';
-import { type AddCommand, type CliContext, environmentOf, type Report, UsageProblem } from './context.ts';
+import { type AddCommand, type CliContext, environmentIn, ok, type Report, UsageError } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
 import { parseCount, parseOneOf } from './operations-filter.ts';
 import { iso } from './operations-row.ts';
-import { type OperationsSession, withOperations } from './operations-session.ts';
-import { type Column, table } from './operations-table.ts';
-import { fieldsText } from './screen.ts';
-import { existingMasterKey } from './service-redis.ts';
+import { type Column, type Field, fieldsText, table } from './screen.ts';
+import { existingMasterKey, type OperationsSession, withOperations } from './service-redis.ts';
 import { readPassword } from './terminal-input.ts';
 
-/** What was not done, in words; `usage` is what can never be right. */
-const refusals = {
+/** `usage`: can never be right. */
+const errors = {
   'unknown-user': ['unknown', 'There is no such user.'],
   'unknown-token': ['unknown', 'There is no such token.'],
-  'too-many-tokens': ['refused', 'That user has as many tokens as anybody may have: revoke one first.'],
-  configured: ['refused', 'That user stands in the configuration file and is changed there.'],
-  exists: ['refused', 'There is such a user already, or somebody with that subject.'],
+  'too-many-tokens': ['refused', 'That user has the maximum of tokens: revoke one first.'],
+  configured: ['refused', 'That user is in the configuration file and is changed there.'],
+  exists: ['refused', 'There is such a user already, or another user with that subject.'],
   'bad-name': [
     'usage',
     'A name has 1 to 64 lower-case letters, digits, ., _, @ or -, and is not one of the service’s own.',
@@ -30,9 +28,9 @@ const refusals = {
   'no-way-in': ['usage', 'A user needs a password, or a phone: --msisdn or --oidc-subject.'],
 } as const satisfies Record<string, readonly [Outcome, string]>;
 
-/** `refused` in the JSON names it for scripts. */
-const refusal = (refused: keyof typeof refusals, document: object = {}): Report => {
-  const [outcome, problem] = refusals[refused];
+/** `refused` in the JSON names the error for scripts. */
+const reportError = (refused: keyof typeof errors, document: object = {}): Report => {
+  const [outcome, problem] = errors[refused];
   return { outcome, document: { ...document, refused }, problem };
 };
 
@@ -40,11 +38,11 @@ const recordSchema = z.object({ key: z.string() });
 const rootName = 'ca:root';
 
 /**
- * Users and tokens that are sealed with another key are of no use to the service, and it would not
- * say so. So the private key of its certificate authority is opened first. A service that was never
- * started has none; but when the key was used before, it is a Redis that has lost its data.
+ * The service cannot use users and tokens that are sealed with another key, and would not say so.
+ * Therefore the private key of its certificate authority is opened first. A service that was never
+ * started has none. If the key was used before, Redis has lost its data.
  *
- * @throws UsageProblem When it is another key, or Redis has lost what was stored under it.
+ * @throws UsageError when it is another key, or Redis has lost what was stored under it.
  */
 const assertOwnKey = async (
   context: CliContext,
@@ -60,17 +58,17 @@ const assertOwnKey = async (
   );
   const stored = await createCustodyStore(redis, configuration.queue.prefix).get(rootName);
   if (stored === undefined) {
-    const environment = environmentOf(context);
+    const environment = environmentIn(context);
     const keyUse = await readKeyUse(masterKey, environment);
-    const objection = findNewAuthorityError(keyUse, environment.newAuthority);
-    if (objection !== undefined) throw new UsageProblem(objection);
+    const error = findNewAuthorityError(keyUse, environment.newAuthority);
+    if (error !== undefined) throw new UsageError(error);
     return;
   }
   const { key } = recordSchema.parse(JSON.parse(stored));
   await createSealer(masterKey)
     .open(rootName, key)
     .catch(() => {
-      throw new UsageProblem(
+      throw new UsageError(
         'The master key does not open what the service has stored: it is not that of the service.',
       );
     });
@@ -88,14 +86,8 @@ const withOperators = async (context: CliContext, work: Work): Promise<Report> =
 
 const nothingChanged = 'nothing was changed';
 const changed = (result: SubjectResult | 'bad-password', name: string, text: string): Report => {
-  switch (result) {
-    case 'changed':
-      return { outcome: 'ok', document: { name, result }, text };
-    case 'unknown':
-      return refusal('unknown-user', { name });
-    default:
-      return refusal(result, { name });
-  }
+  if (result === 'changed') return ok({ name, result }, text);
+  return reportError(result === 'unknown' ? 'unknown-user' : result, { name });
 };
 
 const ended = 'All sessions and tokens of that user have ended.\n';
@@ -106,39 +98,38 @@ interface PhoneFlags {
 }
 
 /**
- * The `sub` that the flags stand for. The number itself goes no further.
+ * The `sub` that the flags stand for. The number itself is not stored.
  *
  * @returns Undefined without a flag.
- * @throws UsageProblem For what is no number, for both flags, and where logins with the phone are off.
+ * @throws UsageError for what is no number, for both flags, and where logins with the phone are off.
  */
-const subjectIn = async (
+const readSubject = async (
   context: CliContext,
   { configuration }: OperationsSession,
   { msisdn, oidcSubject }: PhoneFlags,
 ): Promise<string | undefined> => {
   if (msisdn === undefined) return oidcSubject;
-  if (oidcSubject !== undefined) throw new UsageProblem('Give either --msisdn or --oidc-subject.');
+  if (oidcSubject !== undefined) throw new UsageError('Give either --msisdn or --oidc-subject.');
   const { enabled, tenant } = configuration.operations.openid;
-  if (!enabled) throw new UsageProblem('Logins with the phone are off (operations.openid.enabled).');
+  if (!enabled) throw new UsageError('Logins with the phone are off (operations.openid.enabled).');
   const { createSubjects } = await import('../console-login/subjects.ts');
   const subject = createSubjects(await existingMasterKey(context), tenant)(msisdn);
-  if (subject === undefined) throw new UsageProblem('--msisdn must be a number with its country code.');
+  if (subject === undefined) throw new UsageError('--msisdn must be a number with its country code.');
   return subject;
 };
 
-interface AddFlags extends PhoneFlags {
-  readonly role: Role;
-  readonly password: boolean;
-}
-
-const add = async (context: CliContext, name: string, flags: AddFlags): Promise<Report> => {
+const add = async (
+  context: CliContext,
+  name: string,
+  flags: PhoneFlags & { role: Role; password: boolean },
+): Promise<Report> => {
   const { role } = flags;
   const password = flags.password ? await readPassword(context, nothingChanged) : undefined;
   return withOperators(context, async ({ users }, session) => {
-    const oidcSubject = await subjectIn(context, session, flags);
+    const oidcSubject = await readSubject(context, session, flags);
     const result = await users.add(session.operator, { name, role, password, oidcSubject });
-    if (result !== 'added') return refusal(result, { name });
-    return { outcome: 'ok', document: { name, role, result }, text: `Added as ${role}.\n` };
+    if (result !== 'added') return reportError(result, { name });
+    return ok({ name, role, result }, `Added as ${role}.\n`);
   });
 };
 
@@ -155,9 +146,9 @@ const setPhone = (
   flags: PhoneFlags & { readonly remove?: boolean },
 ): Promise<Report> =>
   withOperators(context, async ({ users }, session) => {
-    const subject = await subjectIn(context, session, flags);
+    const subject = await readSubject(context, session, flags);
     if ((subject === undefined) !== (flags.remove === true)) {
-      throw new UsageProblem('Give one of --msisdn, --oidc-subject and --remove.');
+      throw new UsageError('Give one of --msisdn, --oidc-subject and --remove.');
     }
     const text = subject === undefined ? 'No phone any more' : 'Logs in with that phone';
     return changed(await users.setSubject(session.operator, name, subject), name, `${text}. ${ended}`);
@@ -172,48 +163,33 @@ const issueToken = (context: CliContext, name: string, { label, days }: TokenFla
   withOperators(context, async ({ tokens }, { operator }) => {
     const issued = await tokens.issue(operator, { name, label, days });
     if ('refused' in issued) {
-      // The other refusals do not happen at Redis.
-      return refusal(issued.refused === 'unknown' ? 'unknown-user' : 'too-many-tokens', { name });
+      // The other errors do not happen at Redis.
+      return reportError(issued.refused === 'unknown' ? 'unknown-user' : 'too-many-tokens', { name });
     }
     const { token, view } = issued;
     const expiresAt = iso(view.expiresAt);
-    return {
-      outcome: 'ok',
-      document: { name, token, id: view.id, expiresAt },
-      text: fieldsText(
-        [
-          ['token', token],
-          ['', 'Keep it now: nobody can show it again.'],
-          ['id', view.id],
-          ['expires', expiresAt],
-        ],
-        context,
-      ),
-    };
+    const fields: readonly Field[] = [
+      ['token', token],
+      ['', 'Keep it now: nobody can show it again.'],
+      ['id', view.id],
+      ['expires', expiresAt],
+    ];
+    return ok({ name, token, id: view.id, expiresAt }, fieldsText(fields, context));
   });
 
 const issueLink = (context: CliContext, name: string): Promise<Report> =>
   withOperators(context, async ({ issueLinkFor }, { operator, configuration: { publicUrl } }) => {
     const issued = await issueLinkFor(operator, name);
-    if (issued === undefined) return refusal('unknown-user', { name });
+    if (issued === undefined) return reportError('unknown-user', { name });
     const link = `${publicUrl ?? ''}/admin/login/link?token=${issued.secret}`;
     const expiresAt = iso(issued.expiresAt);
-    return {
-      outcome: 'ok',
-      document: { name, link, expiresAt },
-      text: fieldsText(
-        [
-          ['link', link],
-          [
-            '',
-            publicUrl === undefined ? 'It goes behind the address of the service (publicUrl).' : undefined,
-          ],
-          ['', `Good once. Whoever opens it is ${name}.`],
-          ['expires', expiresAt],
-        ],
-        context,
-      ),
-    };
+    const fields: readonly Field[] = [
+      ['link', link],
+      ['', publicUrl === undefined ? 'Append it to the address of the service (publicUrl).' : undefined],
+      ['', `Valid once. It logs its user in as ${name}.`],
+      ['expires', expiresAt],
+    ];
+    return ok({ name, link, expiresAt }, fieldsText(fields, context));
   });
 
 const userColumns: readonly Column<User>[] = [
@@ -236,24 +212,15 @@ const ls = (context: CliContext): Promise<Report> =>
     const [users, tokens] = await Promise.all([operators.users.list(), operators.tokens.list(operator)]);
     const usersText = users.length === 0 ? 'No users.\n' : table(userColumns, users, context);
     const tokensText = tokens.length === 0 ? '' : `\n${table(tokenColumns, tokens, context)}`;
-    return {
-      outcome: 'ok',
-      document: {
-        users: users.map(({ name, role, passwordHash, oidcSubject, origin }) => ({
-          name,
-          role,
-          password: passwordHash !== undefined,
-          oidcSubject: oidcSubject ?? null,
-          origin,
-        })),
-        tokens: tokens.map(({ createdAt, expiresAt, ...rest }) => ({
-          ...rest,
-          createdAt: iso(createdAt),
-          expiresAt: iso(expiresAt),
-        })),
-      },
-      text: `${usersText}${tokensText}`,
+    const document = {
+      users: users.map(({ passwordHash, oidcSubject = null, name, role, origin }) => {
+        return { name, role, password: passwordHash !== undefined, oidcSubject, origin };
+      }),
+      tokens: tokens.map((token) => {
+        return { ...token, createdAt: iso(token.createdAt), expiresAt: iso(token.expiresAt) };
+      }),
     };
+    return ok(document, `${usersText}${tokensText}`);
   });
 
 export const addUsers: AddCommand = (program, context, done) => {
@@ -273,7 +240,7 @@ export const addUsers: AddCommand = (program, context, done) => {
     .option(...msisdn)
     .option(...oidcSubject)
     .option('--no-password', 'only with the phone')
-    .action(async (name: string, flags: AddFlags) => done(await add(context, name, flags)));
+    .action(async (name: string, flags: Parameters<typeof add>[2]) => done(await add(context, name, flags)));
   command('remove', 'remove one')
     .argument('<name>', 'who')
     .action((name: string) =>
@@ -281,7 +248,7 @@ export const addUsers: AddCommand = (program, context, done) => {
         changed(await users.remove(operator, name), name, `Removed. ${ended}`),
       ),
     );
-  command('role', 'change what one may do')
+  command('role', 'change the role of one')
     .argument('<name>', 'who')
     .argument('<role>', role, parseRole)
     .action((name: string, next: Role) =>
@@ -298,12 +265,12 @@ export const addUsers: AddCommand = (program, context, done) => {
     .option(...oidcSubject)
     .option('--remove', 'without a phone from now on')
     .action(async (name: string, flags: PhoneFlags) => done(await setPhone(context, name, flags)));
-  command('subject', 'print who a number is to the console, for the configuration file')
+  command('subject', 'print the subject of a number, for the configuration file')
     .requiredOption('--msisdn <number>', 'with its country code')
     .action((flags: PhoneFlags) =>
       run(async (_, session) => {
-        const found = (await subjectIn(context, session, flags)) ?? '';
-        return { outcome: 'ok', document: { oidcSubject: found }, text: `${found}\n` };
+        const found = (await readSubject(context, session, flags)) ?? '';
+        return ok({ oidcSubject: found }, `${found}\n`);
       }),
     );
   command('token', 'make a bearer token that acts for one')
@@ -313,25 +280,22 @@ export const addUsers: AddCommand = (program, context, done) => {
     .action(async (name: string, flags: TokenFlags) => done(await issueToken(context, name, flags)));
   command('revoke', 'end a token')
     .argument('<id>', 'as paraph users ls prints it, or the token itself')
-    // What was typed is not shown again: it may be the token itself.
+    // The report does not repeat the id: it may be the token itself.
     .action((id: string) =>
       run(async ({ tokens }, { operator }) =>
         (await tokens.revoke(operator, id)) === 'revoked'
-          ? { outcome: 'ok', document: { result: 'revoked' }, text: 'Revoked.\n' }
-          : refusal('unknown-token'),
+          ? ok({ result: 'revoked' }, 'Revoked.\n')
+          : reportError('unknown-token'),
       ),
     );
   command('link', 'make a link that logs one in, once, within fifteen minutes')
     .argument('<name>', 'who')
     .action(async (name: string) => done(await issueLink(context, name)));
-  command(
-    'end-local',
-    'end all sessions and links of local, whom the service’s own login links let in',
-  ).action(() =>
-    run(async ({ endLocal }, { operator }) => {
-      await endLocal(operator);
-      const text = 'All sessions and links of local have ended.\n';
-      return { outcome: 'ok', document: { result: 'ended' }, text };
-    }),
+  command('end-local', 'end all sessions and links of local, the user of the service’s login links').action(
+    () =>
+      run(async ({ endLocal }, { operator }) => {
+        await endLocal(operator);
+        return ok({ result: 'ended' }, 'All sessions and links of local have ended.\n');
+      }),
   );
 };

@@ -1,4 +1,4 @@
-/** `paraph watch`: what happens, while it happens. On a terminal it is one view, elsewhere lines. */
+/** `paraph watch`: live changes, as a view on a terminal and as lines elsewhere. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShownRow } from '../console/redaction.ts';
 import type { TransactionDetail } from '../console/transaction-detail.ts';
@@ -6,13 +6,11 @@ import type { Overview } from '../history/overview.ts';
 import { type Admin, addAdminAction } from './admin.ts';
 import { type AddCommand, type CliContext, Ended, type Report } from './context.ts';
 import { duration, faultText, rowColumns, rowDocument, stateCell } from './operations-row.ts';
-import { tableLines } from './operations-table.ts';
-import { bar } from './progress.ts';
-import { isCapable, paletteFor, printable, widthOf } from './screen.ts';
+import { bar, isCapable, paletteFor, printable, tableLines, widthOf } from './screen.ts';
 
 const shownRows = 15;
 const newest = 100;
-/** What was seen of so many is remembered, so that it is not told twice. */
+/** So many transactions are remembered, so that no change is shown twice. */
 const maxSeen = 10_000;
 const tickMs = 250;
 const overviewEveryMs = 2000;
@@ -21,7 +19,7 @@ const lookEveryMs = 500;
 const interrupted: Report = { outcome: 'interrupted', document: {} };
 
 interface NewRows {
-  /** Undefined for changes that are too many to be named. */
+  /** Undefined when there are too many changes to list. */
   readonly rows?: readonly ShownRow[];
 }
 
@@ -30,19 +28,19 @@ const isOpen = ({ state }: ShownRow): boolean => state === 'submitted' || state 
 const pause = (ms: number, { signal }: CliContext): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** Draws lines over those drawn before. None may be wider than the terminal. */
+/** Draws lines over the lines of the last call. None may be wider than the terminal. */
 const createDraw = ({ stdout }: CliContext): ((lines: readonly string[]) => void) => {
   let drawn = 0;
   return (lines) => {
     const up = drawn === 0 ? '' : `\x1b[${drawn}A`;
-    // Each line is cleared behind its end, so that nothing flickers; what is below is cleared last.
+    // Clears each line behind its end, and the rest of the screen last, so that nothing flickers.
     stdout.write(`${up}\r${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`);
     drawn = lines.length;
   };
 };
 
-/** A change as one line of its own, for files and pipes. */
-const lineOf = (row: ShownRow, context: CliContext, json: boolean): string => {
+/** For files and pipes. */
+const changeLine = (row: ShownRow, context: CliContext, json: boolean): string => {
   if (json) return `${JSON.stringify({ transaction: rowDocument(row) })}\n`;
   const at = new Date(row.endedAt ?? context.now()).toISOString();
   const { msspTransId, attempt, apId, apTransId } = row;
@@ -51,14 +49,14 @@ const lineOf = (row: ShownRow, context: CliContext, json: boolean): string => {
   return `${printable(parts.filter((part) => part !== '').join('  '))}\n`;
 };
 
-/** Two rows of a transaction with equal stamps say the same. */
-const stampOf = ({ state, attempt, endedAt }: ShownRow): string => `${state} ${attempt} ${endedAt ?? 0}`;
+/** Rows of a transaction with equal stamps are equal. */
+const readStamp = ({ state, attempt, endedAt }: ShownRow): string => `${state} ${attempt} ${endedAt ?? 0}`;
 
 /**
- * Hears of transactions that change. What the service could not name, and what changed while no stream
- * was open, is looked up among the newest.
+ * Follows the changes of transactions over a stream. Changes that the service did not list, and
+ * those while no stream was open, are read from the list of the newest transactions.
  *
- * @returns What changed since it was asked before, oldest first.
+ * @returns Reads the changes since the last call, oldest first.
  */
 const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<readonly ShownRow[]>) => {
   const { signal } = context;
@@ -68,10 +66,10 @@ const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<rea
 
   const isNews = (row: ShownRow): boolean => {
     const { msspTransId: id } = row;
-    if (seen.get(id) === stampOf(row)) return false;
-    // What was seen last stays last, so that the oldest can be forgotten.
+    if (seen.get(id) === readStamp(row)) return false;
+    // Moves it to the end: the oldest entry is the first to go.
     seen.delete(id);
-    seen.set(id, stampOf(row));
+    seen.set(id, readStamp(row));
     if (seen.size > maxSeen) seen.delete(seen.keys().next().value ?? '');
     return true;
   };
@@ -86,7 +84,7 @@ const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<rea
           else news.push(...rows.filter(isNews));
         }
       } catch {
-        // Whoever asks for the newest hears of it.
+        // The next read of the newest transactions fails with the same error.
       }
       isIncomplete = true;
       await pause(overviewEveryMs, context);
@@ -109,7 +107,7 @@ const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<rea
   };
 };
 
-const headOf = (overview: Overview | undefined, away: string | undefined, context: CliContext): string => {
+const headline = (overview: Overview | undefined, away: string | undefined, context: CliContext): string => {
   const { bold, red, dim } = paletteFor(context.stdout, context);
   if (away !== undefined) return red(`${away} does not answer; trying again.`);
   if (overview === undefined) return dim('looking …');
@@ -138,15 +136,15 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
   const changes = listenForChanges(admin, context);
   let rows: readonly ShownRow[] = [];
   let overview: Overview | undefined;
-  /** While nothing changes, only this asks anything. */
+  /** Without changes, only the request for the overview notices it. */
   let isAway = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;
   for (; !signal.aborted; await pause(tickMs, context)) {
     const changed = await unlessAway(changes());
     if (!isLive) {
-      // What was there before is not news to a file.
-      if (!isFirst) for (const row of changed ?? []) stdout.write(lineOf(row, context, json));
+      // A file gets only new changes.
+      if (!isFirst) for (const row of changed ?? []) stdout.write(changeLine(row, context, json));
       isFirst &&= changed === undefined;
       continue;
     }
@@ -159,15 +157,15 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
     const others = rows.filter(({ msspTransId }) => !ids.has(msspTransId));
     rows = [...(changed ?? []).toReversed(), ...others].slice(0, shownRows);
     draw([
-      headOf(overview, changed === undefined || isAway ? admin.place : undefined, context),
-      ...tableLines(rowColumns(context), rows, stdout, context),
+      headline(overview, changed === undefined || isAway ? admin.place : undefined, context),
+      ...tableLines(rowColumns(context), rows, context),
       dim('Ctrl-C ends this view.'),
     ]);
   }
   return interrupted;
 };
 
-/** What is open shows how much of its time has passed. */
+/** With the time that has passed while it is open. */
 const liveLine = (
   { transaction: row, deadline, timeline }: TransactionDetail,
   context: CliContext,
@@ -181,7 +179,7 @@ const liveLine = (
   return `${head}  ${bar(context.now() - begun.at, deadline - begun.at)} ${left} s`;
 };
 
-const endOf = (row: ShownRow): Report => {
+const reportEnd = (row: ShownRow): Report => {
   const document = { transaction: rowDocument(row) };
   if (row.fault === undefined) return { outcome: 'ok', document };
   const { code, reason, detail } = row.fault;
@@ -201,12 +199,12 @@ const watchOne = async (context: CliContext, admin: Admin, id: string, json: boo
     const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal: false });
     const { transaction: row } = detail;
     if (isLive) draw([liveLine(detail, context)]);
-    else if (stampOf(row) !== stamp) {
-      stamp = stampOf(row);
-      // The end of it is the document at the end.
-      if (isOpen(row) || !json) stdout.write(lineOf(row, context, json));
+    else if (readStamp(row) !== stamp) {
+      stamp = readStamp(row);
+      // With `--json` the last document reports the end.
+      if (isOpen(row) || !json) stdout.write(changeLine(row, context, json));
     }
-    if (!isOpen(row)) return endOf(row);
+    if (!isOpen(row)) return reportEnd(row);
     if (!signal.aborted) await pause(lookEveryMs, context);
     if (signal.aborted) return { ...interrupted, document: { transaction: rowDocument(row) } };
   }

@@ -1,6 +1,6 @@
 /**
- * The API without a login, for the command line beside the service, which runs it in its own process.
- * Users and tokens are not in it, because they need the master key.
+ * The API without a login, for the command line on the machine of the service. It runs in the
+ * process of the command. Users and tokens are not in it, because they need the master key.
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
@@ -13,7 +13,7 @@ import { createServiceRoutes } from './service.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 
-/** @returns Rejects where a route throws, such as when Redis is away. */
+/** @returns Rejects where a route throws, for example when Redis is down. */
 export const openAdminApi = (
   deps: AdminApiDeps,
   operator: Operator,
@@ -24,17 +24,13 @@ export const openAdminApi = (
   routes.onError((error) => {
     throw error;
   });
-  routes.use('*', async (c, next) => {
+  routes.use('*', (c, next) => {
     c.set('session', session);
-    await next();
+    return next();
   });
-  for (const api of [
-    createTransactionRoutes(deps, createDetails(deps), streams),
-    createReplayRoutes(deps),
-    createCallbackRoutes(deps),
-    createServiceRoutes(deps),
-  ]) {
-    routes.route('/', api);
+  routes.route('/', createTransactionRoutes(deps, createDetails(deps), streams));
+  for (const create of [createReplayRoutes, createCallbackRoutes, createServiceRoutes]) {
+    routes.route('/', create(deps));
   }
   return async (request) => routes.fetch(request);
 };

@@ -1,4 +1,7 @@
-/** The API's answers: JSON, never kept; an error has a code for programs and a sentence for people. */
+/**
+ * Answers of the API: JSON, never cached. An error has a code for programs and a sentence for
+ * people.
+ */
 export type Refusal = readonly [status: number, error: string, message: string];
 
 export const answer = (body: object, status = 200): Response =>
@@ -10,14 +13,14 @@ export const answer = (body: object, status = 200): Response =>
 /** @param message Names fields, never values. */
 export const refuse = (...[status, error, message]: Refusal): Response => answer({ error, message }, status);
 
-/** How an order went, as the rooms that carry it out say it. */
+/** The result of an order, as the rooms return it. */
 type Result = string | { readonly refused: string };
 type NameOf<R> = R extends { readonly refused: infer Why } ? Why & string : R & string;
 
 export const nameOf = <R extends Result>(result: R): NameOf<R> =>
   (typeof result === 'string' ? result : result.refused) as NameOf<R>;
 
-/** @param good The result that is no refusal. @param refusals All others. */
+/** @param good The successful result. @param refusals The answers to all others. */
 export const present = <R extends Result, Good extends string>(
   result: R,
   good: Good,

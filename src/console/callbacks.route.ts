@@ -1,4 +1,4 @@
-/** Callbacks: the list of dead ones, the replay of one, and of all that a filter finds. Pages and API. */
+/** Callbacks: the list of dead ones, and the replay of one or of all by a filter. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import {
@@ -22,7 +22,7 @@ const maxText = 256;
 
 const filter = z.strictObject({ apId: text(maxText), to: time }).partial();
 const deadQuery = filter.extend({
-  // The others are found by their transaction.
+  // Other callbacks are found by their transaction.
   state: z.literal('dead', { error: 'must be dead' }).default('dead'),
   ...paged(50, 500),
 });

@@ -1,8 +1,8 @@
 /**
- * The console of the people who run the service: pages, API and queue board under `/admin`.
+ * The console of the operators: pages, API and queue board under `/admin`.
  *
- * Nothing below `/admin` but the login is answered before `session/` knows who asks. What each of them may is decided by the
- * routes, and once more where it is done.
+ * `session/` checks the session of every request but those of the login. The routes check the role,
+ * and the rooms that carry out an order check it again.
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -23,13 +23,15 @@ import { createUserRoutes } from './users.route.ts';
 
 export interface Console {
   readonly routes: Hono<ConsoleEnvironment>;
-  /** Ends the event streams, which would hold up a stop; their readers come back to another process. */
+  /**
+   * Ends the event streams, which would delay a stop. Their readers reconnect to another process.
+   */
   endWaiting(): void;
 }
 
-/** A list of 20 000 ids to be replayed is the longest that anybody has to say. */
+/** Enough for a list of 20 000 ids to replay. */
 const maxBodyBytes = 1_048_576;
-/** Anybody may send one. */
+/** Without a session. */
 const maxLoginBytes = 8192;
 
 const unknown: Refusal = [404, 'unknown', 'There is no such page'];
@@ -61,17 +63,13 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.use('/admin/login/*', limitBody(maxLoginBytes));
   routes.use(everywhere, limitBody(maxBodyBytes));
   routes.use(everywhere, createSessionCheck(deps));
-  for (const part of [
-    createLoginRoutes(deps),
-    createTransactionRoutes(deps, details, streams),
-    createReplayRoutes(deps),
-    createCallbackRoutes(deps),
-    createUserRoutes(deps),
-    createTokenRoutes(deps),
-    createServiceRoutes(deps),
-  ]) {
-    routes.route('/', part);
-  }
+  routes.route('/', createLoginRoutes(deps));
+  routes.route('/', createTransactionRoutes(deps, details, streams));
+  routes.route('/', createReplayRoutes(deps));
+  routes.route('/', createCallbackRoutes(deps));
+  routes.route('/', createUserRoutes(deps));
+  routes.route('/', createTokenRoutes(deps));
+  routes.route('/', createServiceRoutes(deps));
   routes.route('/admin/queues', createBoardRoutes(deps, details));
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
   return { routes, endWaiting: streams.close };

@@ -1,6 +1,4 @@
-/**
- * What the console is made of: the rooms that it shows, and nothing of its own. Pages, API and board are given the same.
- */
+/** The rooms that the console shows. Pages, API and board get the same ones. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConsoleLogin } from '../console-login/console-login.ts';
 import type { History } from '../history/history.ts';
@@ -14,19 +12,18 @@ import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 
-/** An application provider as the people who run the service may see it: how it proves itself, never with what. */
+/** An application provider without its secrets. */
 export interface ProviderView {
   readonly id: string;
-  /** It has a password. */
   readonly password: boolean;
-  /** How many client certificates it may come with. */
+  /** Number of client certificates that it may use. */
   readonly certificates: number;
   /** Undefined: all of them. */
   readonly profiles: readonly string[] | undefined;
   readonly services: readonly string[] | undefined;
   readonly dtbsPrefix: string | undefined;
   readonly requestsPerSecond?: number | undefined;
-  /** Where it is told how its transactions end; the rest of the address may hold a secret. */
+  /** Host of its callback. The rest of the address may hold a secret. */
   readonly callbackHost?: string | undefined;
 }
 
@@ -51,7 +48,7 @@ export interface ConsoleDeps {
   readonly log: { trouble(error: Error): void };
 }
 
-/** What the API is made of where nobody has to log in. */
+/** For the API without a login. */
 export type AdminApiDeps = Omit<
   ConsoleDeps,
   'operators' | 'phoneLogin' | 'publicUrl' | 'sandbox' | 'addressOf'
@@ -59,9 +56,11 @@ export type AdminApiDeps = Omit<
 
 export interface ConsoleSession {
   readonly operator: Operator;
-  /** For the field `csrf` of a form, or the header `x-csrf-token`. Empty for a bearer token, which needs none. */
+  /**
+   * For the field `csrf` or the header `x-csrf-token`. Empty for a bearer token, which needs none.
+   */
   readonly csrf: string;
-  /** Names the login, for what is noted once in each: of no use as a cookie. */
+  /** Identifies the login in the audit log. It is of no use as a cookie. */
   readonly id: string;
 }
 

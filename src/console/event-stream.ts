@@ -1,9 +1,10 @@
 /**
- * Server-sent events: what has changed, as it changes.
+ * Server-sent events about changes.
  *
- * A stream holds a connection, so a person may have some at a time and no more. It ends when its reader goes, when this
- * process stops, and after a while in any case: readers come back by themselves. Each heartbeat asks whether the session or the token
- * that opened it still is, and where that cannot be told the stream ends too.
+ * A stream holds a connection, so each user may have a limited number. It ends when its reader
+ * goes, when this process stops, and after ten minutes in any case: readers reconnect by
+ * themselves. Each heartbeat checks that the session or token is still valid; the stream also ends
+ * when that check fails.
  *
  * Source: HTML Living Standard, section 9.2.
  */

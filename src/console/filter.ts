@@ -1,8 +1,9 @@
 /**
- * What a list of transactions is narrowed by, as forms, addresses and programs write it and as the search wants it.
+ * The filter of transactions: reads it from forms, addresses and programs, for the search.
  *
- * Programs get an error for what cannot be read. A page says it beside the field and searches nothing, so that nobody takes a
- * mistyped filter for an empty result, or replays what they did not mean.
+ * Programs get an error for a field that cannot be read. A page shows the error beside the field
+ * and searches nothing, because a mistyped filter must not look like an empty result, or replay too
+ * much.
  */
 import { z } from 'zod';
 import type { HistoryFilter } from '../history/filter.ts';
@@ -13,23 +14,23 @@ import { count, text, time } from './input.ts';
 export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
 const openStates = ['submitted', 'pending'];
 
-const listOf = <T extends z.ZodType>(entry: T) =>
+const list = <T extends z.ZodType>(entry: T) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.split(/[\s,]+/) : value),
     z.array(entry).min(1).max(50),
   );
 
-/** As people write numbers. */
-const digitsIn = (written: string): string => written.replaceAll(/[\s()./-]/g, '').replace(/^00/, '+');
+/** Accepts the usual ways to write a number. */
+const normalizeNumber = (written: string): string => written.replaceAll(/[\s()./-]/g, '').replace(/^00/, '+');
 
 export const transactionFilter = z
   .strictObject({
-    state: z.preprocess((value) => (value === 'open' ? openStates : value), listOf(z.enum(states))),
-    fault: listOf(z.coerce.number().pipe(z.literal(faultCodes))),
+    state: z.preprocess((value) => (value === 'open' ? openStates : value), list(z.enum(states))),
+    fault: list(z.coerce.number().pipe(z.literal(faultCodes))),
     apId: text(256),
     msisdn: z
       .string()
-      .transform(digitsIn)
+      .transform(normalizeNumber)
       .pipe(z.string().regex(/^\+?\d{3,15}$/, { error: 'must be a number with its country code' })),
     profile: z.enum(profileNames),
     attemptsAtMost: count(999),
@@ -42,7 +43,7 @@ export const transactionFilter = z
 export type FilterField = keyof typeof transactionFilter.shape;
 type Filter = z.output<typeof transactionFilter>;
 
-/** Each field's name on pages, and what to do when it cannot be read. */
+/** Each field's label on pages, and its error. */
 const words: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
   state: ['State', 'Choose a state of the list'],
   fault: ['Fault', 'Fault codes are three digits, such as 401'],
@@ -57,19 +58,18 @@ const words: Readonly<Record<FilterField, readonly [label: string, problem: stri
 const filterFields = Object.keys(words) as FilterField[];
 const maxText = 256;
 
-/** As it was written, without empty ones. */
+/** The fields as written, without empty ones. */
 export type FilterForm = Readonly<Partial<Record<FilterField, string>>>;
 
 export interface ReadFilter {
   readonly form: FilterForm;
   readonly filter: HistoryFilter;
-  /** What is wrong with which field. */
+  /** Errors by field. */
   readonly problems: Readonly<Partial<Record<FilterField, string>>>;
 }
 
 type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
 
-/** @returns What the search wants. */
 export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter => {
   const all = { ...others, states: state, faults: fault };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Defined<
@@ -94,10 +94,10 @@ export const readFilter = (fields: Readonly<Partial<Record<string, string>>>): R
   return { form, filter: filterOf(read as Filter), problems };
 };
 
-/** For a field of the form: the time without its zone, as browsers write it. */
+/** The time without its zone, as browsers write it into a field. */
 export const fieldTime = (at: number): string => new Date(at).toISOString().slice(0, -1);
 
-/** In words, for a plan. */
+/** Labels and values, for a plan. */
 export const filterWords = (form: FilterForm): readonly (readonly [name: string, value: string])[] =>
   filterFields.flatMap((name) => {
     const value = form[name];

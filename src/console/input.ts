@@ -1,6 +1,4 @@
-/**
- * What programs and forms send, read and checked. A problem names the field and what it must be, never what it was.
- */
+/** Reads and checks the input of programs and forms. An error names the field, never its value. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { refuse } from './answers.ts';
@@ -35,14 +33,13 @@ export const reason = text(500);
 export const reasonBody = z.strictObject({ reason });
 export const optionalReasonBody = reasonBody.partial();
 
-const problem = ({ issues }: z.ZodError): Response => {
+const refuseInput = ({ issues }: z.ZodError): Response => {
   const [issue] = issues;
-  const unknown = issue?.code === 'unrecognized_keys';
-  const field = issue?.path.join('.') ?? '';
-  // The library's own sentences may quote what was sent; ours may not.
+  const field = issue?.path.join('.') || 'The request';
+  // The messages of zod may quote the input.
   const custom = issue?.message.startsWith('must ') ? issue.message : 'is not what it must be';
-  const about = unknown ? 'has members that are not known here' : custom;
-  return refuse(400, 'bad-request', `${field === '' ? 'The request' : field} ${about}`);
+  const error = issue?.code === 'unrecognized_keys' ? 'has members that are not known here' : custom;
+  return refuse(400, 'bad-request', `${field} ${error}`);
 };
 
 const reader =
@@ -55,12 +52,12 @@ const reader =
     const value = await read(c);
     if (value instanceof Response) return value;
     const found = schema.safeParse(value);
-    if (!found.success) return problem(found.error);
+    if (!found.success) return refuseInput(found.error);
     c.req.addValidatedData(target, found.data as object);
     return next();
   };
 
-/** The route's `c.req.valid('query')`. Empty fields of a form are none. */
+/** The route's `c.req.valid('query')`. Empty fields are left out. */
 export const query = <T extends z.ZodType>(schema: T): Reader<'query', T> =>
   reader('query', schema, async (c) => {
     const values = Object.entries(c.req.queries()).map(([name, all]) => [name, all.join(',')] as const);
@@ -82,7 +79,7 @@ export const json = <T extends z.ZodType>(schema: T): Reader<'json', T> =>
     }
   });
 
-/** The texts of a form that a page has sent, by their names; files are left out. */
+/** The texts of a form by name, without files. */
 export const readForm = async (
   c: Context<ConsoleEnvironment>,
 ): Promise<Readonly<Partial<Record<string, string>>>> => {

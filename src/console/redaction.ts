@@ -1,7 +1,7 @@
 /**
- * What of a person each role sees: a viewer the end of a number and no text, an operator all of it. Signatures are nobody's
- * business here; whoever asked for one fetches it as an application provider. One-time passwords are not either: who reads one
- * while it is good gets in.
+ * What each role sees of a person: a viewer the end of the number and no text, an operator both.
+ * Nobody sees signatures, which only the application gets, nor one-time passwords, which are
+ * secrets while valid.
  */
 import type { CallbackRow } from '../history/callback-row.ts';
 import type { TransactionRow } from '../history/row.ts';
@@ -17,7 +17,7 @@ export const seesPeople = (role: Role): boolean => includesRole(role, 'operator'
 export const isSecretText = (profile: ProfileName | undefined): boolean =>
   profile === 'MID/v1/OtpProfileText' || profile === 'MID/v1/OtpProfileFlash';
 
-/** Enough to tell two rows apart, too little to call anybody. */
+/** Enough to distinguish rows, too few to call the person. */
 const shownDigits = 3;
 
 export const shortNumber = (msisdn: string): string =>
@@ -32,7 +32,7 @@ export const shownNumber = (role: Role, msisdn: string): string => {
 export interface ShownFault {
   readonly code: number;
   readonly reason: string;
-  /** May quote what somebody wrote, so a viewer does not get it. */
+  /** May quote a person, so a viewer does not get it. */
   readonly detail?: string;
 }
 
@@ -40,7 +40,7 @@ export interface ShownRow extends Omit<TransactionRow, 'fault'> {
   readonly fault?: ShownFault;
 }
 
-/** @param reveal Without it our own words are shown, which quote nobody. */
+/** @param reveal False hides details that may quote a person. */
 export const shownFault = (
   role: Role,
   { code, reason, detail }: { readonly code: number; readonly reason: string; readonly detail: string },
@@ -50,7 +50,7 @@ export const shownFault = (
   return { code, reason, ...(seesPeople(role) && { detail: reveal || isOurs ? detail : 'hidden' }) };
 };
 
-/** @param reveal Without it an operator sees the end of a number, too. */
+/** @param reveal False shortens the number for operators, too. */
 export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow, reveal = true): ShownRow => ({
   ...row,
   msisdn: reveal ? shownNumber(role, msisdn) : shortNumber(msisdn),
@@ -64,11 +64,11 @@ export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({
 export type ShownPlan = ReturnType<typeof shownPlan>;
 
 export interface ShownCallback extends CallbackRow {
-  /** Absent when the application has no callback any more. The rest of the address may hold a secret. */
+  /** Absent when the application has no callback any more. */
   readonly host?: string;
 }
 
-/** Callbacks as everybody sees them: with the host that they go to. */
+/** Adds the host of the callback. The rest of the address may hold a secret. */
 export const shownCallbacks = (
   rows: readonly CallbackRow[],
   providers: readonly ProviderView[],
@@ -80,7 +80,7 @@ export const shownCallbacks = (
   });
 };
 
-/** A bulk replay. Its reason is somebody's own words, which may name a person. */
+/** A bulk replay. Its reason is free text, which may name a person. */
 export const shownBulk = <T extends { readonly reason: string }>(role: Role, bulk: T): object => {
   const { reason, ...rest } = bulk;
   return seesPeople(role) ? { reason, ...rest } : rest;

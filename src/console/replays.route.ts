@@ -39,9 +39,8 @@ const selectionOf = ({ filter, ids }: z.output<typeof selection>): ReplaySelecti
   return { filter: { ...filterOf(rest), maxAttempts } };
 };
 
-const refusals: Readonly<
-  Record<'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running', Refusal>
-> = {
+type Refused = 'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running';
+const refusals: Readonly<Record<Refused, Refusal>> = {
   role: refusedRole,
   reason: [422, 'reason', 'reason is needed'],
   nothing: [409, 'nothing', 'There is nothing to replay'],
@@ -87,7 +86,7 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     return answer(shownBulk(c.get('session').operator.role, report));
   });
 
-  /** Without what became of each. */
+  /** Without the single transactions. */
   routes.get('/admin/api/replays/:id/progress', async (c) => {
     const bulk = await replays.progress(c.req.param('id'));
     if (bulk === undefined) return refuse(...refusals.unknown);
@@ -100,7 +99,7 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     return present(result, 'stopping', refusals);
   });
 
-  /** The order will have a reason, so it is planned with one. */
+  /** Planned with a reason, because the order will have one. */
   const planned = async (filter: ReplayFilter, operator: Operator): Promise<ShownPlan> =>
     shownPlan(operator.role, await replays.plan({ filter }, operator, 'plan'));
 
@@ -110,7 +109,7 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
 
   routes.get('/admin/replays/plan', needs('operator'), async (c) => {
     const session = c.get('session');
-    // What is submitted from now on is not what the list has shown.
+    // The list has not shown transactions that are submitted from now on.
     const to = c.req.query('to') || fieldTime(now());
     const { form, filter, problems } = readFailedFilter({ ...c.req.query(), to });
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
@@ -129,7 +128,7 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     const plan = await planned(filter, operator);
     const askAgain = (problem: PlanModel['problem']) =>
       c.html(planPage({ session, form, plan, problem, reason, perSecond: perSecond.trim() }), 422);
-    // Nobody prompts more people than they have been shown.
+    // More transactions than the page has shown: ask again.
     if (plan.replayable > Number(expected)) return askAgain('more');
     const order = { perSecond: Number(perSecond), operator, reason: reason.trim() };
     const started = await replays.start({ filter }, order);

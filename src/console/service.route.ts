@@ -1,4 +1,4 @@
-/** How the service does: overview, queues, application providers, the audit log, and who asks. Pages and API. */
+/** Overview, queues, application providers, audit log and the own session. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { auditActions } from '../operators/audit.ts';
@@ -28,10 +28,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
 
   for (const [name, { type, content }] of Object.entries(assets)) {
     routes.get(`/admin/assets/${name}`, (c) =>
-      c.body(content, 200, {
-        'content-type': type,
-        'cache-control': 'public, max-age=31536000, immutable',
-      }),
+      c.body(content, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }),
     );
   }
 
@@ -57,7 +54,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
       [signatures, receipts, callbacks].map(async ({ queue }) => {
         const counts = await queue.getJobCounts(...countedStates);
-        // To BullMQ a job that has its place in the fair order is a prioritized one.
+        // BullMQ calls a job with a place in the fair order prioritized.
         const { waiting = 0, prioritized = 0, ...others } = counts;
         return { shard: index, name: queue.name, waiting: waiting + prioritized, ...others };
       }),

@@ -1,8 +1,7 @@
-/** Bearer tokens: everybody's own, and for admins all of them. The page and the API. */
+/** Bearer tokens: a user's own, for admins all. Page and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { includesRole } from '../operators/operator.ts';
-
 import { type IssuedToken, maxTokens } from '../operators/tokens.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
@@ -48,8 +47,8 @@ export const createTokenRoutes = ({
     return result === 'revoked' ? answer({ result }) : refuse(404, 'unknown', 'There is no such token');
   });
 
-  /** Whoever is in by a link is an admin and no user, so there is no token that would act for them. */
-  const ownersFor = async (c: Context<ConsoleEnvironment>): Promise<readonly string[]> => {
+  /** An admin who is logged in by a link is no user, so no token can act for them. */
+  const listOwners = async (c: Context<ConsoleEnvironment>): Promise<readonly string[]> => {
     const { name, role } = c.get('session').operator;
     const names = (await users.list()).map((user) => user.name);
     return includesRole(role, 'admin') ? names : names.filter((each) => each === name);
@@ -61,7 +60,7 @@ export const createTokenRoutes = ({
     status: 200 | 422 = 200,
   ) => {
     const session = c.get('session');
-    const [owners, seen] = await Promise.all([ownersFor(c), tokens.list(session.operator)]);
+    const [owners, seen] = await Promise.all([listOwners(c), tokens.list(session.operator)]);
     return c.html(tokensPage({ session, tokens: seen, owners, ...more }), status);
   };
 
@@ -72,7 +71,7 @@ export const createTokenRoutes = ({
     const { name = '' } = form;
     const label = (form.label ?? '').trim();
     const days = Number(form.days);
-    if (!(await ownersFor(c)).includes(name)) return show(c, { problem: 'unknown' }, 422);
+    if (!(await listOwners(c)).includes(name)) return show(c, { problem: 'unknown' }, 422);
     if (label === '' || label.length > maxTokenLabel) return show(c, { problem: 'label' }, 422);
     if (!Number.isInteger(days) || days < 1 || days > maxTokenDays) return show(c, { problem: 'days' }, 422);
     const issued = await tokens.issue(c.get('session').operator, { name, label, days });

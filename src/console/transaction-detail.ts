@@ -1,9 +1,9 @@
 /**
- * One transaction with its past: what was asked, what happened when, and who had a hand in it.
+ * One transaction with its request and its history.
  *
- * Three sources tell it: the record in the job (states, by the machine), the notes that replays leave in the job (who ordered
- * an attempt), and the audit log (what operators did and why). Whoever may see the person's number and text and does look is in
- * the audit log before they do, once in a session.
+ * The sources are the record in the job (states), the notes of replays in the job (who ordered an
+ * attempt), and the audit log (actions of operators). An access to the number and the text of a
+ * person is recorded in the audit log before they are shown, once in a session.
  */
 import type { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
@@ -35,7 +35,9 @@ export type TimelineEntry =
       readonly attempt: number;
       readonly state: SignatureState;
       readonly fault?: ShownFault;
-      /** Who ordered this attempt, and by what: the id of a bulk or of an entry in the audit log. */
+      /**
+       * Who ordered this attempt, and by what: the id of a bulk or of an entry in the audit log.
+       */
       readonly by?: { readonly who: string; readonly order: string };
     }
   | {
@@ -49,7 +51,7 @@ export type TimelineEntry =
       readonly outcome?: string;
     };
 
-/** Who looks, and whether at the person, too. */
+/** The role, and whether it asks for number and text. */
 interface Sight {
   readonly role: Role;
   readonly reveal: boolean;
@@ -59,21 +61,21 @@ type StoredRecord = z.infer<typeof signatureRecordSchema>;
 
 /** Entries of the audit log about one transaction. */
 const maxActions = 1000;
-/** The log's time is that of Redis, a transaction's that of the API. */
+/** The audit log has the time of Redis, a transaction that of the API. */
 const clocksApartMs = 60_000;
 
-const recordOf = (job: JobFields): StoredRecord | undefined =>
+const readRecord = (job: JobFields): StoredRecord | undefined =>
   signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
   signatureRecordSchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data;
 
-/** What is listed is what the job says. An end that is not believed is shown as it is answered. */
-const asAnswered = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {
+/** The list shows what the job says. An end that cannot be verified is shown as it is answered. */
+const applyAnswer = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {
   if (view?.state.kind !== 'failed' || row.fault !== undefined) return row;
   const { code, detail } = view.state.fault;
   return { ...row, state: 'failed', fault: { code, reason: faultTable[code].reason, detail } };
 };
 
-/** The text is hidden from a viewer; a one-time password from everybody. */
+/** The text is hidden from viewers; a one-time password from everybody. */
 const shownRequest = (
   { role, reveal }: Sight,
   { msisdn, messagingMode, timeoutSeconds, caller, services, data }: SignatureRequest,
@@ -82,13 +84,12 @@ const shownRequest = (
   msisdn: reveal ? shownNumber(role, msisdn.number) : shortNumber(msisdn.number),
   messagingMode,
   timeoutSeconds,
-  /** When the application says that it asked. */
+  /** Time of the request, as the application states it. */
   instant: caller.instant,
   services: Object.keys(services),
   language: services.userLang?.language,
   data: {
     kind: data.kind,
-    /** For whoever might see the text. */
     ...(seesPeople(role) && { characters: [...data.text].length }),
     ...(seesPeople(role) &&
       reveal &&
@@ -99,7 +100,7 @@ const shownRequest = (
   },
 });
 
-/** The signature itself is not shown, and where the person was is hidden from a viewer. */
+/** Without the signature; without the location for a viewer. */
 const shownOutcome = ({ role, reveal }: Sight, record: StoredRecord | undefined) => {
   const outcome = record?.outcome;
   return (
@@ -128,7 +129,7 @@ const shownStates = (
 ): readonly TimelineEntry[] => {
   let last = row.submittedAt;
   return statesOf(row, job).map(({ state, attempt, fault, ordered, ...told }): TimelineEntry => {
-    // Two clocks, which may be milliseconds apart: what was ordered has not begun before.
+    // Two clocks, which may differ by milliseconds: an attempt begins after its order.
     const orderedAt = audited.find(({ id }) => id === ordered?.order)?.at ?? 0;
     const at = Math.max(told.at ?? last, orderedAt);
     last = at;
@@ -149,16 +150,16 @@ const shownAction = (role: Role, { at, action, who, via, reason, details }: Audi
   action,
   who,
   via,
-  // In somebody's own words, which may name a person.
+  // Free text, which may name a person.
   ...(reason !== undefined && seesPeople(role) && { reason }),
   ...(details?.outcome !== undefined && { outcome: String(details.outcome) }),
 });
 
 export const createDetails = ({ history, transactions, shards, redis, audit }: AdminApiDeps) => ({
   /**
-   * @param reveal False hides the person from an operator, too, and then the look is not recorded.
+   * @param reveal False hides the person from operators, too. The access is then not recorded.
    * @returns Undefined when there is no such transaction, or no longer.
-   * @throws When the look cannot be recorded: then it is not had.
+   * @throws when the access cannot be recorded.
    */
   read: async (id: string, session: ConsoleSession, reveal = true) => {
     const listed = await history.find(id);
@@ -176,8 +177,8 @@ export const createDetails = ({ history, transactions, shards, redis, audit }: A
       transactions.find(id).catch(() => undefined),
       audit.read({ target: id, from, limit: maxActions }),
     ]);
-    const row = asAnswered(listed, view);
-    const record = recordOf(job);
+    const row = applyAnswer(listed, view);
+    const record = readRecord(job);
     const audited = actions?.entries ?? [];
     const isOpen = row.state === 'submitted' || row.state === 'pending';
     return {

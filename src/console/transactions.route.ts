@@ -29,7 +29,7 @@ const unknown: Refusal = [404, 'unknown', 'There is no such transaction'];
 const replayRefusals = {
   unknown,
   'not-failed': [409, 'not-failed', 'The transaction has not failed, or is being replayed already'],
-  login: [409, 'login', 'A login is not replayed: nobody waits for it any more'],
+  login: [409, 'login', 'A login is not replayed: its session has ended'],
   never: [409, 'never', 'What failed with this fault is not replayed'],
   role: [403, 'forbidden', 'Your role does not allow this replay'],
   reason: [422, 'reason', 'reason is needed for this fault'],
@@ -47,7 +47,7 @@ const cancelRefusals = {
 /** Also what the queue board's button gets. */
 export const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
 
-/** Changes that were missed are found by looking. */
+/** Finds changes that the watch has missed. */
 const lookEveryMs = 2000;
 
 export const createTransactionRoutes = (
@@ -62,7 +62,7 @@ export const createTransactionRoutes = (
     const { role } = c.get('session').operator;
     const { limit, cursor, ...filter } = c.req.valid('query');
     if (filter.msisdn !== undefined && !seesPeople(role)) {
-      // Whoever may not see numbers may not try them out either.
+      // A role that may not see numbers may not guess them either.
       return refuse(403, 'forbidden', 'msisdn needs the role operator');
     }
     const page = await history.search(filterOf(filter), { limit, cursor });
@@ -82,7 +82,7 @@ export const createTransactionRoutes = (
     return { ...change, rows: rows.flatMap((row) => (row === undefined ? [] : [shownRow(role, row)])) };
   };
 
-  /** Which transactions have changed, with `rows` how they stand now; `many` when too many to name. */
+  /** The transactions that have changed, with `rows` their rows; `many` when there are too many. */
   routes.get('/admin/api/events', query(eventsQuery), (c) => {
     const session = c.get('session');
     const { rows } = c.req.valid('query');
@@ -113,10 +113,8 @@ export const createTransactionRoutes = (
         if (text !== last) send('state', news);
         last = text;
       };
-      const tryLook = (): void => {
-        look().catch((error: unknown) => log.trouble(toError(error)));
-      };
-      // Before the first look: what changes between the two is told.
+      const tryLook = () => void look().catch((error: unknown) => log.trouble(toError(error)));
+      // Before the first look, so that no change is lost between the two.
       const unwatch = history.watch((change) => {
         if (change.kind === 'many' || change.ids.includes(id)) tryLook();
       });
@@ -156,8 +154,8 @@ export const createTransactionRoutes = (
     return { ...read, problems: { ...read.problems, msisdn: 'Your role does not see numbers' } };
   };
 
-  /** By asking for a plan: the policy is not known here. */
-  const offerFor = async (id: string, { operator }: ConsoleSession): Promise<ReplayOffer> => {
+  /** Asks for a plan, because only the replay room knows the policy. */
+  const findOffer = async (id: string, { operator }: ConsoleSession): Promise<ReplayOffer> => {
     if (!includesRole(operator.role, 'operator')) return 'none';
     const { replayable, refused } = await replays.plan({ ids: [id] }, operator);
     if (replayable > 0) return 'plain';
@@ -193,7 +191,7 @@ export const createTransactionRoutes = (
       transactionPage({
         session,
         detail,
-        offer: state === 'failed' ? await offerFor(id, session) : 'none',
+        offer: state === 'failed' ? await findOffer(id, session) : 'none',
         callbacks: shownCallbacks(await callbacks.of(id, attempt), providers()),
         callbackHost: providers().find((provider) => provider.id === apId)?.callbackHost,
         notice: readNotice(c.req.query('notice')),
@@ -201,26 +199,16 @@ export const createTransactionRoutes = (
     );
   });
 
-  const backTo = (id: string, notice: Notice): string =>
-    `/admin/transactions/${encodeURIComponent(id)}?notice=${notice}`;
-
-  routes.post('/admin/transactions/:id/replay', needs('operator'), async (c) => {
-    const id = c.req.param('id');
-    const { reason } = await readForm(c);
-    const result = nameOf(await replays.replay(id, c.get('session').operator, reason));
-    return result === 'unknown'
-      ? c.html(unknownPage('transaction'), 404)
-      : c.redirect(backTo(id, result), 303);
-  });
-
-  routes.post('/admin/transactions/:id/cancel', needs('operator'), async (c) => {
-    const id = c.req.param('id');
-    const { reason = '' } = await readForm(c);
-    const result = nameOf(await replays.cancel(id, c.get('session').operator, reason));
-    return result === 'unknown'
-      ? c.html(unknownPage('transaction'), 404)
-      : c.redirect(backTo(id, result), 303);
-  });
+  for (const order of ['replay', 'cancel'] as const) {
+    routes.post(`/admin/transactions/:id/${order}`, needs('operator'), async (c) => {
+      const id = c.req.param('id');
+      const { reason = '' } = await readForm(c);
+      const notice: Notice | 'unknown' = nameOf(await replays[order](id, c.get('session').operator, reason));
+      return notice === 'unknown'
+        ? c.html(unknownPage('transaction'), 404)
+        : c.redirect(`/admin/transactions/${encodeURIComponent(id)}?notice=${notice}`, 303);
+    });
+  }
 
   return routes;
 };

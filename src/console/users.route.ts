@@ -1,4 +1,4 @@
-/** The people who run the service, for admins: the page and the API. */
+/** The users of the console, for admins: page and API. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -11,10 +11,10 @@ import { type Notice, readNotice } from './pages/notices.ts';
 import { type ShownUser, type UsersModel, usersPage } from './pages/users-page.ts';
 import { needs } from './session/session.ts';
 
-/** `oneself`: nobody locks themselves out by mistake. */
+/** `oneself`: prevents that an admin locks themselves out. */
 type Change = SubjectResult | 'oneself';
 
-const objections = {
+const errors = {
   'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -',
   'bad-password': 'password must have at least 12 characters',
   'bad-subject': 'oidcSubject must have 1 to 255 characters',
@@ -23,11 +23,11 @@ const objections = {
 
 const refusals: Readonly<Record<Exclude<Change, 'changed'>, Refusal>> = {
   unknown: [404, 'unknown', 'There is no such user'],
-  configured: [409, 'configured', 'The user stands in the configuration file and is changed there'],
-  exists: [409, 'exists', 'oidcSubject is somebody else’s'],
-  'no-way-in': [409, 'no-way-in', 'The user has no password, and nothing would be left to log in with'],
-  'bad-subject': [400, 'bad-request', objections['bad-subject']],
-  oneself: [409, 'oneself', 'Somebody else has to change this user'],
+  configured: [409, 'configured', 'The user is in the configuration file and is changed there'],
+  exists: [409, 'exists', 'oidcSubject belongs to another user'],
+  'no-way-in': [409, 'no-way-in', 'The user has no password and could not log in any more'],
+  'bad-subject': [400, 'bad-request', errors['bad-subject']],
+  oneself: [409, 'oneself', 'Another admin has to change this user'],
 };
 
 const notices: Readonly<Record<Change | 'bad-password', Notice>> = {
@@ -47,7 +47,7 @@ const newUser = phone.extend({ name: text(64), role, password: text(1024).option
 
 const madePasswordBytes = 15;
 
-/** Without letters and digits that are taken for each other. Four times five of them are 98 bits. */
+/** Without letters and digits that look alike. Four times five of them are 98 bits. */
 const passwordLetters = 'abcdefghjkmnpqrstuvwxyz23456789';
 const readablePassword = (): string =>
   Array.from({ length: 4 }, () =>
@@ -78,11 +78,12 @@ export const createUserRoutes = ({
     return name === operator.name ? 'oneself' : make(operator, name);
   };
 
-  /** The number itself goes no further. */
-  const subjectIn = ({ msisdn, oidcSubject }: z.output<typeof phone>): string | undefined | Response => {
+  /** The number itself is not stored. */
+  const readSubject = ({ msisdn, oidcSubject }: z.output<typeof phone>): string | undefined | Response => {
     if (msisdn === undefined) return oidcSubject;
-    if (oidcSubject !== undefined)
+    if (oidcSubject !== undefined) {
       return refuse(400, 'bad-request', 'msisdn and oidcSubject exclude each other');
+    }
     if (phoneLogin === undefined) return refuse(409, 'phone-off', 'Logins with the phone are off');
     return (
       phoneLogin.subjectOf(msisdn) ??
@@ -94,7 +95,7 @@ export const createUserRoutes = ({
 
   routes.post('/admin/api/users', needs('admin'), json(newUser), async (c) => {
     const { name, role, password: given, ...phone } = c.req.valid('json');
-    const oidcSubject = subjectIn(phone);
+    const oidcSubject = readSubject(phone);
     if (oidcSubject instanceof Response) return oidcSubject;
     const noWayIn = given === undefined && oidcSubject === undefined;
     const made = noWayIn ? randomBytes(madePasswordBytes).toString('base64url') : undefined;
@@ -106,7 +107,7 @@ export const createUserRoutes = ({
       case 'exists':
         return refuse(409, 'exists', 'name or oidcSubject is taken');
       default:
-        return refuse(400, 'bad-request', objections[result]);
+        return refuse(400, 'bad-request', errors[result]);
     }
   });
 
@@ -116,7 +117,7 @@ export const createUserRoutes = ({
   });
 
   routes.put('/admin/api/users/:name/phone', needs('admin'), json(phone), async (c) => {
-    const subject = subjectIn(c.req.valid('json'));
+    const subject = readSubject(c.req.valid('json'));
     if (subject instanceof Response) return subject;
     if (subject === undefined) return refuse(400, 'bad-request', 'msisdn or oidcSubject is needed');
     return present(await change(c, (by, name) => users.setSubject(by, name, subject)), 'changed', refusals);
@@ -142,7 +143,7 @@ export const createUserRoutes = ({
   const backWith = (c: Context<ConsoleEnvironment>, notice: Notice): Response =>
     c.redirect(`/admin/users?notice=${notice}`, 303);
 
-  /** A number, or what the login shows to somebody who is no user: of 43 characters, which no number has. */
+  /** A number, or the code of 43 characters that the login shows to a person who is no user. */
   const subjectOf = (written = ''): string | undefined => {
     const phone = written.trim();
     return phoneLogin?.subjectOf(phone) ?? (phoneLogin && /^[\w-]{43}$/.test(phone) ? phone : undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatFields, isCapable, paletteFor, printable, widthOf } from '../../src/cli/screen.ts';
+import { fieldsText, isCapable, printable, widthOf } from '../../src/cli/screen.ts';
 import { testRedis } from '../support/redis.ts';
 import { useService } from './service.ts';
 import { run } from './terminal.ts';
@@ -53,26 +53,27 @@ describe('elsewhere', () => {
 });
 
 describe('fields', () => {
-  const palette = paletteFor({ write: () => undefined }, { env: {} });
+  const screen = { stdout: { write: () => undefined, columns: 40 }, env: {} };
 
   it('are wrapped in their column, long words unbroken', () => {
-    const value = 'one two three https://example.example/long four';
-    expect(formatFields([['label', value]], 24, palette)).toBe(
-      ['  label  one two three', '         https://example.example/long', '         four', ''].join('\n'),
+    const value = 'one two three four five six seven https://example.example/a/long/path eight';
+    expect(fieldsText([['label', value]], screen)).toBe(
+      [
+        '  label  one two three four five six',
+        '         seven',
+        '         https://example.example/a/long/path',
+        '         eight',
+        '',
+      ].join('\n'),
     );
   });
 
   it('are left out without a value', () => {
-    expect(
-      formatFields(
-        [
-          ['a', undefined],
-          ['b', 'c'],
-        ],
-        80,
-        palette,
-      ),
-    ).toBe('  b  c\n');
+    const fields = [
+      ['a', undefined],
+      ['b', 'c'],
+    ] as const;
+    expect(fieldsText(fields, screen)).toBe('  b  c\n');
   });
 
   it('take a width of 0 for one that is not known', () => {

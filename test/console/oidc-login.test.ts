@@ -178,7 +178,7 @@ describe('an answer of the provider', () => {
 
     const unable = await stage.logIn(stage.newBrowser(), phoneless);
     expect(unable.to).toBe('/admin/login?phone=no-method');
-    expect((await stage.open(browser, unable.to)).html).toContain('nothing that can sign');
+    expect((await stage.open(browser, unable.to)).html).toContain('no method that this console accepts');
     expect((await stage.open(browser, '/admin/login?phone=You+won')).html).not.toContain('role="alert"');
   });
 });

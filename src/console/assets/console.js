@@ -1,11 +1,10 @@
 /**
- * What open pages run, in words that every browser of the last ten years knows.
+ * The script of live pages, for every browser of the last ten years.
  *
- * A page with news asks for itself again and takes over what has changed, region by region (`data-region`), so there is one
- * place where things are written as HTML: the server. A region that somebody is typing in stays as it is. Of a table
- * with `data-rows`, rows that are there are changed in place; new ones do not push others away, they are counted by a
- * button. Nothing is asked while nobody looks, or after a quarter of an hour in which nobody has touched anything: a
- * forgotten screen must not keep its session alive.
+ * A live page loads itself again and replaces the regions that have changed (`data-region`), so only the
+ * server writes HTML. A region with an active input field is not replaced. In a table with `data-rows`,
+ * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
+ * for 15 minutes, does not load: a forgotten screen must not keep its session alive.
  */
 (() => {
   const main = document.querySelector('main[data-every]');
@@ -52,7 +51,7 @@
     if (link) link.focus();
   };
 
-  // A row that is missing above one that is still there does not fit the filter any more.
+  // A row that is missing above an existing one does not match the filter any more.
   const strikeOut = (body, theirs) => {
     let below = false;
     for (const row of Array.from(body.querySelectorAll('tr[data-id]')).reverse()) {

@@ -1,14 +1,13 @@
 /**
- * bull-board at `/admin/queues`: BullMQ's own view of the queues, for those who know it.
+ * bull-board at `/admin/queues`: BullMQ's own view of the queues.
  *
- * It reads, and nothing else of it works: what it would do to a job (remove, edit, promote, empty) would be done behind the back of
- * the transaction, of the audit log and of the person at the phone. Its retry button orders a replay like every other.
- * Only what is listed here reaches it, so that a route that a later version brings is not open by surprise.
+ * It is read-only: its buttons (remove, edit, promote, empty) would bypass the transaction and the
+ * audit log. Only its retry button works, and orders a normal replay. The routes are an allow list,
+ * so that a route of a later version is not open by accident.
  *
- * It has no notion of who asks, so there is one of it for viewers and one for the others. Whoever opens the job of a transaction
- * gets what its page in the console shows them, and is in the audit log like there.
- *
- * Its page asks somebody else's server for fonts; that link is taken out.
+ * bull-board knows no roles, so there is one board for viewers and one for the others. The job of
+ * one transaction shows what its page in the console shows, and is recorded in the audit log in the
+ * same way.
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
@@ -32,16 +31,15 @@ const readable: readonly RegExp[] = [
   /^\/api\/queues\/[^/]+\/[^/]+\/logs$/,
 ];
 
-/** In its page: links to elsewhere; styles of the moment before its own style sheet, which no policy of ours allows. */
+/** In its page: links to other servers (fonts), and inline styles, which our policy forbids. */
 const unwanted = /<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>|<style>[^<]*<\/style>| style="[^"]*"/g;
 
-/** Its files are named by their content, but for icons. */
+/** The names of its files contain a hash, except for icons. */
 const fileSeconds = 86_400;
 
-/** A page of the board. */
-const mostJobs = 100;
+/** On one page of the board. */
+const maxJobs = 100;
 
-/** What it answers about one job. */
 const jobAnswer = z.looseObject({ job: z.looseObject({}) });
 
 export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<ConsoleEnvironment> => {
@@ -82,7 +80,7 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
     await next();
     if (c.res.status !== 200 || !isSignatures(queue)) return;
     const told = jobAnswer.safeParse(await c.res.clone().json()).data;
-    // Something else about the queue, at an address of the same form.
+    // Another answer about the queue, at an address of the same form.
     if (told === undefined) return;
     const data = await details.read(job, c.get('session'));
     if (data !== undefined) c.res = answer({ ...told, job: { ...told.job, data } });
@@ -90,22 +88,19 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
 
   routes.get('*', async (c) => {
     const path = c.req.path.slice(basePath.length);
-    // The board knows its first page by one address only.
+    // The board knows only one address of its first page.
     if (path === '/') return c.redirect(`${basePath}${new URL(c.req.url).search}`);
     if (!readable.some((pattern) => pattern.test(path)))
       return refuse(404, 'unknown', 'There is no such page');
-    // The board sets no limit, and all that it reads is read whole, in one go.
-    if (
-      !(c.req.queries('jobsPerPage') ?? []).every(
-        (each) => /^\d{1,3}$/.test(each) && Number(each) <= mostJobs,
-      )
-    ) {
-      return refuse(400, 'bad-request', `jobsPerPage must be a number of at most ${mostJobs}`);
+    // The board has no limit of its own, and reads all jobs at once.
+    const sizes = c.req.queries('jobsPerPage') ?? [];
+    if (!sizes.every((size) => /^\d{1,3}$/.test(size) && Number(size) <= maxJobs)) {
+      return refuse(400, 'bad-request', `jobsPerPage must be a number of at most ${maxJobs}`);
     }
     const board = await boardFor(c.get('session').operator.role);
     const answered = await board.fetch(c.req.raw, c.env);
     if (answered.status >= 500) {
-      // Its own words about this may be those of Redis.
+      // Its own answer may quote Redis.
       deps.log.trouble(new Error(`The queue board has answered ${answered.status}`));
       return refuse(500, 'trouble', 'This cannot be shown at the moment');
     }

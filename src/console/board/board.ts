@@ -1,4 +1,4 @@
-/** bull-board for one role. It is loaded when somebody opens it first: no start waits for it, and hardly any process needs it. */
+/** bull-board for one role. It is loaded at its first use, because few processes need it. */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
@@ -9,12 +9,12 @@ import type { Role } from '../../operators/operator.ts';
 import { bulkQueueName, callbackQueueName } from '../../transactions/shards.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
-import { hideIn } from './shown-job.ts';
+import { redactJob } from './shown-job.ts';
 
 const transactionIn = (id: unknown): string => encodeURIComponent(String(id).replace(/-.*$/s, ''));
 
-/** The queue as the board gets it: with what the role may see, and read-only where it may not replay. */
-const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
+/** Redacts jobs for the role. Read-only for a role that may not replay. */
+const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
   const isReplayed = queue.name === 'signatures' || queue.name === callbackQueueName;
   const readOnlyMode = !seesPeople(role);
   const adapter = new BullMQAdapter(queue, {
@@ -32,14 +32,14 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
   adapter.getJob = async (id) => {
     try {
       const job = await getJob(id);
-      return job && hideIn(job, role);
+      return job && redactJob(job, role);
     } catch {
-      // The queue has keys of its own beside its jobs, and their names can be asked for.
+      // The id may be the name of another key of the queue.
       return undefined;
     }
   };
-  adapter.getJobs = async (...range) => (await getJobs(...range)).map((job) => hideIn(job, role));
-  // Nothing of ours writes logs into a job; what others write there is not known.
+  adapter.getJobs = async (...range) => (await getJobs(...range)).map((job) => redactJob(job, role));
+  // We write no logs into jobs, and cannot redact those of others.
   adapter.getJobLogs = async () => [];
   return adapter;
 };
@@ -47,14 +47,14 @@ const adapterOf = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
 export const createBoard = ({ shards, replays }: ConsoleDeps, role: Role, basePath: string): Hono => {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
-  // Names are told apart by their shard where there are many.
+  // With several shards the names begin with the number of the shard.
   const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
     [signatures, receipts, callbacks].map(({ queue }) =>
-      adapterOf(queue, shards.length > 1 ? `${index}-` : '', role),
+      createAdapter(queue, shards.length > 1 ? `${index}-` : '', role),
     ),
   );
   createBullBoard({
-    queues: [...queues, adapterOf(replays.queue, '', role)],
+    queues: [...queues, createAdapter(replays.queue, '', role)],
     serverAdapter: adapter,
     options: {
       uiConfig: {

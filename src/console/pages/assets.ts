@@ -1,6 +1,6 @@
 /**
- * What the pages load, from files beside this one. Their addresses carry a hash of the content, so that a browser may keep them for
- * ever.
+ * Style sheet, script and icon. Their addresses have a hash of the content, so browsers may cache
+ * them for ever.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,18 +8,8 @@ import { icon, looks, type Schemes } from '../../looks.ts';
 
 /** Colours that only the console has. */
 const own: Schemes = {
-  light: {
-    tint: '#e8eef7',
-    open: '#7d5408',
-    'bar-good': '#3f7d4f',
-    'bar-bad': '#b5483a',
-  },
-  dark: {
-    tint: '#1d2a3d',
-    open: '#e7b173',
-    'bar-good': '#6fae7e',
-    'bar-bad': '#d9786a',
-  },
+  light: { tint: '#e8eef7', open: '#7d5408', 'bar-good': '#3f7d4f', 'bar-bad': '#b5483a' },
+  dark: { tint: '#1d2a3d', open: '#e7b173', 'bar-good': '#6fae7e', 'bar-bad': '#d9786a' },
 };
 
 const read = (name: string): string => readFileSync(new URL(`../assets/${name}`, import.meta.url), 'utf8');

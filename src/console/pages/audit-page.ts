@@ -1,11 +1,11 @@
-/** The audit log: who did what, to what, and why. */
+/** The audit log. */
 import { html } from 'hono/html';
 import { type AuditEntry, type AuditFilter, type AuditPage, auditActions } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import { fullTime, type Html, nothing, options, pagedList, timeOf } from './markup.ts';
 
-/** Where there is a page about it. */
+/** A link where there is a page about the target. */
 const targetCell = ({ action, target }: AuditEntry): string | Html => {
   if (target === undefined) return '';
   switch (action) {
@@ -37,7 +37,7 @@ export const auditPage = (
   { entries, cursor: next }: AuditPage,
   isFirst: boolean,
 ): string => {
-  const none = next === undefined ? 'Nothing is found.' : 'Nothing is found on this page; look further back.';
+  const none = next === undefined ? 'Nothing is found.' : 'Nothing is found on this page. See older pages.';
   return layOut({
     title: 'Audit',
     session,

@@ -17,7 +17,7 @@ import {
 } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
-/** @param more Hidden fields: where to go back to. */
+/** @param more Hidden fields. */
 const replayForm = (
   { operator, csrf }: ConsoleSession,
   { id, event, state }: ShownCallback,
@@ -35,7 +35,7 @@ const ofTransaction = (session: ConsoleSession, callback: ShownCallback): Html =
   return html`<tr role="row"><th scope="row" role="rowheader" class="first">${event}<span class="sub">attempt ${attempt}</span></th><td role="cell" class="second end"><span class="state ${state}">${state}</span></td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell">${last}${next}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="end">${replayForm(session, callback)}</td></tr>`;
 };
 
-/** Nothing for an application that is told nothing. @param host Of the application's callback. */
+/** Empty for an application without callbacks. @param host Of the application's callback. */
 export const callbacksSection = (
   session: ConsoleSession,
   callbacks: readonly ShownCallback[],
@@ -46,7 +46,7 @@ export const callbacksSection = (
 <p class="quiet">${host === undefined ? 'The application has no callback any more.' : html`To <span class="code">${host}</span>`}</p>
 ${
   callbacks.length === 0
-    ? html`<p class="quiet">There is nothing to tell yet.</p>`
+    ? html`<p class="quiet">There is no callback yet.</p>`
     : cardTable(
         'Callbacks of this transaction',
         ['End', 'State', ['Tries', 'number'], 'Last try', 'Problem', ['Replay', 'unseen']],
@@ -81,7 +81,7 @@ const filterForm = ({ apId, apIds }: CallbacksModel): Html =>
 <div class="actions"><button type="submit">Show</button>${apId === '' ? nothing : html`<a href="/admin/callbacks">Of all applications</a>`}</div></form>`;
 
 const summary = ({ rows, isFirst, next }: CallbacksModel): string => {
-  if (!isFirst) return 'Older ones';
+  if (!isFirst) return 'Older callbacks';
   return next === undefined ? counted(rows.length, 'dead callback') : 'The newest';
 };
 
@@ -96,7 +96,7 @@ export const callbacksPage = (model: CallbacksModel): string => {
     live: { everySeconds: 15 },
     main: html`<h1>Dead callbacks</h1>
 ${noticeBanner(notice)}
-<p class="quiet">These were tried until they were given up, and are not tried again by themselves. Those that are on their way, or have been delivered, are on the pages of their transactions.</p>
+<p class="quiet">These callbacks have failed at their last try, and are not tried again by themselves. All other callbacks are on the pages of their transactions.</p>
 ${filterForm(model)}
 ${pagedList({
   path: '/admin/callbacks',

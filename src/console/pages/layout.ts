@@ -1,4 +1,4 @@
-/** The frame of every page. It is complete without the script, which only spares people the reloading. */
+/** The frame of every page. Pages work without the script, which only updates them. */
 import { html, raw } from 'hono/html';
 import { flourish } from '../../looks.ts';
 import { includesRole } from '../../operators/operator.ts';
@@ -10,7 +10,7 @@ export interface PageParts {
   readonly title: string;
   readonly session?: Pick<ConsoleSession, 'operator' | 'csrf'> | undefined;
   readonly current?: (typeof sections)[number][0] | 'tokens';
-  /** How the page gets news: by asking for itself again, or when a stream of events says so. */
+  /** How the page is updated: every few seconds, and at events of a stream. */
   readonly live?: { readonly everySeconds: number; readonly events?: string } | undefined;
   readonly main: Html;
 }
@@ -25,7 +25,7 @@ const sections = [
   ['users', '/admin/users', 'Users', 'admin'],
 ] as const;
 
-/** The sections that the role may see, and who is in. */
+/** The sections that the role may see, and the user. */
 const navigation = (
   { operator, csrf }: NonNullable<PageParts['session']>,
   current: PageParts['current'],

@@ -1,33 +1,29 @@
-/** Pieces that the pages are made of. Everything that is put into a template is escaped by it. */
+/** Parts of pages. The template `html` escapes every value. */
 import { html } from 'hono/html';
 
 export type Html = ReturnType<typeof html>;
 
-/** Nothing at all, where a template wants a piece. */
 export const nothing: Html = html``;
 
-/**
- * All times are UTC, as in the logs: the server does not know where its reader is. Empty for what is no time: other programs write
- * jobs too.
- */
-const isoOf = (at: number): string => {
+/** UTC, as in the logs. Empty where the value is no time: other programs write jobs too. */
+const iso = (at: number): string => {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 };
 
 /** `21 Nov 14:03:09`, for lists. */
 export const shortTime = (at: number): string => {
-  const [, date = '', time = ''] = /^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(isoOf(at)) ?? [];
+  const [, date = '', time = ''] = /^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(iso(at)) ?? [];
   const [month = '', day = ''] = date.split('-');
   const names = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
   return `${Number(day)} ${names[Number(month) - 1]} ${time}`;
 };
 
 /** `2026-11-21 14:03:09.120`. */
-export const fullTime = (at: number): string => isoOf(at).replace('T', ' ').replace('Z', '');
+export const fullTime = (at: number): string => iso(at).replace('T', ' ').replace('Z', '');
 
 export const timeOf = (at: number, text = shortTime(at)): Html =>
-  html`<time datetime="${isoOf(at)}" title="${fullTime(at)} UTC">${text}</time>`;
+  html`<time datetime="${iso(at)}" title="${fullTime(at)} UTC">${text}</time>`;
 
 /** `840 ms`, `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
 export const duration = (ms: number): string => {
@@ -67,13 +63,13 @@ export const options = (
 
 type Content = string | number | Html;
 
-/** A box that says how something went. */
+/** The result of an order. */
 export const banner = (kind: 'good' | 'bad' | 'plain', title: string, text: string | Html = ''): Html =>
   html`<div class="banner ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><p><strong>${title}</strong></p>${
     text === '' ? nothing : html`<p>${text}</p>`
   }</div>`;
 
-/** What is shown this once. */
+/** A secret that is shown once. */
 export const secretBanner = (title: string, secret: string, text: string): Html =>
   html`<div class="banner good" role="status"><p><strong>${title}</strong></p><code class="secret">${secret}</code><p>${text}</p></div>`;
 
@@ -86,16 +82,21 @@ export const tiles = (...all: readonly (Tile | undefined)[]): Html =>
     return html`<div><dt>${label}</dt><dd>${value}${more === '' ? nothing : html` <small>${more}</small>`}</dd></div>`;
   })}</dl>`;
 
-/** Those without a value are left out. */
+/** Names without a value are left out. */
 export const facts = (...all: readonly (readonly [name: string, value: Content | undefined])[]): Html =>
   html`<dl class="facts">${all.map(([name, value]) =>
     value === undefined || value === '' ? nothing : html`<dt>${name}</dt><dd>${value}</dd>`,
   )}</dl>`;
 
-/** A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers alone. */
+/**
+ * A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers
+ * alone.
+ */
 export type Heading = string | readonly [label: string, kind: 'number' | 'unseen'];
 
-/** A table that narrow screens show as cards. @param order Of a list that gets news: see assets/console.js. */
+/**
+ * A table that narrow screens show as cards. @param order Of a live list: see assets/console.js.
+ */
 export const cardTable = (
   caption: string,
   headings: readonly Heading[],
@@ -112,7 +113,6 @@ export const cardTable = (
   return html`<table class="cards" role="table"><caption class="unseen">${caption}</caption><thead role="rowgroup"><tr role="row">${titles}</tr></thead><tbody role="rowgroup"${news}>${rows}</tbody></table>`;
 };
 
-/** How many there are of each. */
 export const countTable = (
   caption: string,
   headings: readonly [what: string | Html, number: string],
@@ -123,23 +123,22 @@ export const countTable = (
   )}</tbody></table>`;
 
 export interface PagedList {
-  /** Of the page, and what its address says besides the cursor. */
+  /** Path of the page, and its query without the cursor. */
   readonly path: string;
   readonly fields: Readonly<Record<string, string | undefined>>;
   readonly isFirst: boolean;
   /** Cursor of the next page. */
   readonly next: string | undefined;
   readonly summary: string;
-  /** What can be done with all of them. */
   readonly action?: Html;
-  /** Said in place of rows. */
+  /** Shown instead of rows. */
   readonly empty: string | undefined;
   readonly caption: string;
   readonly headings: readonly Heading[];
   readonly rows: readonly Html[];
 }
 
-/** A list, newest first, that counts what is new while somebody reads it. */
+/** A list, newest first. On the open page, a button counts new rows. */
 export const pagedList = ({ path, fields, isFirst, next, ...list }: PagedList): Html =>
   html`<div class="bar"><p aria-live="polite"><strong>${list.summary}</strong> <button id="news" type="button" class="plain" hidden></button></p>${list.action ?? nothing}</div>
 ${list.empty === undefined ? nothing : html`<p class="empty">${list.empty}</p>`}

@@ -1,6 +1,6 @@
 /**
- * How an order of a form went, as said by the page that the browser is sent to afterwards. Addresses carry the name of the notice
- * and never its words, so that nobody can make the console say something by a link.
+ * The result of a form, shown by the page after the redirect. The address has the name of the
+ * notice, not its text, so that no link can put text on a page.
  */
 import { callbacksPerSecond } from '../../operators/callback-replays.ts';
 import { banner, type Html, nothing } from './markup.ts';
@@ -9,44 +9,44 @@ const { min, max } = callbacksPerSecond;
 
 const notices = {
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],
-  cancelled: ['good', 'Cancelled', 'Nobody is asked any more.'],
-  'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or somebody was quicker.'],
-  login: ['bad', 'Not replayed', 'A login is never replayed: nobody waits for it any more.'],
+  cancelled: ['good', 'Cancelled', 'The person is not asked any more.'],
+  'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or was replayed already.'],
+  login: ['bad', 'Not replayed', 'A login is never replayed: its session has ended.'],
   never: ['bad', 'Not replayed', 'This fault is never replayed: the request itself is wrong.'],
   role: ['bad', 'Not allowed', 'Your role does not allow this.'],
   reason: ['bad', 'A reason is needed', 'Say why, in at most 500 characters.'],
   rate: ['bad', 'The rate cannot be read', 'Give a number above 0 and at most 1000.'],
   more: ['bad', 'There are more now', 'Look at the new numbers before you start.'],
-  nothing: ['bad', 'There is nothing to replay now', 'Somebody was quicker, or they are gone.'],
+  nothing: ['bad', 'There is nothing to replay now', 'The transactions were replayed already, or are gone.'],
   'too-many': ['bad', 'Not replayed', 'This person has been prompted often enough just now. Wait a minute.'],
   'callback-replayed': ['good', 'Replayed', 'The callback begins with its first try again.'],
   'callback-not-dead': ['bad', 'Not replayed', 'It has been delivered, or will be tried again by itself.'],
   'callback-rate': ['bad', 'The rate cannot be read', `Give a number from ${min} to ${max}.`],
   'callback-reason': ['bad', 'The reason is too long', 'Say why in at most 500 characters.'],
   'too-late': ['bad', 'Not cancelled', 'It had ended, or the person has answered.'],
-  busy: ['bad', 'Not cancelled', 'A worker was at it all the time. Try again.'],
-  stopping: ['good', 'Stopping', 'Nothing more is replayed. Who has been prompted stays prompted.'],
+  busy: ['bad', 'Not cancelled', 'A worker was busy with it. Try again.'],
+  stopping: [
+    'good',
+    'Stopping',
+    'No more transactions are replayed. Prompts that were sent stay on their phones.',
+  ],
   'not-running': ['bad', 'Not stopped', 'It is over, or being stopped already.'],
   'user-removed': ['good', 'Removed', 'The user’s sessions and tokens have ended.'],
   'user-changed': ['good', 'Changed', 'The user’s sessions and tokens have ended.'],
   'user-unknown': ['bad', 'Not changed', 'There is no such user.'],
-  'user-configured': [
-    'bad',
-    'Not changed',
-    'The user stands in the configuration file and is changed there.',
-  ],
+  'user-configured': ['bad', 'Not changed', 'The user is in the configuration file and is changed there.'],
   'user-with-phone': ['good', 'Added', 'The user logs in with the phone and has no password.'],
   'user-number': [
     'bad',
     'Not changed',
-    'That is no mobile number with its country code, nor a code of the login.',
+    'Give a mobile number with its country code, or a code of the login.',
   ],
-  'user-taken': ['bad', 'Not changed', 'The phone is that of another user.'],
-  'user-no-way-in': ['bad', 'Not changed', 'The user has no password; nothing would be left to log in with.'],
-  'links-ended': ['good', 'Ended', 'Whoever was in by a link of the service is out.'],
-  'token-revoked': ['good', 'Ended', 'The token is good for nothing any more.'],
-  'token-unknown': ['bad', 'Not ended', 'There is no such token, or no longer.'],
-  oneself: ['bad', 'Not changed', 'Somebody else has to change your own user.'],
+  'user-taken': ['bad', 'Not changed', 'The phone belongs to another user.'],
+  'user-no-way-in': ['bad', 'Not changed', 'The user has no password and could not log in any more.'],
+  'links-ended': ['good', 'Ended', 'All sessions and links of local have ended.'],
+  'token-revoked': ['good', 'Ended', 'The token is not valid any more.'],
+  'token-unknown': ['bad', 'Not ended', 'There is no such token any more.'],
+  oneself: ['bad', 'Not changed', 'Another admin has to change your own user.'],
 } as const satisfies Record<string, readonly ['good' | 'bad', string, string]>;
 
 export type Notice = keyof typeof notices;

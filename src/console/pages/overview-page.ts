@@ -1,4 +1,7 @@
-/** How the service does: the last hour and the last day. Charts are drawn as SVG on the server, and each has a table that says the same. */
+/**
+ * The last hour and the last day. The server draws charts as SVG; each has a table with the same
+ * numbers.
+ */
 import { html } from 'hono/html';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -15,33 +18,33 @@ import {
   tiles,
 } from './markup.ts';
 
-/** The least of 1, 2, 5, 10, 20, 50 … that is not below, so that half of it is written without fractions, or not at all. */
-export const niceTop = (most: number): number => {
-  if (most <= 1) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  const step = [1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10;
+/** Rounds up to 1, 2, 5, 10, 20, 50 … for an axis without long fractions. */
+export const niceTop = (max: number): number => {
+  if (max <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(max));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= max) ?? 10;
   return step * power;
 };
 
-/** Short, since there is little room: `50k`. */
+/** `50k`. */
 const axisText = (mark: number): string => (mark >= 10_000 ? `${count(mark / 1000)}k` : count(mark));
 
 const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
 
-/** `14:03`, or with the day where the hours alone do not tell. */
+/** `14:03`, with the day for a long period. */
 const tickText = (at: number, spanMs: number): string =>
   spanMs > 20 * 3_600_000 ? shortTime(at).slice(0, -3) : (shortTime(at).split(' ').at(-1)?.slice(0, 5) ?? '');
 
 /** Ends as stacked bars, submissions as a line. */
 const rateChart = (series: readonly OverviewPart[], label: string): Html => {
   const { width, height, left, right, top, bottom } = size;
-  const most = niceTop(
+  const max = niceTop(
     Math.max(1, ...series.map((part) => Math.max(part.signed + part.failed, part.submitted))),
   );
   const step = (width - left - right) / Math.max(1, series.length);
   const barWidth = Math.max(1, step * 0.72);
   const middle = (index: number): number => left + (index + 0.5) * step;
-  const y = (value: number): number => top + (height - top - bottom) * (1 - value / most);
+  const y = (value: number): number => top + (height - top - bottom) * (1 - value / max);
   const bars = series.map(({ signed, failed }, index) => {
     const bar = (kind: 'signed-bar' | 'failed-bar', from: number, to: number): Html =>
       from === to
@@ -52,7 +55,7 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
   const line = series
     .map(({ submitted }, index) => `${middle(index).toFixed(1)},${y(submitted).toFixed(1)}`)
     .join(' ');
-  const marks = (most >= 2 ? [0, most / 2, most] : [0, most]).map(
+  const marks = (max >= 2 ? [0, max / 2, max] : [0, max]).map(
     (mark) =>
       html`<line class="${mark === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${width - right}" y1="${y(mark)}" y2="${y(mark)}"/><text x="${left - 6}" y="${y(mark) + 4}" text-anchor="end">${axisText(mark)}</text>`,
   );
@@ -74,7 +77,7 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
 
 const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>submitted</li></ul>`;
 
-/** Only the parts in which something happened. */
+/** Only the parts with numbers. */
 const rateTable = (series: readonly OverviewPart[], id: string): Html => {
   const busy = series.filter(({ submitted, signed, failed }) => submitted + signed + failed > 0);
   return html`<details id="${id}"><summary>The chart as a table</summary>${
@@ -87,14 +90,14 @@ const rateTable = (series: readonly OverviewPart[], id: string): Html => {
   }</details>`;
 };
 
-/** A bar beside a number in a table, which says the same. @param share 0 to 1. */
+/** A bar beside a number in a table. @param share 0 to 1. */
 const shareBar = (share: number): Html =>
   html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="rest-bar" width="100" height="4"/><rect class="failed-bar" width="${(Math.min(1, share) * 100).toFixed(1)}" height="4"/></svg>`;
 
 const percent = (part: number, all: number): string =>
   all === 0 ? '—' : `${((part / all) * 100).toFixed(part === all ? 0 : 1)} %`;
 
-/** A rate that can be read: in a minute where a second would be a fraction. */
+/** Per second, or per minute for low rates. */
 const rate = (number: number, ms: number): string => {
   const perSecond = number / Math.max(1, ms / 1000);
   if (perSecond >= 10) return `${count(Math.round(perSecond))}/s`;
@@ -148,7 +151,7 @@ export const overviewPage = (session: ConsoleSession, hour: Overview, day: Overv
 <section aria-labelledby="now"><h2 id="now">In the queue now</h2>
 ${tiles(
   ['Waiting for a worker', count(waiting)],
-  ['In a worker’s hands', count(active)],
+  ['In work', count(active)],
   ['Waiting for a person', count(delayed), open],
 )}</section>
 <div class="periods">${period(hour, 'Last hour', 'hour', now)}${period(day, 'Last day', 'day', now)}</div>

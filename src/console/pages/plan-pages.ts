@@ -1,4 +1,4 @@
-/** Before many are replayed: how many, whom, who would be left out, and the question. */
+/** The plan of a bulk replay: numbers, people, what is left out, and the order form. */
 import { html } from 'hono/html';
 import {
   type CallbackBulk,
@@ -36,7 +36,7 @@ interface Order {
   readonly perSecond: string;
 }
 
-/** Why, and how fast. @param bounds Of the rate. */
+/** Reason and rate. */
 const orderFields = (
   { problem, reason, perSecond }: PlanModel | CallbackPlanModel,
   isNeeded: boolean,
@@ -57,12 +57,12 @@ export interface PlanModel extends Order {
   readonly form: FilterForm;
   /** What the role may see. */
   readonly plan: ShownPlan;
-  /** `more`, `nothing`: by now, unlike what was shown. */
+  /** `more`, `nothing`: the plan has changed since it was shown. */
   readonly problem: 'role' | 'reason' | 'rate' | 'more' | 'nothing' | undefined;
 }
 
 const refusals = {
-  login: 'Logins are never replayed: nobody waits for them any more',
+  login: 'Logins are never replayed: their sessions have ended',
   never: 'The fault is never replayed: the request itself is wrong',
   role: 'Your role does not allow it',
   reason: 'A reason is needed',
@@ -72,7 +72,7 @@ const refusals = {
 } as const satisfies Record<keyof ReplayPlan['refused'], string>;
 
 const rateHint = ({ replayable, mostOfOne }: ShownPlan, rate: number): string => {
-  if (!(rate > 0)) return 'Fewer spare the phone network.';
+  if (!(rate > 0)) return 'A low rate spares the phone network.';
   const lastsMs = Math.max(replayable / rate, secondsOfOne(mostOfOne)) * 1000;
   const why = mostOfOne > 1 ? `: one person has ${count(mostOfOne)} of them` : '';
   return `So the prompting takes ${duration(Math.max(1000, lastsMs))} or more${why}.`;
@@ -100,7 +100,7 @@ const question = (model: PlanModel): Html => {
 ${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <input type="hidden" name="expected" value="${replayable}">
 <h2>Replay ${counted(replayable, 'transaction')}</h2>
-<p>This prompts ${counted(numbers, 'person', 'people')}. One with several transactions is prompted for one of them at a time, and not many times a minute.</p>
+<p>This prompts ${counted(numbers, 'person', 'people')}. A person with several transactions is prompted for one at a time, and only a few times a minute.</p>
 ${orderFields(model, true, 'Replays in a second, at most', [0.01, 1000], rateHint(plan, Number(perSecond)))}
 <div class="actions"><button type="submit">Start the replay</button><a href="${backToFailed(form)}">Back to the list</a></div>
 </form>`;
@@ -119,7 +119,7 @@ export const planPage = (model: PlanModel): string => {
     current: 'replays',
     main: html`<h1>Plan a replay</h1>
 ${noticeBanner(problem)}
-<p>Nobody has been prompted yet. This is what a replay of all failed transactions ${
+<p>No prompt has been sent yet. This is what a replay of all failed transactions ${
       words.length === 0 ? 'would do.' : 'by this filter would do:'
     }</p>
 ${words.length === 0 ? nothing : html`<dl class="facts narrow">${words.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
@@ -129,7 +129,7 @@ ${tiles(
   ['People prompted', count(numbers)],
   ['Left out', count(found - replayable)],
 )}
-${truncated ? banner('plain', 'There are more', 'A bulk holds no more than these. Narrow the filter to know which.') : nothing}
+${truncated ? banner('plain', 'There are more', 'This is the maximum of one bulk. Use a narrower filter.') : nothing}
 <div class="columns"><div>${replayable === 0 ? nothingToReplay(backToFailed(form)) : question(model)}</div>
 <div>${
       replayable === 0
@@ -148,7 +148,7 @@ ${replayable === 0 ? nothing : prompted(plan)}`,
 export interface CallbackPlanModel extends Order {
   /** Empty for all applications. */
   readonly apId: string;
-  /** Dead before: what dies from now on is not what was counted. Milliseconds since the epoch. */
+  /** Only callbacks that were dead before, in milliseconds since the epoch. */
   readonly to: number;
   readonly plan: CallbackPlan;
   readonly problem: 'rate' | 'reason' | undefined;
@@ -160,12 +160,12 @@ const callbackQuestion = (model: CallbackPlanModel): Html => {
   const hint =
     lastsMs > 0
       ? `So the first tries are spread over ${duration(Math.max(1000, lastsMs))}.`
-      : 'Fewer spare the receiver.';
+      : 'A low rate spares the receiver.';
   const { min, max } = callbacksPerSecond;
   return html`<form class="ask narrow" method="post" action="/admin/callbacks/replay">${csrfField(session.csrf)}
 <input type="hidden" name="apId" value="${apId}"><input type="hidden" name="to" value="${to}">
 <h2>Replay ${counted(plan.found, 'callback')}</h2>
-<p>Each begins with its first try again. A receiver that has had one knows it by its <code>webhook-id</code>.</p>
+<p>Each begins with its first try again. The receiver can detect repeated callbacks by their <code>webhook-id</code>.</p>
 ${orderFields(model, false, 'Callbacks in a second, at most', [min, max], hint)}
 <div class="actions"><button type="submit">Replay them</button><a href="/admin/callbacks${queryOf({ apId })}">Back to the list</a></div>
 </form>`;
@@ -200,7 +200,7 @@ ${
   });
 };
 
-/** Afterwards: what was done. */
+/** The result of a replay. */
 export const callbackBulkPage = (
   session: ConsoleSession,
   apId: string,
@@ -218,7 +218,7 @@ ${tiles(
   ['Replayed', count(replayed)],
   left === 0 ? undefined : ['Left', count(left), 'by others, or gone'],
 )}
-<p>They are in their queue, and are delivered at the rate that you gave. What cannot be delivered is among the dead ones again after its last try.</p>
+<p>They are in the queue, and are delivered at your rate. Callbacks that cannot be delivered are in the list of dead ones again after their last try.</p>
 ${truncated ? banner('plain', 'There are more', html`<a href="/admin/callbacks/plan${queryOf({ apId })}">Order again</a> for the others.`) : nothing}
 <p><a class="button" href="${back}">Dead callbacks</a></p>`,
   });

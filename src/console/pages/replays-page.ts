@@ -1,4 +1,4 @@
-/** Bulk replays: the list of them, and how one goes. */
+/** Bulk replays: the list, and the progress of one. */
 import { html } from 'hono/html';
 import type { BulkProgress, BulkReport } from '../../operators/bulk-report.ts';
 import { includesRole } from '../../operators/operator.ts';
@@ -71,7 +71,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
 export interface ReplayModel {
   readonly session: ConsoleSession;
   readonly report: BulkReport;
-  /** Of the list below: the first one, from 0. */
+  /** Index of the first transaction on the page. */
   readonly from: number;
   readonly notice: Notice | undefined;
 }
@@ -83,7 +83,7 @@ const results: Readonly<Record<BulkReport['transactions'][number]['result'], str
   open: 'replayed, open',
   signed: 'signed',
   failed: 'failed again',
-  changed: 'somebody else replayed it',
+  changed: 'replayed by another order',
   gone: 'gone',
   refused: 'a login: not replayed',
 };
@@ -99,7 +99,7 @@ ${tiles(
   ['Open', count(inFlight)],
   ['Signed', count(signed)],
   ['Failed again', count(failedIn(report))],
-  changed > 0 ? ['By somebody else', count(changed)] : undefined,
+  changed > 0 ? ['By another order', count(changed)] : undefined,
   gone > 0 ? ['Gone', count(gone)] : undefined,
   refused > 0 ? ['Logins, not replayed', count(refused)] : undefined,
 )}
@@ -118,7 +118,7 @@ const items = ({ report, from }: ReplayModel): Html => {
   const shown = report.transactions.slice(from, from + itemsOnPage);
   const path = pathTo(report.id);
   const end = from + shown.length;
-  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">Transaction</th><th scope="col">What became of it</th></tr></thead><tbody>${shown.map(
+  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">Transaction</th><th scope="col">Result</th></tr></thead><tbody>${shown.map(
     ({ msspTransId, result, fault }) =>
       html`<tr><th scope="row" class="code"><a href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td>${result === 'waiting' && isOver(report) ? 'never replayed' : results[result]}${fault === undefined ? '' : ` (${faultName(fault)})`}</td></tr>`,
   )}</tbody></table><nav class="paging" aria-label="Pages">${
@@ -143,7 +143,7 @@ export const replayPage = (model: ReplayModel): string => {
 ${noticeBanner(notice)}
 <div class="bar"><p data-region="state" role="status"><span class="state ${state}">${state}</span></p><div data-region="stop">${
       mayStop
-        ? html`<form method="post" action="${pathTo(id)}/stop">${csrfField(session.csrf)}<button type="submit" class="danger" id="stop" aria-describedby="stop-hint">Stop</button> <span class="quiet" id="stop-hint">Who has been prompted stays prompted.</span></form>`
+        ? html`<form method="post" action="${pathTo(id)}/stop">${csrfField(session.csrf)}<button type="submit" class="danger" id="stop" aria-describedby="stop-hint">Stop</button> <span class="quiet" id="stop-hint">Prompts that were sent stay on their phones.</span></form>`
         : nothing
     }</div></div>
 <div data-region="progress">${counts(report)}</div>

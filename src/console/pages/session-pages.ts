@@ -1,28 +1,28 @@
-/** What is shown to somebody who is not in yet, and what is shown instead of a page. Pure: from a model to text. */
+/** The login, and the pages for errors. */
 import { html } from 'hono/html';
 import type { LoginProblem } from '../../console-login/login-problem.ts';
 import { layOut } from './layout.ts';
 import { banner, nothing } from './markup.ts';
 
-/** `expired`: of a link. The others of a login by password, and those of one with the phone. */
+/** `expired`: the login link. */
 type Problem = 'wrong' | 'limited' | 'expired' | LoginProblem;
 
 export interface LoginModel {
   readonly problem?: Problem | undefined;
   /** Path to go to afterwards. */
   readonly next?: string | undefined;
-  /** Where the login with the phone begins, when it is offered. */
+  /** Start of the login with the phone, when it is offered. */
   readonly phoneAddress?: string | undefined;
 }
 
 const problems: Readonly<Record<Problem, readonly [title: string, text: string]>> = {
-  wrong: ['That was not right', 'Name and password do not belong together.'],
+  wrong: ['That was not right', 'Name or password is wrong.'],
   limited: ['Too many tries', 'Wait a minute before you try again.'],
-  expired: ['Log in again', 'The link is over.'],
+  expired: ['Log in again', 'The link has expired.'],
   cancelled: ['Cancelled', 'The login was declined, on the phone or on the page.'],
   'no-answer': ['No answer', 'The phone was not answered in time.'],
   'phone-busy': ['The phone is busy', 'It shows another request. Answer that one first, then try again.'],
-  'no-method': ['Not with this phone', 'The number has nothing that can sign as this console demands.'],
+  'no-method': ['Not with this phone', 'The number has no method that this console accepts.'],
   activation: ['Not activated yet', 'The account of this number has to be activated first.'],
   failed: ['That did not work', 'The phone could not be asked, or its answer did not hold.'],
   over: ['Log in again', 'This login had ended, or another window of this browser has begun a later one.'],
@@ -44,32 +44,32 @@ ${phoneAddress === undefined ? nothing : html`<p class="other"><a class="button 
 </div>`,
   });
 
-/** Leads on by itself (`Refresh`), and by a link where that is off. */
+/** Leads on by the header `Refresh`, or by its link. */
 export const enteredPage = ({ name, next }: { readonly name: string; readonly next: string }): string =>
   layOut({
     title: 'Logged in',
     main: html`<div class="card"><h1>You are in, ${name}</h1><p><a class="button" href="${next}">To the console</a></p></div>`,
   });
 
-/** For somebody whom the phone has proven, and whom the console does not know. */
+/** For a person who has logged in with a phone, but is no user. */
 export const strangerPage = ({ subject }: { readonly subject: string }): string =>
   layOut({
     title: 'No user of this console',
     main: html`<div class="card"><h1>No user of this console</h1>
-<p>Your phone has confirmed who you are, but nobody here is known by it.</p>
-<p>Give this code to an admin, who makes you a user with it, or lets your user log in with this phone:</p>
+<p>Your phone has confirmed who you are, but no user of this console has this phone.</p>
+<p>Give this code to an admin, who can add you as a user, or let your user log in with this phone:</p>
 <code class="secret">${subject}</code>
-<p class="quiet">It stands for your number at this console and is no secret: without your phone it lets nobody in.</p>
+<p class="quiet">It stands for your number at this console and is no secret: without your phone nobody can log in with it.</p>
 <p class="quiet">HTTP 403</p>
 <p><a href="/admin/login">Log in another way</a></p></div>`,
   });
 
-/** A button, so that programs which follow links to preview them do not use it up. */
+/** A button, so that programs that preview links do not use it up. */
 export const linkPage = ({ token }: { readonly token: string }): string =>
   layOut({
     title: 'Log in by link',
     main: html`<div class="card"><h1>Log in by link</h1>
-<p>The link is good once.</p>
+<p>The link is valid once.</p>
 <form method="post" action="/admin/login/link">
 <input type="hidden" name="token" value="${token}">
 <div class="actions"><button type="submit" autofocus>Log in</button></div>
@@ -87,4 +87,4 @@ export const messagePage = (status: number, title: string, text: string): string
 export const forbiddenPage = (text: string): string => messagePage(403, 'Not allowed', text);
 
 export const unknownPage = (what: string): string =>
-  messagePage(404, 'Not found', `There is no such ${what}, or it is kept no longer.`);
+  messagePage(404, 'Not found', `There is no such ${what}, or it is not kept any more.`);

@@ -1,11 +1,12 @@
 /**
- * The chart of a transaction's life, read from the machine that runs it: what the machine gains or loses, the drawing does. The way
- * that was gone is marked, and a table says the same for whoever does not see the drawing.
+ * The statechart of a transaction, drawn from the machine that runs it, so that the drawing is
+ * never out of date. The path of the transaction is marked. A table has the same content for screen
+ * readers.
  *
- * The states stand in one column in the machine's own order, so that the chart fits a phone. An arrow to the next state is
- * straight. All others go round the column in lanes of their own, down on its left and up on its right, the shortest
- * innermost: so none leads through a state. What leads along an arrow is written in the gap beside the state that it leaves,
- * where no other arrow crosses its lane.
+ * The states are in one column in the order of the machine, so that the chart fits a phone. An
+ * arrow to the next state is straight. All others go around the column in lanes of their own, down
+ * on the left and up on the right, the shortest innermost, so that none crosses a state. The label
+ * of an arrow is beside the state that it leaves, where no other arrow crosses its lane.
  */
 import { html } from 'hono/html';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
@@ -14,29 +15,27 @@ import { counted, type Html, nothing } from './markup.ts';
 interface Arrow {
   readonly from: string;
   readonly to: string;
-  /** What leads from one to the other. */
   readonly events: readonly string[];
 }
 
 export interface Statechart {
   readonly initial: string;
-  /** In the machine's own order. */
   readonly states: readonly { readonly name: string; readonly isFinal: boolean }[];
   readonly arrows: readonly Arrow[];
 }
 
 type Node = typeof signatureMachine.root;
 
-/** In the words of the machine: a time by its name, the end of an activity by what it does. */
-const labelOf = (event: string, { invoke }: Node): string => {
+/** The name of the delay, of the activity or of the event. */
+const readLabel = (event: string, { invoke }: Node): string => {
   const [, delay] = /^xstate\.after\.([^.]+)/.exec(event) ?? [];
   if (delay !== undefined) return delay;
   const [, child] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event) ?? [];
   return child === undefined ? event : String(invoke.find(({ id }) => id === child)?.src ?? child);
 };
 
-/** The states of the machine itself. What goes on within one of them is not drawn. */
-export const chartOf = (root: Node): Statechart => {
+/** The top-level states of the machine. */
+export const readChart = (root: Node): Statechart => {
   const states = Object.values(root.states);
   const arrows = new Map<string, { from: string; to: string; events: string[] }>();
   const draw = (from: string, node: Node): void => {
@@ -45,7 +44,7 @@ export const chartOf = (root: Node): Statechart => {
         const [to = from] = path;
         if (to === from) continue;
         const arrow = arrows.get(`${from} ${to}`) ?? { from, to, events: [] };
-        const label = labelOf(event, node);
+        const label = readLabel(event, node);
         if (!arrow.events.includes(label)) arrow.events.push(label);
         arrows.set(`${from} ${to}`, arrow);
       }
@@ -60,9 +59,8 @@ export const chartOf = (root: Node): Statechart => {
   };
 };
 
-export const signatureChart = chartOf(signatureMachine.root);
+export const signatureChart = readChart(signatureMachine.root);
 
-/** Where a transaction has been, in order. */
 interface Visit {
   readonly state: string;
   readonly attempt: number;
@@ -70,7 +68,7 @@ interface Visit {
 
 interface Path {
   readonly visited: ReadonlySet<string>;
-  /** By `from to`: the attempts in which that way was gone. */
+  /** By `from to`: the attempts that took this way. */
   readonly ways: ReadonlyMap<string, readonly number[]>;
   readonly here: string | undefined;
 }
@@ -81,7 +79,6 @@ export const pathOf = (history: readonly Visit[]): Path => {
     const before = history[index - 1];
     if (before === undefined) continue;
     const way = `${before.state} ${state}`;
-    // A way belongs to the attempt that it ends, or begins.
     ways.set(way, [...(ways.get(way) ?? []), attempt]);
   }
   return { visited: new Set(history.map(({ state }) => state)), ways, here: history.at(-1)?.state };
@@ -89,7 +86,7 @@ export const pathOf = (history: readonly Visit[]): Path => {
 
 const box = { width: 112, height: 44 } as const;
 const top = 26;
-/** As high as the longest label of ours; as wide as its longest line. */
+/** Room for the longest label. */
 const gap = 84;
 const lane = 84;
 /** From the column to its first lanes. */
@@ -121,7 +118,7 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
   };
   const goRound = (arrow: Arrow, side: readonly Arrow[], edge: number, outwards: 1 | -1) => {
     const x = edge + outwards * (aside + side.indexOf(arrow) * lane);
-    /** The arrows that touch a state on this side share its height. */
+    /** Arrows at the same side of a state share its height. */
     const touch = (state: string): number => {
       const all = side.filter(({ from, to }) => from === state || to === state);
       return yOf(state) + (box.height * (all.indexOf(arrow) + 1)) / (all.length + 1);

@@ -1,8 +1,7 @@
-/** Bearer tokens: one's own, and for admins everybody's. */
+/** Bearer tokens: a user's own, for admins all. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
-import type { IssuedToken } from '../../operators/tokens.ts';
-import { maxTokens, type TokenView } from '../../operators/tokens.ts';
+import { type IssuedToken, maxTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import {
@@ -22,11 +21,11 @@ import { type Notice, noticeBanner } from './notices.ts';
 export interface TokensModel {
   readonly session: ConsoleSession;
   readonly tokens: readonly TokenView[];
-  /** For whom one can be made: names of users. */
+  /** Names of users for whom a token can be made. */
   readonly owners: readonly string[];
   readonly notice?: Notice | undefined;
   readonly problem?: 'label' | 'days' | Extract<IssuedToken, { refused: unknown }>['refused'] | undefined;
-  /** One that was just made. Shown here and never again. */
+  /** A new token. Shown once. */
   readonly secret?: { readonly name: string; readonly token: string } | undefined;
 }
 
@@ -34,10 +33,10 @@ export const maxTokenDays = 366;
 export const maxTokenLabel = 100;
 
 const problems: Readonly<Record<NonNullable<TokensModel['problem']>, string>> = {
-  unknown: 'There is no such user, or not for you.',
+  unknown: 'There is no such user, or you may not make a token for this user.',
   'by-token': 'A token makes no tokens.',
   label: `Say what it is for, in at most ${maxTokenLabel} characters.`,
-  days: `It is good for 1 to ${maxTokenDays} days.`,
+  days: `Give 1 to ${maxTokenDays} days.`,
   'too-many': `The user has ${maxTokens} tokens. End one first.`,
   'too-often': 'You have made many just now. Wait a minute.',
 };
@@ -69,7 +68,7 @@ export const tokensPage = (model: TokensModel): string => {
     session,
     current: 'tokens',
     main: html`<h1>Tokens</h1>
-<p>With a token a program asks the console’s API as the user whom it acts for, with that user’s role. Whatever changes the user ends it.</p>
+<p>With a token a program uses the console’s API as a user, with the role of that user. Every change of the user ends the token.</p>
 ${noticeBanner(notice)}
 ${problem === undefined ? nothing : banner('bad', 'No token was made', problems[problem])}
 ${
@@ -78,19 +77,19 @@ ${
     : secretBanner(
         `A token that acts for ${secret.name}`,
         secret.token,
-        `It is shown once. Whoever has it can do what ${secret.name} may do.`,
+        `It is shown once. It gives all rights of ${secret.name}.`,
       )
 }
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">Tokens that are good</h2>
 ${
   tokens.length === 0
-    ? html`<p class="empty">There is none.</p>`
+    ? html`<p class="empty">There are no tokens.</p>`
     : cardTable(
         'Tokens that are good',
         ['For', 'Acts for', 'Made', 'Good until', ['End', 'unseen']],
         tokens.map((token) => row(token, csrf)),
       )
 }</section>
-<section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? html`<p>A token acts for a user, and there is none yet.</p>` : addForm(model)}</section></div>`,
+<section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? html`<p>A token acts for a user, and there are no users yet.</p>` : addForm(model)}</section></div>`,
   });
 };

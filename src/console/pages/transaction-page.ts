@@ -1,4 +1,4 @@
-/** One transaction: its chart, its past, what was asked and what came of it, and what can be done. */
+/** One transaction: statechart, timeline, request, outcome and actions. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -21,7 +21,7 @@ import {
 import { type Notice, noticeBanner } from './notices.ts';
 import { pathOf, signatureChart, statechartSvg, statechartTable } from './statechart.ts';
 
-/** What the policy says of a replay by whoever looks: `reason` wants one. */
+/** The policy for a replay by this operator. `reason`: it needs a reason. */
 export type ReplayOffer = 'plain' | 'reason' | 'login' | 'never' | 'role' | 'none';
 
 export interface TransactionModel {
@@ -29,7 +29,7 @@ export interface TransactionModel {
   readonly detail: TransactionDetail;
   readonly offer: ReplayOffer;
   readonly callbacks: readonly ShownCallback[];
-  /** Where the application is told of its transactions; undefined where it is not. */
+  /** Undefined for an application without callback. */
   readonly callbackHost: string | undefined;
   readonly notice: Notice | undefined;
 }
@@ -80,7 +80,7 @@ const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   if (request === undefined) return html`${facts(...common)}<p class="quiet">The request cannot be read.</p>`;
   const { messagingMode, timeoutSeconds, instant, services, language, data } = request;
   const hidden = isSecretText(profile)
-    ? 'The text is a one-time password, which nobody is shown.'
+    ? 'The text is a one-time password, which is never shown.'
     : 'The text is hidden from viewers.';
   return html`${facts(
     ...common,
@@ -119,10 +119,9 @@ const outcomeSection = ({ outcome, transaction }: TransactionDetail): Html => {
   );
 };
 
-/** Why there is no replay to offer. */
 const noReplay = {
   none: undefined,
-  login: 'A login is never replayed: nobody waits for it any more.',
+  login: 'A login is never replayed: its session has ended.',
   never: 'This fault is never replayed: the request itself is wrong.',
   role: 'Your role does not allow a replay of this fault.',
 } as const;
@@ -143,7 +142,7 @@ ${reasonField('cancel-reason', true, 'It is kept in the audit log. The applicati
   }
   const isNeeded = offer === 'reason';
   return html`<details id="replay"${isNeeded ? '' : html` open`}><summary>Replay${isNeeded ? ' …' : ''}</summary><form class="ask narrow" method="post" action="${path}/replay">${csrfField(session.csrf)}
-${reasonField('replay-reason', isNeeded, isNeeded ? 'A person has said no: say why they are asked again.' : 'It is kept in the audit log.')}
+${reasonField('replay-reason', isNeeded, isNeeded ? 'The person has cancelled: say why they are asked again.' : 'It is kept in the audit log.')}
 <button type="submit">Replay: prompt the person again</button></form></details>`;
 };
 
@@ -153,13 +152,13 @@ export const transactionPage = (model: TransactionModel): string => {
   const { msspTransId, state, fault, attempt, submittedAt, tookMs } = transaction;
   const isOpen = state === 'submitted' || state === 'pending';
   const path = pathOf(timeline.filter((entry) => entry.kind === 'state'));
-  // Who has looked is in the audit log; it is no part of the transaction's life.
+  // Accesses are in the audit log, not in the timeline.
   const told = timeline.filter((entry) => entry.kind === 'state' || entry.action !== 'view-sensitive');
   return layOut({
     title: `${state} · ${msspTransId}`,
     session,
     current: 'transactions',
-    // What has ended may still be replayed by somebody, or get its receipt.
+    // After its end it may still be replayed, or get its receipt.
     live: {
       everySeconds: isOpen ? 5 : 30,
       events: `/admin/api/transactions/${encodeURIComponent(msspTransId)}/events`,

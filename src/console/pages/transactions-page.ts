@@ -23,7 +23,7 @@ import {
 export interface TransactionsModel {
   readonly session: ConsoleSession;
   readonly read: ReadFilter;
-  /** What the role may see. */
+  /** As the role may see them. */
   readonly rows: readonly ShownRow[];
   readonly total: number | undefined;
   /** Of the next page. */

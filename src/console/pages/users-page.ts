@@ -1,4 +1,4 @@
-/** Who may use the console. For admins. */
+/** The users of the console, for admins. */
 import { html } from 'hono/html';
 import { roles } from '../../operators/operator.ts';
 import type { User, UserError } from '../../operators/users.ts';
@@ -16,7 +16,7 @@ import {
 } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
-/** What a page shows of a user: no hash. */
+/** A user without secrets. */
 export type ShownUser = Pick<User, 'name' | 'role' | 'origin'> & {
   readonly password: boolean;
   readonly oidc: boolean;
@@ -27,20 +27,19 @@ export interface UsersModel {
   readonly users: readonly ShownUser[];
   readonly notice?: Notice | undefined;
   readonly problem?: UserError | 'exists' | 'bad-phone' | undefined;
-  /** Users can be given a phone to log in with. */
+  /** Logins with the phone are on. */
   readonly phones: boolean;
-  /** Of a user who was just added, or got a new password. Shown here and never again. */
+  /** A new password. Shown once. */
   readonly secret?: { readonly name: string; readonly password: string } | undefined;
 }
 
 const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
   exists: 'There is a user of this name, or one with this phone.',
-  'bad-phone': 'That is no mobile number with its country code, nor a code that the login shows.',
-  'bad-name':
-    'A name has at most 64 lower-case letters, digits, dots, hyphens, _ and @; some are the service’s own.',
+  'bad-phone': 'Give a mobile number with its country code, or the code that the login shows.',
+  'bad-name': 'A name has at most 64 lower-case letters, digits, dots, hyphens, _ and @; a few are reserved.',
   'bad-password': 'The password is too short.',
   'bad-subject': 'The subject is too long.',
-  'no-way-in': 'The user has no way in.',
+  'no-way-in': 'The user needs a password or a phone.',
 };
 
 const wayIn = ({ password, oidc }: ShownUser): string =>
@@ -82,7 +81,7 @@ ${
     : secretBanner(
         `The password of ${secret.name}`,
         secret.password,
-        'It is shown once. Hand it over on a way that is not open to others.',
+        'It is shown once. Send it over a private channel.',
       )
 }
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">All users</h2>
@@ -94,14 +93,14 @@ ${cardTable(
       html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, model)}</td></tr>`,
   ),
 )}
-${users.length === 0 ? html`<p class="empty">There is none yet. You are in by a link.</p>` : nothing}
+${users.length === 0 ? html`<p class="empty">There are no users yet. You are logged in by a link.</p>` : nothing}
 <h2>Login links of the service</h2>
-<p>A link that the service prints when it starts lets somebody in as the admin <strong>local</strong>, who is no user.</p>
+<p>The service prints a link when it starts. It logs in the admin <strong>local</strong>, who is no user.</p>
 <form method="post" action="/admin/links/end">${csrfField(session.csrf)}<button type="submit" class="plain">End all sessions and links of local</button></form></section>
 <section aria-labelledby="add"><h2 id="add">Add a user</h2><form class="ask" method="post" action="/admin/users">${csrfField(session.csrf)}
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" pattern="[a-z0-9][a-z0-9._@\\-]*" aria-describedby="name-hint"${invalid(problem === 'bad-name' || problem === 'exists')}><span class="hint" id="name-hint">Lower-case letters, digits, dots, hyphens, _ and @</span></div>
-<div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roles, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also decides who the others are.</span></div>
-${phones ? phoneField('phone', 'Mobile number (optional)', 'With its country code; or the code that the login has shown to somebody who is no user yet. The user then logs in with the phone and gets no password. The number itself is not kept.', invalid(problem === 'bad-phone')) : nothing}
+<div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roles, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also manages users.</span></div>
+${phones ? phoneField('phone', 'Mobile number (optional)', 'With its country code; or the code that the login has shown to the person. The user then logs in with the phone and gets no password. The number itself is not kept.', invalid(problem === 'bad-phone')) : nothing}
 <button type="submit">Add the user</button></form></section></div>`,
   });
 };

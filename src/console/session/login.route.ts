@@ -1,12 +1,13 @@
 /**
- * Logging in and out of the console: by password, by link, and with the phone over the provider (console-login/).
+ * Login and logout: by password, by link, and with the phone over the provider (console-login/).
  *
- * A login link is shown as a page with a button before it is used: programs that preview links would use it up otherwise. The
- * forms of a login have no session yet and so no token; that they come from a page of ours is told by the browser.
+ * A login link opens a page with a button, because programs that preview links would use it up
+ * otherwise. The forms of a login have no session and so no CSRF token; the browser's headers say
+ * where they come from.
  *
- * What belongs to a login with the phone lies in Redis; the browser has a cookie that finds it. An answer counts when this browser
- * has begun that login and only then, so nobody is logged in by a link; and it counts once. An answer that is not to this login
- * changes nothing, or a link could end the logins of others.
+ * The state of a login with the phone is in Redis; a cookie of the browser refers to it. An answer
+ * counts once, and only in the browser that began that login, so that no link can log anybody in.
+ * An answer to another login changes nothing, so that no link can end a login.
  */
 import { type Context, Hono } from 'hono';
 import { loginProblems } from '../../console-login/login-problem.ts';
@@ -32,30 +33,22 @@ import {
   messagePage,
   strangerPage,
 } from '../pages/session-pages.ts';
-import { originOf } from './session.ts';
+import { readOrigin } from './session.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 
-/** Where logins lead unless somebody was on the way to another page. */
+/** The page after a login, unless another one was wanted. */
 const home = '/admin';
-const maxNextLength = 1000;
 const phoneLoginPath = '/admin/login/oidc';
 
-/** Where a login leads: a page of the console and nothing else. */
+/** The page after a login: only pages of the console. */
 export const nextPath = (wanted: string | undefined): string => {
-  if (
-    wanted === undefined ||
-    wanted.length > maxNextLength ||
-    !/^\/admin(?![\w-])[\x21-\x7e]*$/.test(wanted)
-  ) {
-    return home;
-  }
+  if (wanted === undefined || !/^\/admin(?![\w-])[\x21-\x7e]{0,1000}$/.test(wanted)) return home;
   const { origin, pathname, search } = new URL(wanted, 'http://console.invalid');
   const isOurs = origin === 'http://console.invalid' && /^\/admin(?:\/|$)/.test(pathname);
   return isOurs && !/^\/admin\/(?:login|logout|api)/.test(pathname) ? `${pathname}${search}` : home;
 };
 
-/** For an address that leads on to `next`. */
 const nextField = (next: string): string | undefined => (next === home ? undefined : next);
 
 const phoneProblems = [...loginProblems, 'limited'] as const;
@@ -71,8 +64,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   const sessionIn = (c: ConsoleContext) => operators.sessionOf(readSessionCookie(c.req.header('cookie')));
 
   /**
-   * The login with the phone needs somebody who is known by a phone: without one it would only be a page from which strangers
-   * have phones ring. In a sandbox it can be tried out.
+   * Without a user who has a phone, the page would only let strangers send prompts to phones. A
+   * sandbox offers it always.
    */
   const offersPhone = async (): Promise<boolean> =>
     phoneLogin !== undefined &&
@@ -84,25 +77,25 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     problem?: LoginModel['problem'],
     status: 200 | 401 | 429 = 200,
   ) => {
-    // At the public address, where the provider sends people back to and the cookie of the login must therefore be.
+    // At the public address: the provider redirects there, so the cookie must belong to it.
     const phoneAddress = `${publicUrl()}${phoneLoginPath}${queryOf({ next: nextField(next) })}`;
     const offered = (await offersPhone()) ? phoneAddress : undefined;
     return c.html(loginPage({ next: nextField(next), problem, phoneAddress: offered }), status);
   };
 
   const refuseForeign = (c: ConsoleContext): Response | undefined => {
-    if (originOf(c, publicUrl()) !== 'other') return undefined;
+    if (readOrigin(c, publicUrl()) !== 'other') return undefined;
     return c.html(messagePage(403, 'Not from this page', 'Open the login page and try again.'), 403);
   };
 
-  /** The browser gets its session, and the one that it came with is over: its cookie is about to be replaced. */
-  const letIn = async (c: ConsoleContext, cookie: string): Promise<void> => {
+  /** Ends an earlier session of the browser, because its cookie is replaced. */
+  const startSession = async (c: ConsoleContext, cookie: string): Promise<void> => {
     const earlier = await sessionIn(c);
     if (earlier !== undefined) await operators.logOut(earlier);
     c.header('set-cookie', sessionCookie(cookie, isSecure()), { append: true });
   };
 
-  /** @returns A redirect for who is in, otherwise the login page. */
+  /** @returns A redirect after a login, otherwise the login page. */
   const enter = async (
     c: ConsoleContext,
     login: LoginResult,
@@ -110,14 +103,14 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     refused: Problem,
   ): Promise<Response> => {
     if (login.kind === 'in') {
-      await letIn(c, login.cookie);
+      await startSession(c, login.cookie);
       return c.redirect(next, 303);
     }
     const problem = login.kind === 'refused' ? refused : 'limited';
     return showLogin(c, next, problem, statusOf[problem]);
   };
 
-  // Addresses carry the name of a problem, and never the provider's words.
+  // The address has the name of an error, never the text of the provider.
   routes.get('/admin/login', (c) => {
     const problem = phoneProblems.find((each) => each === c.req.query('phone'));
     return showLogin(c, nextPath(c.req.query('next')), problem);
@@ -141,7 +134,7 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     return enter(c, await operators.logInByLink(token, addressOf(c.env?.incoming)), home, 'expired');
   });
 
-  // Behind the session's own check, token and all.
+  // The session check has run before, with its CSRF token.
   routes.post('/admin/logout', async (c) => {
     const session = await sessionIn(c);
     if (session !== undefined) await operators.logOut(session);
@@ -158,8 +151,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   const enterAs = async (c: ConsoleContext, subject: string, next: string): Promise<Response> => {
     const result = await operators.logInByOidc(subject);
     if (result.kind !== 'in') return c.html(strangerPage({ subject }), 403);
-    await letIn(c, result.cookie);
-    // The session's cookie is not sent along a way that began at another site; our own page leads on without it.
+    await startSession(c, result.cookie);
+    // The cookie is not sent in a redirect chain from another site, so our own page leads on.
     c.header('refresh', `0;url=${next}`);
     return c.html(enteredPage({ name: result.session.operator.name, next }));
   };

@@ -1,9 +1,10 @@
 /**
- * Who is asking, before anything below `/admin` is answered, and the headers of what is.
+ * Checks the session of every request below `/admin`, and sets the headers of the answers.
  *
- * People have a session cookie, programs a bearer token, which is good for the API alone. Whatever changes something needs
- * more than the cookie: the session's token, in the field `csrf` of a form or the header `x-csrf-token`. The queue board
- * is another's program and sends none; there the browser's own word counts that one of our pages asks.
+ * People have a session cookie, programs a bearer token for the API. An unsafe request also needs
+ * the session's CSRF token, in the field `csrf` of a form or the header `x-csrf-token`. The queue
+ * board cannot send it; there the browser's headers must say that the request comes from our own
+ * pages.
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -18,42 +19,39 @@ import { forbiddenPage } from '../pages/session-pages.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 
-/** The queue board, which is another's program. */
 const isBoard = (path: string): boolean => path === '/admin/queues' || path.startsWith('/admin/queues/');
 
-/** Asked by a program, not by a person. */
+/** A request by a program. */
 export const isApi = (path: string): boolean =>
   path.startsWith('/admin/api/') || path.startsWith('/admin/queues/api/');
 
-/** No script but its own files, nothing from outside. Its colouring of JSON runs in a worker from the same place. */
+/** Only its own files. The board highlights JSON in a worker. */
 const boardPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'self'";
 
 /**
- * Those of the provider's pages, whose reasons hold here too. What the board wants besides is allowed to it: pictures, and
- * addresses relative to its own.
+ * The headers of the provider's pages. The board may also load images and use relative addresses.
  */
 export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(pageHeaders)) {
-    // Files that are named by their content may be kept.
+    // Assets set these two themselves.
     const keeps = name === 'cache-control' || name === 'content-security-policy';
     if (!keeps || !c.res.headers.has(name)) c.res.headers.set(name, value);
   }
-  // Without any, a browser calls the origin of our own forms `null` (Fetch Standard, 3.2), and the login would refuse them.
+  // Without a referrer a browser sends `Origin: null` with our forms (Fetch Standard, 3.2).
   c.res.headers.set('referrer-policy', 'same-origin');
   if (isBoard(c.req.path)) c.res.headers.set('content-security-policy', boardPolicy);
 };
 
 /**
- * Whether a request was made by a page of ours, as browsers tell it.
- *
- * `Sec-Fetch-Site` comes with every request over https or to this machine; `Origin` with every unsafe one. A page cannot
- * write either.
+ * Whether one of our pages made the request, by the browser's headers: `Sec-Fetch-Site` comes with
+ * every request over https or to this machine, `Origin` with every unsafe one. A page cannot set
+ * either.
  *
  * Source: Fetch Metadata Request Headers, section 2.3; Fetch Standard, section 3.2.
  */
-export const originOf = ({ req }: Context, publicUrl: string): 'ours' | 'other' | 'unsaid' => {
+export const readOrigin = ({ req }: Context, publicUrl: string): 'ours' | 'other' | 'unsaid' => {
   const site = req.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin' ? 'ours' : 'other';
   const origin = req.header('origin');
@@ -68,10 +66,10 @@ const isPublic = (path: string): boolean =>
 
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-const tokenOf = (authorization: string | undefined): string | undefined =>
+const readBearer = (authorization: string | undefined): string | undefined =>
   /^bearer +([\x21-\x7e]{1,200})$/i.exec(authorization ?? '')?.[1];
 
-const csrfOf = async (c: ConsoleContext): Promise<string | undefined> => {
+const readCsrf = async (c: ConsoleContext): Promise<string | undefined> => {
   const header = c.req.header('x-csrf-token');
   if (header !== undefined) return header;
   const type = c.req.header('content-type') ?? '';
@@ -95,7 +93,7 @@ export const createSessionCheck = ({
   return async (c, next) => {
     const { path, method } = c.req;
     if (isPublic(path)) return next();
-    const token = path.startsWith('/admin/api/') ? tokenOf(c.req.header('authorization')) : undefined;
+    const token = path.startsWith('/admin/api/') ? readBearer(c.req.header('authorization')) : undefined;
     if (token !== undefined) {
       const session = await byToken(token);
       if (session === undefined) return refuse(401, 'unauthorized', 'The token is not, or no longer, good');
@@ -111,8 +109,8 @@ export const createSessionCheck = ({
     }
     if (!isSafe(method)) {
       const proven = isBoard(path)
-        ? originOf(c, publicUrl()) === 'ours'
-        : operators.checkCsrf(found, await csrfOf(c));
+        ? readOrigin(c, publicUrl()) === 'ours'
+        : operators.checkCsrf(found, await readCsrf(c));
       if (!proven) return forbidden(c, 'The form is too old; load the page again', 'csrf');
     }
     c.set('session', { operator: found.operator, csrf: operators.csrfTokenOf(found), id: found.id });
@@ -120,7 +118,7 @@ export const createSessionCheck = ({
   };
 };
 
-/** For routes that not everybody who is logged in may use. */
+/** For routes that need a role. */
 export const needs =
   (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
   async (c, next) =>

@@ -161,7 +161,7 @@ describe('the pages of the console', () => {
       new URLSearchParams({ csrf: await csrfOf('admin'), reason: 'Please' }),
     );
     expect(sent.to).toBe(`${path}?notice=login`);
-    expect((await get('admin', sent.to)).text).toContain('nobody waits for it any more');
+    expect((await get('admin', sent.to)).text).toContain('its session has ended');
     expect((await stage.history.find(id))?.attempt).toBe(1);
   });
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
 import {
-  chartOf,
   layOutChart,
   pathOf,
+  readChart,
   signatureChart,
   statechartSvg,
   statechartTable,
@@ -39,7 +39,7 @@ describe('the statechart of a transaction', () => {
       initial: 'a',
       states: { a: { on: { GO: 'b', SKIP: 'c' } }, b: { on: { GO: 'c' } }, c: { on: { BACK: 'a' } } },
     });
-    const { states, arrows } = layOutChart(chartOf(machine.root as never));
+    const { states, arrows } = layOutChart(readChart(machine.root as never));
     expect(states.map(({ name, row }) => [name, row])).toEqual([
       ['a', 0],
       ['b', 1],

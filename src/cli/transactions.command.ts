@@ -1,39 +1,57 @@
-/** `paraph show`: one transaction, with everything that has happened to it. */
-
+/**
+ * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that
+ * happened to it. `paraph cancel`: ends an open one, and takes the prompt off the phone.
+ */
 import type { ShownCallback, ShownFault } from '../console/redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
 import { faultTable } from '../protocol/fault.ts';
-import { addAdminAction } from './admin.ts';
-import type { AddCommand, CliContext, Report } from './context.ts';
-import { callbackColumns, callbackDocument } from './operations-callbacks.ts';
-import { duration, faultText, iso, isoOrNull, rowDocument, stateCell, timeCell } from './operations-row.ts';
-import { type Column, table } from './operations-table.ts';
-import { type Field, fieldsText } from './screen.ts';
+import { addAdminAction, type ListFlags, reportList } from './admin.ts';
+import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
+import {
+  addFilterOptions,
+  addPageOptions,
+  addStateOption,
+  type FilterFlags,
+  filterQuery,
+} from './operations-filter.ts';
+import {
+  callbackColumns,
+  callbackDocument,
+  duration,
+  faultText,
+  iso,
+  isoOrNull,
+  rowColumns,
+  rowDocument,
+  stateCell,
+  timeCell,
+} from './operations-row.ts';
+import { type Column, type Field, fieldsText, listFields, paletteFor, table } from './screen.ts';
 
 type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
 type ActionEntry = Extract<TimelineEntry, { kind: 'action' }>;
 
+/** A state that was entered, or an action of the audit log. */
 interface ShownEntry {
   readonly at: number;
-  /** A state that was entered, or an action of the audit log. */
   readonly event: string;
   readonly attempt?: number;
   /** `application`, `user`, `service`, or the name of an operator. */
   readonly who: string;
   readonly fault?: ShownFault | undefined;
   readonly reason?: string | undefined;
-  /** Of an action that turned out not to be done. */
+  /** Why an action was not done. */
   readonly outcome?: string | undefined;
 }
 
-/** Clocks of processes and of Redis differ a little. */
+/** The clocks of processes and of Redis differ a little. */
 const clockSlackMs = 2000;
 
-const starterOf = ({ attempt, by }: StateEntry): string =>
+const findStarter = ({ attempt, by }: StateEntry): string =>
   by?.who ?? (attempt === 1 ? 'application' : 'service');
 
-/** Of an end as fault 401: the person, unless an operator or the application was quicker. */
-const cancellerOf = (end: StateEntry, begunAt: number, actions: readonly ActionEntry[]): string => {
+/** Who ended a transaction as fault 401: an operator, the user or the application. */
+const findCanceller = (end: StateEntry, begunAt: number, actions: readonly ActionEntry[]): string => {
   const ordered = actions.find(
     ({ action, outcome, at }) =>
       action === 'cancel' &&
@@ -44,20 +62,20 @@ const cancellerOf = (end: StateEntry, begunAt: number, actions: readonly ActionE
   return ordered?.who ?? (end.fault?.detail === faultTable[401].detail ? 'user' : 'application');
 };
 
-const timelineOf = (timeline: readonly TimelineEntry[]): readonly ShownEntry[] => {
+const createTimeline = (timeline: readonly TimelineEntry[]): readonly ShownEntry[] => {
   const actions = timeline.filter((entry) => entry.kind === 'action');
   let begunAt = 0;
-  const whoOf = (entry: StateEntry): string => {
+  const findWho = (entry: StateEntry): string => {
     switch (entry.state) {
       case 'submitted':
         begunAt = entry.at;
-        return starterOf(entry);
+        return findStarter(entry);
       case 'signed':
         return 'user';
       case 'receipted':
         return 'application';
       case 'failed':
-        return entry.fault?.code === 401 ? cancellerOf(entry, begunAt, actions) : 'service';
+        return entry.fault?.code === 401 ? findCanceller(entry, begunAt, actions) : 'service';
       case 'pending':
         return 'service';
     }
@@ -65,14 +83,14 @@ const timelineOf = (timeline: readonly TimelineEntry[]): readonly ShownEntry[] =
   return timeline.map((entry) => {
     if (entry.kind === 'state') {
       const { at, attempt, state: event, fault } = entry;
-      return { at, event, attempt, who: whoOf(entry), fault };
+      return { at, event, attempt, who: findWho(entry), fault };
     }
     const { at, action: event, who, reason, outcome } = entry;
     return { at, event, who, reason, outcome };
   });
 };
 
-const attemptsOf = (timeline: readonly TimelineEntry[]): readonly object[] => {
+const listAttempts = (timeline: readonly TimelineEntry[]): readonly object[] => {
   const states = timeline.filter((entry) => entry.kind === 'state');
   return states
     .filter(({ attempt }, index) => states.findIndex((other) => other.attempt === attempt) === index)
@@ -82,7 +100,7 @@ const attemptsOf = (timeline: readonly TimelineEntry[]): readonly object[] => {
       const end = of('signed', 'failed');
       return {
         attempt: first.attempt,
-        startedBy: starterOf(first),
+        startedBy: findStarter(first),
         state: own.at(-1)?.state ?? '',
         submittedAt: isoOrNull(of('submitted')?.at),
         promptedAt: isoOrNull(of('pending')?.at),
@@ -92,7 +110,7 @@ const attemptsOf = (timeline: readonly TimelineEntry[]): readonly object[] => {
     });
 };
 
-const remarkOf = ({ fault, reason, outcome }: ShownEntry): string =>
+const remarkText = ({ fault, reason, outcome }: ShownEntry): string =>
   [fault && faultText(fault), outcome && `not done (${outcome})`, reason]
     .filter((part) => part !== undefined)
     .join('; ');
@@ -102,15 +120,12 @@ const timelineColumns = (context: CliContext): readonly Column<ShownEntry>[] => 
   { title: 'TRY', cell: ({ attempt = '' }) => String(attempt), right: true },
   { title: 'WHAT', cell: ({ event }) => event },
   { title: 'WHO', cell: ({ who }) => who },
-  { title: 'WHY', cell: remarkOf },
+  { title: 'WHY', cell: remarkText },
 ];
 
-/** Of a text that is hidden. */
-const lengthOf = ({ characters }: { readonly characters?: number }): string =>
-  characters === undefined ? '' : `, ${characters} characters`;
-
-const requestOf = ({ request, transaction }: TransactionDetail) => {
+const readRequest = ({ request, transaction }: TransactionDetail) => {
   const data = request?.data;
+  const length = data?.characters === undefined ? '' : `, ${data.characters} characters`;
   return {
     msisdn: request?.msisdn ?? transaction.msisdn,
     profile: transaction.profile ?? null,
@@ -118,25 +133,25 @@ const requestOf = ({ request, transaction }: TransactionDetail) => {
     timeoutSeconds: request?.timeoutSeconds ?? null,
     services: request?.services ?? [],
     kind: data?.kind ?? null,
-    text: data === undefined ? null : (data.text ?? `hidden${lengthOf(data)}`),
+    text: data === undefined ? null : (data.text ?? `hidden${length}`),
   };
 };
 
-const resultOf = ({ outcome }: TransactionDetail) => {
+const readResult = ({ outcome }: TransactionDetail) => {
   if (outcome === undefined) return null;
   const { profile = null, sscdId: device = null, receipt = null, signatureBytes: _, ...rest } = outcome;
   return { ...rest, profile, device, receipt };
 };
 
-const reportOf = (
+const reportDetail = (
   context: CliContext,
   detail: TransactionDetail,
   callbacks: readonly ShownCallback[],
 ): Report => {
   const { transaction: row } = detail;
-  const request = requestOf(detail);
-  const result = resultOf(detail);
-  const timeline = timelineOf(detail.timeline);
+  const request = readRequest(detail);
+  const result = readResult(detail);
+  const timeline = createTimeline(detail.timeline);
   const fields: readonly Field[] = [
     ['MSSP_TransID', row.msspTransId],
     ['state', `${stateCell(row).text} ${row.fault?.reason ?? ''}`.trim()],
@@ -148,7 +163,7 @@ const reportOf = (
     ['profile', request.profile ?? undefined],
     ['mode', request.mode ?? undefined],
     ['time allowed', request.timeoutSeconds === null ? undefined : `${request.timeoutSeconds} s`],
-    ...request.services.map((service, index): Field => [index === 0 ? 'services' : '', service]),
+    ...listFields('services', request.services),
     ['submitted', row.submittedAt > 0 ? iso(row.submittedAt) : undefined],
     ['ended', row.endedAt === undefined ? undefined : iso(row.endedAt)],
     ['took', duration(row.tookMs) || undefined],
@@ -157,37 +172,56 @@ const reportOf = (
     ['receipt', result?.receipt ?? undefined],
   ];
   const below = callbacks.length === 0 ? '' : `\n${table(callbackColumns(context), callbacks, context)}`;
-  return {
-    outcome: 'ok',
-    document: {
-      transaction: { ...rowDocument(row), msisdn: request.msisdn, fault: row.fault ?? null },
-      request,
-      result,
-      attempts: attemptsOf(detail.timeline),
-      timeline: timeline.map((entry) => ({ ...entry, at: isoOrNull(entry.at) })),
-      callbacks: callbacks.map(callbackDocument),
-    },
-    text: `${fieldsText(fields, context)}\n${table(timelineColumns(context), timeline, context)}${below}`,
+  const document = {
+    transaction: { ...rowDocument(row), msisdn: request.msisdn, fault: row.fault ?? null },
+    request,
+    result,
+    attempts: listAttempts(detail.timeline),
+    timeline: timeline.map((entry) => ({ ...entry, at: isoOrNull(entry.at) })),
+    callbacks: callbacks.map(callbackDocument),
   };
+  const past = table(timelineColumns(context), timeline, context);
+  return ok(document, `${fieldsText(fields, context)}\n${past}${below}`);
 };
-
-interface Flags {
-  readonly reveal?: boolean;
-}
 
 interface Callbacks {
   readonly callbacks: readonly ShownCallback[];
 }
 
-export const addShow: AddCommand = (program, context, done) => {
-  const command = program
+export const addTransactions: AddCommand = (program, context, done) => {
+  const ls = program.command('ls').description('list transactions, newest first');
+  addPageOptions(addFilterOptions(addStateOption(ls), context), 50);
+  addAdminAction(ls, context, done, async (admin, flags: FilterFlags & ListFlags) => {
+    admin.needsIndex();
+    return reportList(context, admin, flags, {
+      command: 'ls',
+      path: 'transactions',
+      query: filterQuery(flags),
+      pageRows: 500,
+      member: 'transactions',
+      none: 'No such transactions.\n',
+      columns: rowColumns(context),
+      document: rowDocument,
+    });
+  });
+  const show = program
     .command('show')
     .description('show one transaction and all that has happened to it')
     .argument('<MSSP_TransID>', 'the transaction')
     .option('--reveal', 'with what is hidden: number, text, place, details; recorded in the audit log');
-  addAdminAction(command, context, done, async (admin, id: string, { reveal = false }: Flags) => {
+  addAdminAction(show, context, done, async (admin, id: string, { reveal = false }: { reveal?: boolean }) => {
     const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal });
     const { callbacks } = await admin.get<Callbacks>(['transactions', id, 'callbacks']);
-    return reportOf(context, detail, callbacks);
+    return reportDetail(context, detail, callbacks);
+  });
+  const cancel = program
+    .command('cancel')
+    .description('end an open transaction as fault 401')
+    .argument('<MSSP_TransID>', 'the transaction')
+    .requiredOption('--reason <text>', 'why; for the audit log');
+  addAdminAction(cancel, context, done, async (admin, id: string, { reason }: { reason: string }) => {
+    const answer = await admin.post<object>(['transactions', id, 'cancel'], { reason });
+    const text = `${paletteFor(context.stdout, context).green('Cancelled.')} It ends as fault 401.\n`;
+    return ok({ msspTransId: id, ...answer }, text);
   });
 };

@@ -1,0 +1,63 @@
+/**
+ * `paraph config check`: what a start would say about the environment and the configuration file.
+ * `paraph hash-password`: the stored form of an AP_PWD, for `passwordHash` in that file.
+ */
+import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
+import { toError } from '../redis/to-error.ts';
+import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  environmentIn,
+  ok,
+  type Report,
+  UsageError,
+  variable,
+} from './context.ts';
+import { printable } from './screen.ts';
+import { readPassword } from './terminal-input.ts';
+
+const environmentProblems = (context: CliContext): readonly string[] => {
+  try {
+    environmentIn(context);
+    return [];
+  } catch (error) {
+    return [`environment: ${toError(error).message}`];
+  }
+};
+
+const check = async (context: CliContext, file: string | undefined): Promise<Report> => {
+  const path = file ?? variable(context, 'PARAPH_CONFIG');
+  const loaded = await loadConfiguration(path);
+  const problems = [...environmentProblems(context), ...(loaded.ok ? [] : loaded.problems)];
+  const warnings = loaded.ok ? warningsAbout(loaded.value) : [];
+  const document = { file: path ?? null, problems, warnings };
+  if (problems.length > 0) {
+    const problem = `Not usable:\n${problems.map((each) => `  ${each}`).join('\n')}`;
+    return { outcome: 'usage', document, problem };
+  }
+  const text =
+    path === undefined ? 'No configuration file: the sandbox is served.' : `${printable(path)} is usable.`;
+  return ok(document, [text, ...warnings.map((each) => `Warning: ${each}.`), ''].join('\n'));
+};
+
+const hash = async (context: CliContext): Promise<Report> => {
+  const password = await readPassword(context, 'nothing was hashed');
+  if (!isPlausiblePassword(password)) throw new UsageError('The password must have 1 to 1024 bytes.');
+  const passwordHash = await hashPassword(password);
+  return ok({ passwordHash }, `${passwordHash}\n`);
+};
+
+export const addConfig: AddCommand = (program, context, done) => {
+  program
+    .command('hash-password')
+    .description('print the stored form of a password, which is typed or piped in')
+    .action(async () => done(await hash(context)));
+  program
+    .command('config')
+    .description('work with the configuration file')
+    .command('check')
+    .description('check the environment and the configuration file')
+    .argument('[file]', 'by default the one in PARAPH_CONFIG')
+    .action(async (file: string | undefined) => done(await check(context, file)));
+};
