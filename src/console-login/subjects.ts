@@ -3,7 +3,7 @@
  * phone by its number and the number is not kept.
  */
 import { createPairwise } from '../oauth/claims.ts';
-import { chooseNumber } from '../oauth/interaction/numbers.ts';
+import { chooseNumber } from '../oauth/login-hint.ts';
 import { consoleSector } from '../registry/console-client.ts';
 
 /** @returns Undefined for what is no number. @param msisdn As people write numbers, with the country code. */

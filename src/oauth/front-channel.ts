@@ -12,12 +12,12 @@ import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { BodyLimits } from '../request-body.ts';
+import type { FrontRefusal } from './error-pages.ts';
 import { isForm, readBody } from './form.ts';
 import { parseLoginHint } from './login-hint.ts';
 import { handlePrefix } from './par/par.ts';
 import { checkParameters, keptParameters } from './par/parameters.ts';
 import { errorForLibrary } from './par/refusal.ts';
-import type { FrontRefusal } from './refuse-at-front.ts';
 import type { Tenant } from './tenant.ts';
 
 /** What goes on to the library, or is refused on a page of ours. */

@@ -8,7 +8,7 @@
 import { decodeJwt } from 'jose';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { acrValuesIn } from './authentication-context.ts';
+import { acrValuesIn } from './evidence.ts';
 import { interactionPolicy, textIn } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
 import type { Tenant } from './tenant.ts';

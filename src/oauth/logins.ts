@@ -17,8 +17,8 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { eligibility } from '../transactions/eligibility.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
-import { acrOf, amrOf, methodOf, profileFor } from './authentication-context.ts';
 import type { LoginEvidence } from './evidence.ts';
+import { acrOf, amrOf, methodOf, profileFor } from './evidence.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
 import type { Tenant } from './tenant.ts';
 

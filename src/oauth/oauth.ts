@@ -15,14 +15,14 @@ import { type BackchannelOptions, createBackchannel } from './backchannel/backch
 import { createSecretCheck } from './client-authentication.ts';
 import type { Environment, OauthDeps } from './deps.ts';
 import { describeError } from './error-codes.ts';
+import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import { checkFrontChannel, linkOf, longestQuery, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
-import { createParRoutes } from './par/par.route.ts';
-import { type FrontRefusal, jsonError, refuseAtFront } from './refuse-at-front.ts';
+import { createParRoutes } from './par/par.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
 export interface OauthOptions

@@ -2,7 +2,7 @@
  * The library's events as audit entries: what was handed out, what was refused. Nothing of a token but its kind.
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { codeOfRefusal } from './coded-errors.ts';
+import { codeOfRefusal } from './error-codes.ts';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 
 interface LibraryError {

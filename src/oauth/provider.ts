@@ -27,15 +27,14 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-authentication.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
-import { codeErrors } from './coded-errors.ts';
+import { codeErrors } from './error-codes.ts';
+import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { checkLink } from './front-channel.ts';
 import { existingGrantWith, policyWith } from './interaction-policy.ts';
-import { errors, Provider } from './library.ts';
-import { type CompareSecret, patchLibrary } from './library-patches.ts';
+import { type CompareSecret, errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
-import type { createProviderPages } from './provider-pages.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {

@@ -2,10 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acrOf, type LoginMethod } from '../../src/oauth/authentication-context.ts';
 import { claimsOfScopes } from '../../src/oauth/claims.ts';
 import { errorCodes } from '../../src/oauth/error-codes.ts';
-import { amrValues } from '../../src/oauth/evidence.ts';
+import { acrOf, amrValues, type LoginMethod } from '../../src/oauth/evidence.ts';
 import { errorOfFault } from '../../src/oauth/login-failures.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
 import { faultCodes } from '../../src/protocol/fault.ts';

@@ -11,9 +11,8 @@ import type { OauthDeps } from '../deps.ts';
 import { errors } from '../library.ts';
 import type { Tenant } from '../tenant.ts';
 import { createBegin, pollEverySeconds } from './begin.ts';
-import { checkBindingMessage, checkParameters, readNumber } from './parameters.ts';
+import { checkBindingMessage, checkParameters, readNumber, refusal, unavailable } from './parameters.ts';
 import { createPings } from './pings.ts';
-import { refusal, unavailable } from './refusal.ts';
 import { createSettlement } from './settlement.ts';
 
 type BackchannelFeature = NonNullable<NonNullable<Configuration['features']>['ciba']>;

@@ -10,16 +10,16 @@
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
-import { acrValuesIn } from '../authentication-context.ts';
 import type { OauthDeps } from '../deps.ts';
+import { acrValuesIn } from '../evidence.ts';
 import { textIn } from '../library.ts';
 import { errorOfFault } from '../login-failures.ts';
 import { type LoginStart, type Logins, type StartedLogin, traceOf } from '../logins.ts';
-import { chooseLanguage } from '../pages/language.ts';
+import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
+import { denied, refusal, unavailable } from './parameters.ts';
 import type { Pings } from './pings.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
-import { denied, refusal, unavailable } from './refusal.ts';
 
 /** How often a client may ask; the default of the specification (OpenID Connect CIBA section 7.3), told in the answer, too. */
 export const pollEverySeconds = 5;

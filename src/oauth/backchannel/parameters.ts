@@ -7,11 +7,35 @@
  * Sources: OpenID Connect CIBA sections 7.1 and 13.
  */
 import type { OauthClient } from '../../registry/oauth-client.ts';
-import { textIn } from '../library.ts';
+import { describeError, type ErrorCause } from '../error-codes.ts';
+import { errors, textIn } from '../library.ts';
+import type { LoginError } from '../login-failures.ts';
 import { parseJsonObject, parseLoginHint } from '../login-hint.ts';
 import { checkDtbd, readAcrValues, unshowable } from '../par/parameters.ts';
 import { errorForLibrary } from '../par/refusal.ts';
-import { refusal } from './refusal.ts';
+
+/**
+ * What a client is told at once when nobody is asked. Texts are fixed words: they name a parameter and never its value.
+ *
+ * Source: OpenID Connect CIBA section 13; 429 and 503 with Retry-After are RFC 6585 section 4 and RFC 9110 section 15.6.4.
+ */
+
+const failure = (error: string, description: string, status = 400): Error =>
+  Object.assign(new errors.CustomOIDCProviderError(error, description), { status, statusCode: status });
+
+export const refusal = (
+  error: 'invalid_request' | 'invalid_binding_message' | 'unauthorized_client' | 'unknown_user_id',
+  cause: ErrorCause,
+  text: string,
+): Error => failure(error, describeError(cause, text).description);
+
+/** Nobody can be asked, and asking again later would not help. */
+export const denied = ({ error, description }: LoginError): Error =>
+  failure(error, description, error === 'server_error' ? 500 : 403);
+
+/** @param status 429 when the caller asks too often, 503 when the service has no room. */
+export const unavailable = (status: 429 | 503, text: string): Error =>
+  failure('temporarily_unavailable', describeError('otherRequest', text).description, status);
 
 /** The message stands in the text of the phone beside what the operator has written there. */
 const longestBindingMessage = 60;

@@ -1,11 +1,11 @@
 /** What a person can do with a login, one function for each form. Each can be repeated without harm. */
 import type { OauthDeps } from '../deps.ts';
+import { chooseNumber } from '../login-hint.ts';
 import { traceOf } from '../logins.ts';
 import type { NumberProblem } from '../pages/views.ts';
 import type { Beginning, Begun } from './begin.ts';
+import { codeLifeMs, isCode, mostGuesses } from './begin.ts';
 import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
-import { chooseNumber } from './numbers.ts';
-import { codeLifeMs, isCode, mostGuesses } from './one-time-code.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';

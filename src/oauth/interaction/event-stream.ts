@@ -9,7 +9,7 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { toError } from '../../redis/to-error.ts';
-import { pageHeaders } from '../page-headers.ts';
+import { pageHeaders } from '../error-pages.ts';
 
 const mostForOne = 4;
 const heartbeatMs = 15_000;
@@ -65,3 +65,14 @@ export const createEventStreams = ({
     return response;
   };
 };
+
+/**
+ * Answers HEAD where GET would open an event stream. Hono runs GET for it and lets go of the body, which nobody would then read
+ * or end.
+ *
+ * @returns Undefined for any other method.
+ */
+export const headOfStream = ({ req }: Context): Response | undefined =>
+  req.method === 'HEAD'
+    ? new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } })
+    : undefined;

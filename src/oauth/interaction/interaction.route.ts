@@ -7,30 +7,61 @@
  *
  * Everything that a page is made of is in Redis, so any process answers any request of any login.
  */
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { toError } from '../../redis/to-error.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
+import { pageHeaders } from '../error-pages.ts';
 import { isForm, parseForm, readBody } from '../form.ts';
-import { headOfStream } from '../head-of-stream.ts';
-import { pageHeaders } from '../page-headers.ts';
 import { serveAsset } from '../pages/assets.ts';
-import { chooseLanguage } from '../pages/language.ts';
 import { loginPage } from '../pages/login-page.ts';
-import { noticePage } from '../pages/notice-page.ts';
-import { frameFor } from '../pages/page.ts';
+import { chooseLanguage, frameFor, noticePage } from '../pages/page.ts';
 import type { NoticeCause, NumberProblem } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
 import { type ActionName, actionNames, createActions, type Objection } from './actions.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
-import { createEventStreams } from './event-stream.ts';
+import { createEventStreams, headOfStream } from './event-stream.ts';
 import { type Progress, progressOf } from './facts.ts';
-import { formToken, isFromOurPage, roundOfForm } from './form-token.ts';
 import { type Standing, standingOf, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
+
+/**
+ * Protects the forms against being sent by somebody else's page: each carries an HMAC over the interaction and the round
+ * (`facts.ts`) for which it was made. The interaction's cookie alone would not do where a browser does not know SameSite.
+ *
+ * Pages are sent with `Referrer-Policy: no-referrer`, which makes browsers write `Origin: null` even for our own forms; so
+ * that origin says nothing, and any other than ours says that the form is not ours.
+ */
+
+const macOf = (key: Uint8Array, uid: string, round: number): Buffer =>
+  createHmac('sha256', key).update(`form ${round} ${uid}`).digest();
+
+/** `<round>.<43 base64url characters>` */
+const formToken = (key: Uint8Array, uid: string, round: number): string =>
+  `${round}.${macOf(key, uid, round).toString('base64url')}`;
+
+/** @returns The round for which the form was made; undefined when it is not one of this interaction's. */
+const roundOfForm = (key: Uint8Array, uid: string, token: string): number | undefined => {
+  const [, round, mac] = /^(\d{1,3})\.([\w-]{43})$/.exec(token) ?? [];
+  if (round === undefined || mac === undefined) return undefined;
+  const given = Buffer.from(mac, 'base64url');
+  const right = macOf(key, uid, Number(round));
+  return given.length === right.length && timingSafeEqual(given, right) ? Number(round) : undefined;
+};
+
+/** @param origin That of the issuer. */
+const isFromOurPage = (
+  {
+    origin: sent,
+    fetchSite,
+  }: { readonly origin: string | undefined; readonly fetchSite: string | undefined },
+  origin: string,
+): boolean =>
+  (sent === undefined || sent === 'null' || sent === origin) &&
+  (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
 
 type RouteContext = Context<Environment>;
 

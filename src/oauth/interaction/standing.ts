@@ -6,9 +6,8 @@ import { type Fault, fault } from '../../protocol/fault.ts';
 import type { AcrValue } from '../../registry/oauth-client.ts';
 import type { LoginEvidence } from '../evidence.ts';
 import type { Logins } from '../logins.ts';
-import { startPatienceMs } from './begin.ts';
+import { codeLifeMs, mostGuesses, startPatienceMs } from './begin.ts';
 import type { Attempt, Ending, Progress } from './facts.ts';
-import { codeLifeMs, mostGuesses } from './one-time-code.ts';
 
 /** Why somebody was not let in: the transaction's fault, or what only a typed password can do wrong, as the page calls it. */
 export type Failure = Fault | 'code-wrong' | 'expired' | 'limited';

@@ -3,9 +3,8 @@ import { failureCauseOf } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
 import type { Objection } from './actions.ts';
-import { mostPrompts } from './begin.ts';
+import { mostGuesses, mostPrompts } from './begin.ts';
 import type { Progress } from './facts.ts';
-import { mostGuesses } from './one-time-code.ts';
 import type { Failure, Standing } from './standing.ts';
 import type { Visit } from './visit.ts';
 

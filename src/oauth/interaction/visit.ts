@@ -7,14 +7,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import { acrValuesIn } from '../authentication-context.ts';
+import { acrValuesIn } from '../evidence.ts';
 import { isHinted } from '../interaction-policy.ts';
 import { errors, textIn } from '../library.ts';
+import { type Offer, offerOf } from '../login-hint.ts';
 import { pinToIssuer } from '../mount.ts';
-import { chooseLanguage } from '../pages/language.ts';
+import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
 import { createLoginFacts, type LoginFacts, progressOf } from './facts.ts';
-import { type Offer, offerOf } from './numbers.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 

@@ -15,9 +15,8 @@ import {
   readableNumber,
   unbroken,
 } from './markup.ts';
-import { layOut } from './page.ts';
+import { layOut, wordsOf } from './page.ts';
 import type { NumberProblem, PageFrame, ViewOf } from './views.ts';
-import { wordsOf } from './words.ts';
 import type { Words } from './words-en.ts';
 
 type NumberView = ViewOf<'number'>;

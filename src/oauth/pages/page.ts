@@ -4,12 +4,19 @@
  * Nothing in it is inline or comes from outside, so that the strictest policy lets it through. It is complete without the
  * script; that one only spares people the waiting.
  */
-import { html } from 'hono/html';
-import type { LoginLanguage, OauthTenant } from '../../registry/oauth-client.ts';
+import { html, raw } from 'hono/html';
+import { type LoginLanguage, loginLanguages, type OauthTenant } from '../../registry/oauth-client.ts';
 import { assetAddress } from './assets.ts';
-import type { Html } from './markup.ts';
-import type { PageFrame } from './views.ts';
-import { wordsOf } from './words.ts';
+import { type Html, icons, reference } from './markup.ts';
+import type { Notice, PageFrame } from './views.ts';
+import { de } from './words-de.ts';
+import { en, type Words } from './words-en.ts';
+import { fr } from './words-fr.ts';
+import { it } from './words-it.ts';
+
+const words: Readonly<Record<LoginLanguage, Words>> = { en, de, fr, it };
+
+export const wordsOf = (language: LoginLanguage): Words => words[language];
 
 export interface PageParts {
   readonly title: string;
@@ -65,3 +72,90 @@ ${main}
 `;
   return `${page}`;
 };
+
+/** Pages outside of a login: it cannot start, it is over, or somebody logs out. */
+
+export const noticePage = (frame: PageFrame, notice: Notice): string => {
+  const words = wordsOf(frame.language);
+  switch (notice.kind) {
+    case 'error': {
+      const { title, what, next } = words.notices[notice.cause];
+      return layOut(frame, {
+        title,
+        main: html`${icons.warning}
+<h1>${title}</h1>
+<p class="lead">${what}</p>
+<p>${next}</p>
+${reference(words.reference, notice.reference)}`,
+      });
+    }
+    case 'log-out': {
+      const title = words.logOut.title(frame.tenantName);
+      return layOut(frame, {
+        title,
+        main: html`${icons.leaving}
+<h1>${title}</h1>
+<p class="lead">${words.logOut.what}</p>
+${raw(notice.form)}
+<div class="actions">
+<button class="primary" type="submit" form="op.logoutForm" name="logout" value="yes">${words.logOut.yes}</button>
+<button class="secondary" type="submit" form="op.logoutForm">${words.logOut.no}</button>
+</div>`,
+      });
+    }
+    case 'logged-out':
+      return layOut(frame, {
+        title: words.loggedOut.title,
+        main: html`${icons.done}
+<h1>${words.loggedOut.title}</h1>
+<p class="lead">${words.loggedOut.what}</p>`,
+      });
+  }
+};
+
+/** Which of our languages a person reads best. */
+
+const fallback: LoginLanguage = 'en';
+
+/** Far more than any browser sends; what comes behind it is not looked at. */
+const mostCharacters = 1000;
+
+const known = (tag: string): LoginLanguage | undefined => {
+  const primary = tag.trim().toLowerCase().split(/[-_]/, 1)[0];
+  return loginLanguages.find((language) => language === primary);
+};
+
+/** Weight of `de;q=0.8`. One that cannot be read counts as not wanted. RFC 9110 12.4.2. */
+const weightOf = (parameters: readonly string[]): number => {
+  const weight = parameters.map((text) => /^\s*q=(.*)$/i.exec(text)?.[1]).find((text) => text !== undefined);
+  if (weight === undefined) return 1;
+  return /^\s*(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/.test(weight) ? Number(weight) : 0;
+};
+
+const fromHeader = (header: string): LoginLanguage | undefined =>
+  header
+    .split(',')
+    .map((entry) => {
+      const [tag = '', ...parameters] = entry.split(';');
+      return { language: known(tag), weight: weightOf(parameters) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .find(({ language }) => language !== undefined)?.language;
+
+/**
+ * What the client asks for comes first, then what the browser does.
+ *
+ * @param uiLocales Language tags by preference, with spaces between them. OpenID Connect Core 3.1.2.1.
+ */
+export const chooseLanguage = (
+  uiLocales: string | undefined,
+  acceptLanguage: string | undefined,
+): LoginLanguage =>
+  (uiLocales ?? '')
+    .slice(0, mostCharacters)
+    .split(/\s+/)
+    .map(known)
+    .find((language) => language !== undefined) ??
+  fromHeader((acceptLanguage ?? '').slice(0, mostCharacters)) ??
+  fallback;

@@ -1,6 +1,6 @@
 /** Which numbers the page offers: what a client may say about it, and what a link that anybody can write may. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { offerOf } from '../../../src/oauth/interaction/numbers.ts';
+import { offerOf } from '../../../src/oauth/login-hint.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createBrowser } from '../browser-client.ts';

@@ -1,6 +1,6 @@
 /** Every state that a page can be in, by a name. */
 import { loginPage } from '../../../src/oauth/pages/login-page.ts';
-import { noticePage } from '../../../src/oauth/pages/notice-page.ts';
+import { noticePage } from '../../../src/oauth/pages/page.ts';
 import type {
   FailureCause,
   LoginView,
