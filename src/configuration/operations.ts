@@ -7,9 +7,8 @@ import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-c
 import { storedPassword } from '../registry/passwords.ts';
 
 /**
- * `operations`: the people who run the service, and what they may do.
- *
- * Users of the file cannot be changed while the service runs; others are added with `paraph users`. A user needs a way in.
+ * `operations`: the people who run the service. Users of the file cannot be changed while the
+ * service runs; `paraph users` adds others.
  */
 const reservedNames: readonly string[] = ['local', 'automatic', 'nobody'];
 
@@ -113,7 +112,7 @@ const tracing = section({
   serviceName: z.string().min(1).max(64).default('paraph').describe('Name of the tracer.'),
 });
 
-/** Whoever runs the service signs: a password by text message would not do. */
+/** Operators must sign: a password by text message is not enough. */
 const signed = acrValues.filter((value) => value !== 'mid_al2_any') as Exclude<AcrValue, 'mid_al2_any'>[];
 
 const openid = section({
@@ -176,17 +175,16 @@ export const operationsSettings = z
   })
   .prefault({});
 
-/** What of the file the console's logins depend on. */
 interface Values {
   readonly oidc: Pick<z.output<typeof oidcSettings>, 'tenants'>;
   readonly operations: z.output<typeof operationsSettings>;
 }
 
-/** At which tenant the console's people log in. */
+/** The tenant at which users of the console log in. */
 export const openidTenantOf = ({ oidc: { tenants }, operations }: Values): string =>
   operations.openid.tenant ?? tenants[0]?.id ?? '';
 
-/** Refuses what of it and the rest of the file does not fit each other. */
+/** Checks `operations.openid` against the rest of the file. */
 export const checkOpenid = (
   { oidc: { tenants }, operations }: Values,
   refuse: (path: PropertyKey[], message: string) => void,

@@ -8,12 +8,8 @@ import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 
 /**
- * The configuration file.
- *
- * Every object is strict: a misspelt key would otherwise leave a default in force that somebody believes to have
- * changed. Every key says what it means, and docs/configuration.md is printed from these words.
- *
- * What comes out is in the registry's terms (templates, providers).
+ * The configuration file. Every object is strict, so that a misspelt key is an error and not an
+ * unnoticed default. docs/configuration.md is printed from the descriptions.
  */
 const protocol = z
   .strictObject({
@@ -115,9 +111,9 @@ const receipt = section({
   timeoutSeconds: whole(1, 300, 60).describe('How long a receipt stays on the phone before it lapses.'),
 });
 
-/** `fetch` refuses a URL with credentials, so no message would ever leave; and this file is no place for a password. */
+/** `fetch` refuses a URL with credentials. */
 const hasNoCredentials = (url: string): boolean => {
-  // What is no URL at all has been told already.
+  // The URL check has reported it already.
   if (!URL.canParse(url)) return true;
   const { username, password } = new URL(url);
   return username === '' && password === '';
@@ -203,7 +199,7 @@ export const configurationSchema = configurationObject
     oidc: {
       ...values.oidc,
       promptSeconds: promptSecondsOf(values.oidc, values.protocol),
-      // Their redirect address is known when the server listens, so only whether to have them is decided here.
+      // Their redirect address is known only when the server listens.
       demoClients: values.sandbox,
     },
     operations: {
@@ -212,5 +208,5 @@ export const configurationSchema = configurationObject
     },
   }));
 
-/** A checked configuration: every key is there, defaults filled in. */
+/** Every key is there, defaults filled in. */
 export type Configuration = DeepReadonly<z.output<typeof configurationSchema>>;

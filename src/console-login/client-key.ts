@@ -1,10 +1,9 @@
 /**
- * The key by which the console proves to the provider that it is the console (private_key_jwt).
+ * The key with which the console proves its identity to the provider (private_key_jwt). It is
+ * computed from the master key, so it is the same in all processes, is never stored and never
+ * leaves the process.
  *
- * It is computed from the master key wherever it is needed, so that it is the same in all processes of a service, and is
- * stored nowhere. Unlike a client secret it never leaves the process, not even on the way to the provider.
- *
- * Sources: RFC 7523 section 3, OpenID Connect Core section 9, RFC 8410 section 7 (the form of the key).
+ * Sources: RFC 7523 3, OpenID Connect Core 9, RFC 8410 7 (the form of the key).
  */
 import { createPrivateKey, createPublicKey, hkdfSync, randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
@@ -13,7 +12,7 @@ import type { PublicJwk } from '../registry/oauth-client.ts';
 
 export interface ClientKey {
   readonly publicKey: PublicJwk;
-  /** A proof of identity, good once and for a minute. @param audience The issuer. */
+  /** A proof of identity, valid once and for a minute. @param audience The issuer. */
   assertion(audience: string): Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stable codes in `error_description`: `mid_<group>_<code>_<trace> - <text>`. Clients and support staff tell causes apart
- * by them; the OAuth error beside them is coarser.
+ * Stable codes in `error_description`: `mid_<group>_<code>_<trace> - <text>`. Clients and support
+ * tell causes apart by them; the OAuth error is coarser.
  */
 
 import type { Provider } from 'oidc-provider';
@@ -39,11 +39,11 @@ export interface CodedDescription {
   readonly trace: string;
 }
 
-/** Eight characters by which an answer is found again in the log. */
+/** Eight characters that lead from an answer to the log. */
 export const newTrace = (): string => randomBytesOf(6).toString('base64url');
 
 /**
- * @param text Printable ASCII without `"` and `\` (RFC 6749 section 5.2); fixed words that name a parameter, never a value.
+ * @param text Printable ASCII without `"` and `\` (RFC 6749 5.2); names a parameter, never a value.
  */
 export const describeError = (cause: ErrorCause, text: string, trace = newTrace()): CodedDescription => {
   const [group, number] = errorCodes[cause];
@@ -51,14 +51,14 @@ export const describeError = (cause: ErrorCause, text: string, trace = newTrace(
 };
 
 /**
- * Our stable codes in the errors that the library words itself: in JSON, and in an error that goes back to the client in the
- * query or the fragment. What goes back in a form or a signed answer keeps the library's words.
+ * Adds our codes to errors that the library words: in JSON, and in the query or fragment of a
+ * redirect. Errors in a form post or a signed answer keep the library's text.
  */
 
-/** Not a refusal: the answer is yet to come. */
+/** Not errors: the result is yet to come. */
 const patience = new Set(['authorization_pending', 'slow_down']);
 const isCoded = (description: string): boolean => description.startsWith('mid_');
-/** RFC 6749 section 5.2: printable ASCII without these two. */
+/** RFC 6749 5.2 allows printable ASCII without `"` and `\`. */
 const forbiddenCharacters = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
 
 interface Answered {
@@ -69,7 +69,7 @@ interface Answered {
 
 const traces = new WeakMap<object, string>();
 
-/** The code under which this request's refusal is told and logged; the same however often it is asked for. */
+/** The code of this request's error, for the answer and the log; the same at each call. */
 export const codeOfRefusal = (ctx: object, error: string | undefined, words = ''): CodedDescription => {
   const cause = error === 'server_error' ? 'internal' : 'otherRequest';
   const coded = describeError(cause, words.replace(forbiddenCharacters, "'"), traces.get(ctx));

@@ -9,18 +9,16 @@ import type { Notice, PageFrame } from './pages/views.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
- * Headers of every page: nothing from outside, no script but ours, no frame around it, and nothing kept.
- *
- * `form-action` also bounds where a form's answer may redirect to, so whatever leads to a client's own address is a link or
- * a reload, never the answer to a form.
+ * Headers of every page. `form-action` also bounds where the answer to a form may redirect to. So
+ * the way to a client's address is a link or a reload, never the answer to a form.
  */
 const policyWith = (formTargets: readonly string[]): string =>
   `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;
 
-/** An app's address has no origin that a policy could name: its scheme is its name. */
+/** An app's address has no origin; its scheme names it. */
 const sourceOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
 
-/** Of a page whose form's answer may lead to this address: a registered one, never one that only the request names. */
+/** For a page whose form may lead to this registered address. */
 const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>> => ({
   ...pageHeaders,
   'content-security-policy': policyWith(URL.canParse(address) ? [sourceOf(new URL(address))] : []),
@@ -49,7 +47,7 @@ export const jsonError = (body: object, status: number, headers: Readonly<Record
     headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
   });
 
-/** A refusal that goes nowhere: a page for people, JSON for programs. */
+/** Answers an error that must not be redirected: a page for people, JSON for programs. */
 export const refuseAtFront = (
   c: Context,
   tenant: Tenant,
@@ -77,8 +75,8 @@ export const refuseAtFront = (
 };
 
 /**
- * The pages that the library asks for, in our looks and the person's language. An error page says nothing that the caller
- * brought; a reference on it leads to the log.
+ * The pages that the library asks for. An error page shows nothing that the caller sent; its
+ * reference leads to the log.
  */
 
 export const createProviderPages = (
@@ -102,7 +100,7 @@ export const createProviderPages = (
       render(ctx, { kind: 'error', cause, reference: `${code}_${trace}` });
     },
     logOut: (ctx: KoaContextWithOIDC, form: string): void => {
-      // The library has compared the address with the registered ones by now. The form may lead there.
+      // The library has compared the address with the registered ones.
       const address = textIn(ctx.oidc.params?.post_logout_redirect_uri) ?? '';
       render(ctx, { kind: 'log-out', form }, pageHeadersLeadingTo(address));
     },

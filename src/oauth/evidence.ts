@@ -1,5 +1,5 @@
 /**
- * What a signature has shown about a person: kept with the grant that came of it, and the source of acr, amr and claims.
+ * What a signature proves about a person: the source of acr, amr and claims, kept with the grant.
  */
 import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { randomBytesOf } from '../pki/random.ts';
@@ -9,9 +9,8 @@ import type { SignedView } from '../transactions/view.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
- * acr and amr: what was asked for decides which device is asked, and what signed decides what is told.
- *
- * SIM and App are both of the highest level here; the level of a one-time password by text message is 2.
+ * The requested acr decides which device is asked; the device that signed decides the granted acr.
+ * SIM and App have the highest level, a one-time password by text message has level 2.
  */
 
 export type LoginMethod = 'sim' | 'app' | 'otp';
@@ -22,7 +21,7 @@ const satisfied: Readonly<Record<LoginMethod, readonly AcrValue[]>> = {
   otp: ['mid_al2_any'],
 };
 
-/** The signature profile for what a client asked for: a device by name only when nothing else would do. */
+/** The signature profile for the requested values: one device only when nothing else would do. */
 export const profileFor = (requested: readonly AcrValue[]): ProfileName => {
   const only = (value: AcrValue): boolean =>
     requested.length > 0 && requested.every((each) => each === value);
@@ -31,13 +30,13 @@ export const profileFor = (requested: readonly AcrValue[]): ProfileName => {
   return 'Any-LoA4';
 };
 
-/** @returns The first of the requested ones that the method satisfies; undefined when it satisfies none of them. */
+/** @returns The first requested value that the method satisfies. */
 export const acrOf = (requested: readonly AcrValue[], method: LoginMethod): AcrValue | undefined => {
   const values = satisfied[method];
   return requested.length === 0 ? values[0] : requested.find((value) => values.includes(value));
 };
 
-/** Device ids are `sim`, `app-0`, `app-1` …; a text that was only delivered was signed by nothing. */
+/** Device ids are `sim`, `app-0`, `app-1` …; a delivered text has no signature. */
 export const methodOf = ({ signature, sscdId }: SignedView): LoginMethod => {
   if (signature === undefined) return 'otp';
   return sscdId === 'sim' ? 'sim' : 'app';
@@ -48,7 +47,7 @@ export const amrOf = (method: LoginMethod, located: boolean): readonly AmrValue[
   ...(located ? (['mid_geo'] as const) : []),
 ];
 
-/** The known ones of a space-separated list, in its order. */
+/** The known values of a space-separated list, in its order. */
 export const acrValuesIn = (text: unknown): readonly AcrValue[] =>
   typeof text === 'string'
     ? text.split(' ').filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
@@ -72,7 +71,7 @@ export interface LoginEvidence {
   readonly location: LocationReport | LocationError | undefined;
 }
 
-/** Written down with the grant's name already in it: whoever carries it out does the same. */
+/** Stored with the grant's id, so that every process that carries it out does the same. */
 export interface SignedEnding {
   readonly how: 'signed';
   readonly grantId: string;
@@ -85,7 +84,7 @@ export const signedEnding = (evidence: LoginEvidence): SignedEnding => ({
   evidence,
 });
 
-/** Can be repeated. @param seconds How long evidence is kept: as long as a token of the grant may live. */
+/** Can be repeated. @param seconds How long evidence is kept: the longest life of a token. */
 export const keepGrant = async (
   tenant: Tenant,
   { grantId, evidence }: SignedEnding,

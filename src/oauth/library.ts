@@ -3,13 +3,10 @@ import type { PasswordVerdict } from '../registry/password-verifier.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 /**
- * The certified provider library, loaded without what it prints.
- *
- * On Node 20, which is this project's floor, it warns about an unsupported runtime as soon as it is loaded. Everything that is
- * used of it works there and is tested there, and the warning would be the first thing that a newcomer reads.
+ * The provider library, loaded without its warning. On Node 20, our oldest supported version, it
+ * warns about an unsupported runtime; what we use of it works there and is tested there.
  */
 const load = async (): Promise<typeof import('oidc-provider')> => {
-  // Put back before anybody else can miss it.
   const { warn } = console;
   console.warn = () => undefined;
   try {
@@ -21,15 +18,13 @@ const load = async (): Promise<typeof import('oidc-provider')> => {
 
 export const { Provider, errors, interactionPolicy } = await load();
 
-/** A parameter of a request as the library hands it out: whatever is no text counts as absent. */
+/** A parameter as the library hands it out; undefined unless it is a text. */
 export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What the library does otherwise than we need it, and has no setting for. */
-
-/** Compares a secret with the stored form of this client's. */
+/** Compares a secret with the stored form of this client. */
 export type CompareSecret = (clientId: string, secret: string, stored: string) => Promise<PasswordVerdict>;
 
-/** The library would compare with what is stored, which is a hash. */
+/** The library would compare with the stored form, which is a hash. */
 const compareHashes = ({ Client }: OidcProvider, compareSecret: CompareSecret): void => {
   Object.assign(Client.prototype, {
     async compareClientSecret(
@@ -43,9 +38,7 @@ const compareHashes = ({ Client }: OidcProvider, compareSecret: CompareSecret): 
   });
 };
 
-/**
- * The library looks for a jti and then writes it down, so all of several requests at the same time would be the first.
- */
+/** The library reads a jti and then stores it, so parallel requests would all be the first. */
 const detectReplaysAtOnce = (
   { ReplayDetection }: OidcProvider,
   store: Pick<SealedStore, 'putOnce'>,
@@ -58,7 +51,8 @@ const detectReplaysAtOnce = (
 };
 
 /**
- * The library binds ID tokens of the authorisation endpoint only to their access token (OpenID Connect Core 3.1.3.6).
+ * The library does not bind ID tokens of the authorisation endpoint to a code (OpenID Connect Core
+ * 3.1.3.6).
  */
 const bindToAccessToken = ({ IdToken }: OidcProvider): void => {
   const { issue } = IdToken.prototype;
@@ -67,7 +61,7 @@ const bindToAccessToken = ({ IdToken }: OidcProvider): void => {
       this: InstanceType<OidcProvider['IdToken']>,
       context: Parameters<typeof issue>[0],
     ): Promise<string> {
-      // An opaque token is its own identifier; the library hashes what stands here.
+      // An opaque token is its own identifier; the library hashes this value.
       const accessToken = this.ctx?.oidc.entities.AccessToken?.jti;
       if (context.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
       return issue.call(this, context);
@@ -76,9 +70,8 @@ const bindToAccessToken = ({ IdToken }: OidcProvider): void => {
 };
 
 /**
- * The library has a place for checks of ours only behind its own, which are others and word their errors differently. Whether
- * a client may be answered in a certain way is what it asks first about a request that is complete: signed and pushed ones have
- * been opened by then.
+ * The library runs our checks after its own, which word errors differently. `responseModeAllowed`
+ * is its first question about a complete request, after signed and pushed ones are opened.
  */
 const checkLinksFirst = ({ Client }: OidcProvider, check: (ctx: KoaContextWithOIDC) => void): void => {
   const { responseModeAllowed } = Client.prototype;

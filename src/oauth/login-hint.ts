@@ -1,13 +1,11 @@
 import type { NumberProblem } from './pages/views.ts';
 
 /**
- * `login_hint`: whom the client expects. JSON with numbers to choose from, or a number by itself:
- * `{"enableManualInput":true,"hints":[{"msisdn":"+41790000000","default":true}]}`.
+ * `login_hint`: the expected person, as JSON with numbers to choose from, or as one number:
+ * `{"enableManualInput":true,"hints":[{"msisdn":"+41790000000","default":true}]}`. Numbers may have
+ * a plus or `00` in front, spaces and dashes.
  *
- * Clients keep numbers as people have typed them, so a plus or `00` in front, spaces and dashes are understood. Two hints that
- * turn out to be the same number are a mistake of the client that would show a person the same choice twice.
- *
- * Pure. Source: interface section 4.5; ITU-T E.164 for the length.
+ * Pure. Source: interface sections 4.5 and 5.6; ITU-T E.164 for the length.
  */
 export interface Hint {
   /** Digits without plus. */
@@ -20,11 +18,11 @@ export type LoginHint =
   | { readonly ok: true; readonly hints: readonly Hint[]; readonly enableManualInput: boolean }
   | { readonly ok: false; readonly reason: 'noHints' | 'badMsisdn' | 'duplicateMsisdn' | 'badLoginHint' };
 
-/** All of them stand on one page. */
+/** All of them are on one page. */
 const mostHints = 32;
 
 const numberPattern = /^(?:\+|00)?([1-9]\d{7,14})$/;
-/** What can only be meant as a number. */
+/** Only a number can be meant. */
 const numberLike = /^[\d\s+-]+$/;
 
 const digitsOf = (text: string): string | undefined => numberPattern.exec(text.replaceAll(/[\s-]/g, ''))?.[1];
@@ -39,7 +37,7 @@ const isRecord = (value: unknown): value is JsonObject =>
 const isFlag = (value: unknown): value is boolean | undefined =>
   value === undefined || typeof value === 'boolean';
 
-/** @returns Undefined for whatever is no JSON object. */
+/** @returns Undefined for anything but a JSON object. */
 export const parseJsonObject = (text: string): JsonObject | undefined => {
   try {
     const value: unknown = JSON.parse(text);
@@ -79,14 +77,12 @@ export const parseLoginHint = (text: string): LoginHint => {
 };
 
 /**
- * Which numbers a person may log in with: those that the client named, and others when the client allows it. A client that
- * may not name numbers has named none. Out of a pushed request alone the client speaks; any other is a link that anybody can
- * write, so it may save a person typing and not take the choice away.
+ * The numbers that a person may log in with: those that the client named, and others when the
+ * client allows it. A request that was not pushed is a link that anyone can write, so its hint
+ * never limits the choice.
  *
- * Test numbers count only when a client that may do so has named them in a pushed request; one that is typed is not listed.
- * That tells them from numbers that nobody knows, and gives nothing away: outside a sandbox no number is a test number.
- *
- * Source: interface section 5.6.
+ * Test numbers count only when an allowed client has named them in a pushed request. A typed test
+ * number is "not listed"; this tells nothing, because only a sandbox has test numbers.
  */
 
 export interface Offer {
@@ -109,7 +105,7 @@ export type Chosen =
   | { readonly ok: true; readonly msisdn: string }
   | { readonly ok: false; readonly problem: NumberProblem };
 
-/** Plus, digits and what people put between them; a hint's JSON is not for people. */
+/** Plus, digits and what people put between them. */
 const typedNumber = /^\+?[\d\s().\u2010-\u2015/-]+$/;
 
 export const chooseNumber = (

@@ -1,7 +1,6 @@
 /**
- * The OpenID provider as routes under `/oidc`: `/par` and the pages are ours, everything else the library's.
- *
- * Only what is listed below reaches the library, so that an endpoint that a later version of it brings is not open by
+ * The OpenID provider as routes under `/oidc`: `/par` and the pages are ours, the rest belongs to
+ * the library. Only listed paths reach it, so a new endpoint of a later version is not open by
  * surprise.
  */
 import { hkdfSync } from 'node:crypto';
@@ -28,7 +27,7 @@ import type { Tenant, Tenants } from './tenant.ts';
 export interface OauthOptions
   extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
     Omit<BackchannelOptions, keyof OauthDeps> {
-  /** What the settings say, completed for this address. */
+  /** The settings, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
@@ -42,7 +41,7 @@ export interface Oauth {
   readonly tenants: Tenants;
   /** Makes the keys of the first start. */
   prepare(): Promise<void>;
-  /** Tells the pages that wait that this process is leaving; their logins go on. */
+  /** Ends the waiting pages of this process; their logins continue. */
   endWaiting(): void;
   close(): Promise<void>;
 }
@@ -61,14 +60,14 @@ const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[
   [/^\/session\/end\/confirm$/, ['POST']],
 ];
 
-/** Where clients prove who they are. */
+/** Endpoints that authenticate clients. */
 const authenticated = new Set(['/token', '/token/revocation', '/token/introspection', '/backchannel']);
 
-/** What does not change from one answer to the next; a new key is published much longer before it signs. */
+/** Documents rarely change; a new key is published long before it signs. */
 const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
 
-/** The library adds the hash of its script to the policy, for its pages that lead on by a form; those may lead to a client. */
+/** The library adds its script's hash to the policy. Its forms may lead to a client. */
 const libraryHeaders = [
   [
     'content-security-policy',
@@ -108,7 +107,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
   const checkSecret = createSecretCheck(options.passwords, limits);
   const backchannel = createBackchannel({ ...options, tenants, limits });
 
-  /** What settling reads itself is not settled again. */
+  /** Requests that settling itself reads. */
   const settling = new Set<string>();
   const settle = async (tenant: Tenant, id: string, payload: object): Promise<boolean> => {
     const route = Provider.ctx?.oidc?.route;
@@ -135,7 +134,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
       return answerError(405, 'invalid_request', `use ${allow}`, { allow });
     }
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
-    // Before the library is served: it sees other headers.
+    // Before the library changes the headers.
     const address = addressOf(incoming);
     if (authenticated.has(path) && limits.isShutOut(address)) {
       return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
@@ -172,7 +171,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
   const csrfKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32));
   routes.route('/', createParRoutes(deps));
   routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));
-  /** Redis away, or a bug: people see a page, programs an OAuth error. */
+  /** Redis is away, or a bug: people get a page, programs an OAuth error. */
   const guarded = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     try {
       return await serve(c, tenant);

@@ -1,8 +1,7 @@
 /**
- * The library's provider for one tenant: everything behind `/par` and beside the pages.
- *
- * Switched off is whatever would let the outside decide: symmetric algorithms (secrets are stored as hashes), dynamic
- * registration, remote documents, resource indicators. Addresses come from the issuer (`mount.ts`).
+ * The library's provider for one tenant. What would let outsiders decide is off: symmetric
+ * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
+ * indicators. Addresses come from the issuer (`mount.ts`).
  */
 
 import type { JWK } from 'jose';
@@ -97,7 +96,7 @@ export const createProvider = (
     clientAuthMethods: [...clientAuthentications],
     clockTolerance: clockToleranceSeconds,
     cookies: {
-      // Cookies of different tenants reach each other's paths, so their names differ.
+      // Cookies of one tenant reach the paths of others, so the names differ.
       names: {
         session: `paraph_${id}_session`,
         interaction: `paraph_${id}_login`,
@@ -128,7 +127,7 @@ export const createProvider = (
       dPoP: { enabled: true },
       introspection: {
         enabled: true,
-        // A resource server asks about the access tokens that it is shown; everything else is its owner's to ask about.
+        // A resource server may ask about access tokens; other tokens only their owner.
         allowedPolicy: (_ctx, client, token) =>
           token.clientId === client.clientId ||
           (client.clientAuthMethod !== 'none' && token.kind === 'AccessToken'),
@@ -148,7 +147,7 @@ export const createProvider = (
       },
       userinfo: { enabled: true },
     },
-    // The library fetches nothing from anywhere: what it would is in the configuration, and pings are ours.
+    // The library fetches nothing: keys are in the configuration, and pings are ours.
     fetch: async (url) => {
       const keySet = keySetAt(String(url), clients.values());
       if (keySet === undefined) throw new Error('The provider does not fetch');
@@ -210,7 +209,7 @@ export const createProvider = (
   };
 
   const provider = new Provider(issuer, configuration);
-  // Only ever sees what `mount.ts` has written.
+  // The library only sees addresses that `mount.ts` has written.
   provider.proxy = true;
   codeErrors(provider);
   patchLibrary(provider, {

@@ -1,11 +1,10 @@
 /**
- * `oidc` in the configuration: who may send people here to log in, and how it proves who it is.
+ * `oidc` in the configuration: tenants and their clients. A tenant is an issuer with its own keys,
+ * clients and style. The first one is served at `/oidc`, others at `/oidc/t/<id>`. What gives a
+ * client more rights is off by default.
  *
- * A tenant is an issuer of its own: keys, clients, looks. The first one is served at `/oidc`, every other at `/oidc/t/<id>`.
- * Everything that opens a door to a client is closed by default: no refresh tokens, no naming of the user's number, no text
- * of its own.
- *
- * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect CIBA.
+ * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect
+ * CIBA.
  */
 import { z } from 'zod';
 import type { ProtocolRules } from '../protocol/rules.ts';
@@ -27,7 +26,7 @@ export const oauthScopes = [
 ] as const;
 export type OauthScope = (typeof oauthScopes)[number];
 
-/** Authentication context classes, weakest first. */
+/** Weakest first. */
 export const acrValues = [
   'mid_al2_any',
   'mid_al3_any',
@@ -47,18 +46,14 @@ export const clientAuthentications = [
   'none',
 ] as const;
 
-/** Of our signatures over ID tokens and JARM answers, and of clients' over request objects and assertions. */
+/** Of ID tokens and JARM answers, and of clients' request objects and assertions. */
 export const signingAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 
-/**
- * Characters that form-encoding leaves alone: with HTTP Basic the id is encoded, and clients that forget to would be told
- * apart from those that do not.
- */
+/** Characters that form-encoding leaves alone, because some clients forget it in HTTP Basic. */
 const clientId = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/, { error: 'must be 1 to 128 letters, digits, dots, _ or -' });
 
-/** One line that people read. */
 const shownName = z
   .string()
   .max(64)
@@ -66,7 +61,7 @@ const shownName = z
     error: 'must be one line of text, without spaces at its ends',
   });
 
-// What follows takes addresses apart, which makes no sense of anything else.
+// Later checks parse these addresses.
 const redirectUri = z
   .string()
   .max(2000, { abort: true })
@@ -181,21 +176,23 @@ const clientObject = z.strictObject({
 
 type Entry = z.output<typeof clientObject>;
 
-/** Hosts of the addresses on the web: an app's have none that means anything. */
+/** An app's address has no host. */
 const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
   ...new Set(redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname)),
 ];
 
 const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? entry.id;
 
-/** RFC 8252 section 7: an app listens on this machine without TLS, and claims https addresses that are its own. */
+/**
+ * RFC 8252 7: an app listens on this machine without TLS, and claims https addresses of its own.
+ */
 const fitsNativeApp = (uri: string): boolean => {
   const { protocol, hostname } = new URL(uri);
   const isThisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
   return isAppAddress(uri) || (protocol === 'http:') === isThisMachine;
 };
 
-/** Key and what is wrong with it, for everything that concerns more than one key. */
+/** Rules that concern more than one key: the key and what is wrong. */
 const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])[] => {
   const { authentication, secretHash, keys, redirectUris, postLogoutRedirectUris, scopes } = entry;
   const isPublic = authentication === 'none';
@@ -246,7 +243,7 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
   return checks.flatMap(([wrong, key, message]) => (wrong ? [[key, message] as const] : []));
 };
 
-/** Set, in the order of the list above, so that two files that mean the same give the same. */
+/** In the order of `oauthScopes`. */
 const scopesOf = ({ scopes, refreshTokens }: Entry): OauthScope[] =>
   oauthScopes.filter((name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens));
 
@@ -265,7 +262,7 @@ export type OauthClient = DeepReadonly<z.output<typeof clientEntry>>;
 export type PublicJwk = OauthClient['keys'][number];
 export type LoginText = OauthClient['loginText'];
 
-/** A client of which nothing is said but who it is. */
+/** A client with all defaults. */
 export const plainClient = clientObject.omit({ id: true, name: true, sector: true }).parse({});
 
 const daySeconds = 86_400;
@@ -381,7 +378,7 @@ export const oidcSettings = oidcObject
   }))
   .prefault({});
 
-/** Still without the prompt's time, which depends on what the protocol allows. */
+/** Without the time of the prompt, which depends on the protocol's bounds. */
 type Settings = DeepReadonly<z.output<typeof oidcSettings>>;
 export type OauthSettings = Omit<Settings, 'promptSeconds'> & { readonly promptSeconds: number };
 export type OauthLimits = OauthSettings['limits'];
@@ -391,7 +388,7 @@ type Bounds = Omit<ProtocolRules, 'authorities'>;
 
 const usualPromptSeconds = 80;
 
-/** The time of the prompt; what was not given adapts itself, so that a narrow protocol needs no `oidc` beside it. */
+/** The time of the prompt. The default adapts to the bounds. */
 export const promptSecondsOf = (
   settings: Settings,
   { minTimeoutSeconds, maxTimeoutSeconds }: Bounds,
@@ -399,10 +396,10 @@ export const promptSecondsOf = (
   settings.promptSeconds ??
   Math.max(minTimeoutSeconds, Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds));
 
-/** Key within `oidc` and what is wrong with it, where the prompt's time fits something else badly. */
+/** Key within `oidc` and what is wrong, where the time of the prompt does not fit. */
 export const promptProblem = (settings: Settings, bounds: Bounds): readonly [string, string] | undefined => {
   const { minTimeoutSeconds, maxTimeoutSeconds } = bounds;
-  // Bounds in the wrong order are told where they stand.
+  // Wrong bounds are reported at their own key.
   if (minTimeoutSeconds > maxTimeoutSeconds) return undefined;
   const promptSeconds = promptSecondsOf(settings, bounds);
   if (promptSeconds < minTimeoutSeconds || promptSeconds > maxTimeoutSeconds) {

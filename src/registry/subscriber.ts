@@ -4,18 +4,17 @@ import { amount, type DeepReadonly, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 
 /**
- * A subscriber: one mobile number, the devices that can sign for it, and what the operator knows about it.
- *
- * An element of `subscribers` in the configuration is a number, or a range of numbers that are all alike. The defaults
- * describe a healthy robot, so `{ "msisdn": "…", "sim": {} }` is somebody who signs. A subscriber without a SIM and without
- * Apps is possible too: a number that is known and cannot sign.
+ * A subscriber: one mobile number, its signing devices, and what the operator knows about it. An
+ * element of `subscribers` is a number or a range of equal numbers. The defaults describe a working
+ * robot, so `{ "msisdn": "…", "sim": {} }` can sign. Without SIM and Apps a number is known but
+ * cannot sign.
  *
  * Source: interface section 2.4.
  */
 const number = z
   .string()
   .regex(/^\+?[1-9]\d{6,14}$/, {
-    // What follows compares numbers, which makes no sense of anything else.
+    // Later checks compare numbers.
     error: 'must be an E.164 number: 7 to 15 digits, with or without a plus',
     abort: true,
   })
@@ -46,7 +45,7 @@ const device = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** A signature-creation device. Its states are facts about the subscription; what becomes of one request is the workflow's. */
+/** A signing device. Its states are facts about the subscription, not about one request. */
 const sscd = z
   .strictObject({
     state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
@@ -78,7 +77,7 @@ export type Sscd = DeepReadonly<z.output<typeof sscd>> & {
 };
 const named = (kind: Sscd['kind'], id: string, rest: z.output<typeof sscd>): Sscd => ({ ...rest, kind, id });
 
-/** Which implementation of the signing-device port asks it. */
+/** Which implementation of the signing-device port is used. */
 export type DeviceSpec = Sscd['device'];
 export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
 
@@ -157,7 +156,7 @@ const entry = z
     },
   }));
 
-/** A range of subscribers that are alike; `first` and `last` are digits without plus, and may be the same. */
+/** A range of equal subscribers; `first` and `last` are digits without plus. */
 export type SubscriberTemplate = DeepReadonly<z.output<typeof entry>>;
 
 export type Subscriber = SubscriberTemplate['subscriber'] & {
@@ -170,11 +169,11 @@ export type Subscriber = SubscriberTemplate['subscriber'] & {
 export interface SubscriberRegistry {
   /** @param msisdn Digits without plus. */
   find(msisdn: string): Subscriber | undefined;
-  /** Whether the number is one of the sandbox's own users. */
+  /** Whether the number is a user of the sandbox. */
   isTestNumber(msisdn: string): boolean;
 }
 
-/** The list; no number may belong to two elements, because neither could claim it. */
+/** No number may belong to two elements. */
 export const subscriberList = z.array(entry).superRefine((templates, context) => {
   for (const [one, other] of findOverlaps(templates)) {
     const message = `overlaps subscribers[${one}]`;

@@ -5,11 +5,11 @@ import { type Refusal, refuse } from './failure.ts';
 import { hashOfAlgorithm } from './token.ts';
 
 /**
- * The checks that come before the signature: who made the token, for whom, and when.
+ * The checks before the signature: who made the token, for whom, and when. A token that fails here
+ * costs no fetch and no signature.
  *
- * They cost nothing, and what fails here fetches no key and computes no signature.
- *
- * Source: interface section 5.3; OpenID Connect Core 3.1.3.7, steps 2 to 5, 9 and 10; RFC 7519 4.1.4 to 4.1.6.
+ * Source: interface section 5.3; OpenID Connect Core 3.1.3.7, steps 2 to 5, 9 and 10; RFC 7519
+ * 4.1.4 to 4.1.6.
  */
 export const refuseUnproven = (claims: IdTokenClaims, expected: Expectations): Refusal | undefined => {
   if (claims.iss !== expected.issuer) return refuse('issuer-mismatch', 'iss is not the expected issuer');
@@ -17,8 +17,7 @@ export const refuseUnproven = (claims: IdTokenClaims, expected: Expectations): R
 };
 
 /**
- * A token for several audiences could be used at this one by any of the others. It is taken when `azp` says that it
- * was made for this client.
+ * Any of several audiences could use the token at the others, so `azp` must then name this client.
  */
 const refuseAudience = (claims: IdTokenClaims, expected: Expectations): Refusal | undefined => {
   const audiences = typeof claims.aud === 'string' ? [claims.aud] : claims.aud;
@@ -46,21 +45,22 @@ const refuseTime = (claims: IdTokenClaims, expected: Expectations): Refusal | un
   if (claims.nbf !== undefined && claims.nbf > nowSeconds + toleranceSeconds) {
     return refuse('not-yet-valid', 'nbf is later than now');
   }
-  // At `exp` itself the token is already expired.
+  // At `exp` itself the token has expired.
   if (nowSeconds >= claims.exp + toleranceSeconds) return refuse('expired', 'exp has passed');
   return undefined;
 };
 
 const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-/** Compares texts of any length in a time that says nothing about where they differ, nor of their lengths. */
+/** In a time that depends neither on the difference nor on the lengths. */
 export const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(digest(one), digest(other));
 
 /**
- * The checks that come after the signature: whether a genuine token belongs to this login.
+ * The checks after the signature: whether a genuine token belongs to this login.
  *
- * Source: interface section 5.3; OpenID Connect Core 3.1.3.6, 3.1.3.7 (steps 11 to 13), 3.1.3.8 and 12.2.
+ * Source: interface section 5.3; OpenID Connect Core 3.1.3.6, 3.1.3.7 (steps 11 to 13), 3.1.3.8 and
+ * 12.2.
  */
 export const refuseProven = (
   claims: IdTokenClaims,

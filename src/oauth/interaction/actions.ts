@@ -1,4 +1,6 @@
-/** What a person can do with a login, one function for each form. Each can be repeated without harm. */
+/**
+ * What a person can do with a login: one function for each form. Each can be repeated without harm.
+ */
 import type { OauthDeps } from '../deps.ts';
 import { chooseNumber } from '../login-hint.ts';
 import { traceOf } from '../logins.ts';
@@ -10,7 +12,7 @@ import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
 
-/** What is wrong, for the number page to say. Without it the browser goes to the page, which shows what has become of it. */
+/** An error for the number page. Without one the browser goes to the page of the moment. */
 export interface Objection {
   readonly problem: NumberProblem;
   readonly entered?: string;
@@ -18,7 +20,7 @@ export interface Objection {
 
 export interface Submission {
   readonly visit: Visit;
-  /** When the form was made; see facts.ts. */
+  /** The round for which the form was made; see facts.ts. */
   readonly round: number;
   readonly field: (name: string) => string;
   readonly look: () => Promise<Standing>;
@@ -97,7 +99,7 @@ export const createActions = (
       const asked = guessable(progressOf(await visit.facts.read(visit.uid)), round);
       // An empty field is no guess.
       if (asked === undefined || typed.trim() === '') return undefined;
-      // Before anything is compared, and for all logins of the number: each has only a few tries, but anybody can begin many.
+      // Limits all logins of the number: each has a few tries, but anyone can begin many.
       const isAllowed = await limits.mayGuess(asked.msisdn);
       const { added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (facts): LoginFact | undefined => {
         const attempt = guessable(progressOf(facts), round);

@@ -1,8 +1,7 @@
 /**
- * Server-sent events for the waiting page: one event, when there is something new to see.
- *
- * A stream holds a connection, so a login may have a few at a time and no more; whoever gets none asks by polling. When this
- * process stops, its streams end without an event, and the browsers come back to another one.
+ * Server-sent events for the waiting page: one event, when there is something new. A stream holds a
+ * connection, so a login may have a few; further pages poll. When this process stops, its streams
+ * end without an event and the browsers connect to another one.
  *
  * Source: HTML Living Standard, section 9.2.
  */
@@ -30,8 +29,8 @@ export const createEventStreams = ({
   };
 
   /**
-   * @param changed Resolves with true when the page should be loaded again; with false when nobody need wait any more.
-   * @returns Undefined when the login has too many streams already.
+   * @param changed Resolves with true to reload the page, with false when nobody waits any more.
+   * @returns Undefined when the login has too many streams.
    */
   return (
     c: Context,
@@ -60,17 +59,15 @@ export const createEventStreams = ({
       }
     });
     for (const [name, value] of Object.entries(pageHeaders)) response.headers.set(name, value);
-    // nginx would hold events back until it has a buffer full of them.
+    // Without this, nginx would buffer the events.
     response.headers.set('x-accel-buffering', 'no');
     return response;
   };
 };
 
 /**
- * Answers HEAD where GET would open an event stream. Hono runs GET for it and lets go of the body, which nobody would then read
- * or end.
- *
- * @returns Undefined for any other method.
+ * Answers HEAD where GET would open an event stream: Hono runs GET for HEAD and drops the body,
+ * which nothing would end. @returns Undefined for other methods.
  */
 export const headOfStream = ({ req }: Context): Response | undefined =>
   req.method === 'HEAD'

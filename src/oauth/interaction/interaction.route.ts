@@ -1,11 +1,12 @@
 /**
- * The browser's part of a login, between the library's authorisation endpoint and its resume address.
+ * The browser's part of a login, between the library's authorisation endpoint and its resume
+ * address.
  *
- * A GET shows, and begins nothing: links are followed by previews and prefetchers too. It may finish what a press of a button
- * has begun and whose process has died before the phone was asked (`begin.ts`). Forms answer with a redirect to the page. The
- * way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
+ * A GET shows the page and begins nothing, because previews and prefetchers follow links too. It
+ * may restart an attempt after a crash (`begin.ts`). Forms are answered by a redirect to the page.
+ * The way back to the client is a GET, because the policy bounds where a form may lead.
  *
- * Everything that a page is made of is in Redis, so any process answers any request of any login.
+ * All state is in Redis, so any process can answer any request.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
@@ -29,11 +30,9 @@ import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
 
 /**
- * Protects the forms against being sent by somebody else's page: each carries an HMAC over the interaction and the round
- * (`facts.ts`) for which it was made. The interaction's cookie alone would not do where a browser does not know SameSite.
- *
- * Pages are sent with `Referrer-Policy: no-referrer`, which makes browsers write `Origin: null` even for our own forms; so
- * that origin says nothing, and any other than ours says that the form is not ours.
+ * Each form carries an HMAC over interaction and round (`facts.ts`), so another site cannot send
+ * it, also from a browser without SameSite cookies. `Referrer-Policy: no-referrer` makes browsers
+ * send `Origin: null` even with our forms, so `null` is accepted.
  */
 
 const macOf = (key: Uint8Array, uid: string, round: number): Buffer =>
@@ -43,7 +42,7 @@ const macOf = (key: Uint8Array, uid: string, round: number): Buffer =>
 const formToken = (key: Uint8Array, uid: string, round: number): string =>
   `${round}.${macOf(key, uid, round).toString('base64url')}`;
 
-/** @returns The round for which the form was made; undefined when it is not one of this interaction's. */
+/** @returns The round of the form; undefined when the token is not of this interaction. */
 const roundOfForm = (key: Uint8Array, uid: string, token: string): number | undefined => {
   const [, round, mac] = /^(\d{1,3})\.([\w-]{43})$/.exec(token) ?? [];
   if (round === undefined || mac === undefined) return undefined;
@@ -52,7 +51,6 @@ const roundOfForm = (key: Uint8Array, uid: string, token: string): number | unde
   return given.length === right.length && timingSafeEqual(given, right) ? Number(round) : undefined;
 };
 
-/** @param origin That of the issuer. */
 const isFromOurPage = (
   {
     origin: sent,
@@ -77,11 +75,10 @@ interface Looked {
   readonly standing: Standing;
 }
 
-/** Ours are small. */
 const maxFormBytes = 4096;
 const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
-/** Of what may be tried again later. */
+/** A later try may succeed. */
 const laterStatuses: ReadonlyMap<NumberProblem, number> = new Map([
   ['limited', 429],
   ['busy', 503],
@@ -198,7 +195,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
 
-  /** The first tenant has one address only. Whatever is not found here is answered by those who come after. */
+  /** The first tenant has one address only. Unknown tenants are left to later routes. */
   const tenantOf = (c: RouteContext): Tenant | undefined => {
     const id = c.req.param('tenant');
     if (id === undefined) return tenants.main;
@@ -250,7 +247,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
         `${page}/${name}`,
         withVisit((c, visit) => submit(c, visit, name)),
       );
-      // Where a browser that shows the answer to a form comes back to.
+      // A browser reloads or returns to the address of a form.
       routes.get(
         `${page}/${name}`,
         withVisit(async (_, visit) => goTo(visit.pagePath)),

@@ -1,4 +1,4 @@
-/** From where a login stands to what the page shows. Pure. */
+/** From the state of a login to what the page shows. Pure. */
 import { failureCauseOf } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
@@ -12,17 +12,16 @@ export interface ViewContext {
   readonly visit: Visit;
   readonly csrf: string;
   readonly progress: Progress;
-  /** Milliseconds since the epoch. */
   readonly now: number;
   readonly promptSeconds: number;
-  /** To what the person has just sent. */
+  /** For what the person has just sent. */
   readonly objection: Objection | undefined;
 }
 
-/** Enough to recognise a number, and not enough to learn it from a screen. */
+/** Enough to recognise a number, too little to learn it. */
 const shortened = (msisdn: string): string => `+${msisdn.slice(0, 2)} … ${msisdn.slice(-2)}`;
 
-/** Where asking the same phone once more may end differently. */
+/** Failures after which the same phone may be asked again. */
 const worthRetrying: ReadonlySet<FailureCause> = new Set([
   'rejected',
   'busy-phone',
@@ -34,7 +33,7 @@ const worthRetrying: ReadonlySet<FailureCause> = new Set([
   'internal',
 ]);
 
-/** The number can sign nothing, and the client accepts less: in its configuration, and in what it asks for. */
+/** The number cannot sign, and the client accepts passwords by configuration and by request. */
 export const mayTypeCode = (failure: Failure, { acrValues, client }: Visit): boolean =>
   client.textMessageLogin &&
   typeof failure === 'object' &&
@@ -79,7 +78,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
       return {
         ...target,
         kind: 'waiting',
-        // A text of the client's own may leave it out; then there is nothing to compare.
+        // A client's own text may leave the code out; then there is nothing to compare.
         sessionCode: started === undefined || started.text.includes(sessionCode) ? sessionCode : '',
         matchNumber,
         phone: shortened(msisdn),

@@ -1,7 +1,6 @@
 /**
- * A browser at one of the addresses of its login: who asks, for what, and the library's interaction that it belongs to.
- *
- * The cookie decides, and the address must agree with it: a link to somebody else's login shows nothing.
+ * A browser at an address of its login: the client, the request, and the library's interaction. The
+ * cookie decides, and the address must agree with it, so a link to another login shows nothing.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
@@ -22,40 +21,37 @@ export interface Visit {
   readonly tenant: Tenant;
   readonly client: OauthClient;
   readonly uid: string;
-  /** Path of the login's page, without a slash at its end. */
+  /** Of the login's page, without a slash at its end. */
   readonly pagePath: string;
   readonly language: LoginLanguage;
   readonly acrValues: readonly AcrValue[];
-  /** Those asked for that the client may have. */
+  /** The requested ones that the client may have. */
   readonly scopes: readonly string[];
   readonly dtbd: string | undefined;
   readonly offer: Offer;
-  /** Whether a login by this account is what the client wants (`id_token_hint`). */
+  /** Whether this account fits the `id_token_hint`. */
   readonly isExpected: (account: string) => boolean;
-  /** Of the browser. */
   readonly address: Source;
   readonly facts: LoginFacts;
-  /** How long what is stored about this login is needed. */
   readonly ttlSeconds: number;
   /** @returns Undefined when the library has moved on: the login is over. */
   interaction(): Promise<Interaction | undefined>;
-  /** Tells the library how the login has ended; it finds that when the browser resumes. */
+  /** Stores the result, which the library reads when the browser resumes. */
   conclude(interaction: Interaction, result: InteractionResults): Promise<void>;
 }
 
-/** Facts may be read a little longer than the interaction lives: by whoever comes late. */
+/** Facts are kept a little longer than the interaction, for late requests. */
 const afterwardsSeconds = 60;
 
-/** Pushed requests only: a link to the authorisation endpoint can be written by anybody. */
+/** Links that were not pushed can be written by anyone. */
 const wasPushed = (interaction: Interaction): boolean =>
   'parJti' in interaction && typeof interaction.parJti === 'string';
 
 /**
- * When somebody else has logged in with this browser before, that session ends with the new login: the library would ask the
- * browser to log out first, on a page of its own, after the person has already signed.
+ * When another person has logged in with this browser before, that session ends with the new login.
+ * Otherwise the library would ask the browser to log out first.
  *
- * @returns `done` when it has gone back to the client, perhaps from another tab.
- * @throws When Redis is unreachable.
+ * @returns `done` when the browser has gone back to the client, perhaps in another tab.
  */
 export const openVisit = async (
   tenant: Tenant,
@@ -87,7 +83,7 @@ export const openVisit = async (
   }
   const { params } = interaction;
   const client = tenant.clients.get(textIn(params.client_id) ?? '');
-  // The configuration has changed meanwhile.
+  // The client was removed from the configuration meanwhile.
   if (client === undefined) return 'login-expired';
   const pushed = wasPushed(interaction);
   const secondsLeft = interaction.exp - Math.floor(now() / 1000);

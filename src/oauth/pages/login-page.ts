@@ -1,4 +1,4 @@
-/** The pages that a person sees between the client's “log in” and the way back. Pure: from a model to text. */
+/** The pages of a login. Pure: from a model to text. */
 import { html } from 'hono/html';
 import { assetAddress } from './assets.ts';
 import {
@@ -16,10 +16,8 @@ import { layOut, wordsOf } from './page.ts';
 import type { LoginView, PageFrame, ViewOf } from './views.ts';
 
 /**
- * Waits for the phone, beside what the person compares.
- *
- * With script, the page learns at once that there is news; without, it loads itself again every few seconds. The clock is
- * no live region: a screen reader says once that the time is nearly over, and not every second.
+ * Waits for the phone. With script the page learns of news at once; without, it reloads every few
+ * seconds. The clock is no live region: a screen reader says once that time is nearly over.
  */
 
 const reloadSeconds = 3;
@@ -66,7 +64,6 @@ ${comparison}
   });
 };
 
-/** Takes the one-time password that a text message has brought. */
 const codePage = (frame: PageFrame, view: ViewOf<'code'>): string => {
   const words = wordsOf(frame.language);
   const { title, lead, label, hint, send, wrong } = words.code;
@@ -94,7 +91,6 @@ ${error === undefined ? '' : html`<p class="error" id="code-error"><span class="
   });
 };
 
-/** Says what has happened and what to do. */
 const failedPage = (frame: PageFrame, view: ViewOf<'failed'>): string => {
   const words = wordsOf(frame.language);
   const { title, what, next } = words.failed.causes[view.cause];
@@ -115,8 +111,8 @@ ${reference(words.reference, view.reference)}`,
 };
 
 /**
- * The last page: it moves on by itself, and has a link for browsers that do not. A form's answer could not lead to the
- * client, since the policy bounds where forms go.
+ * Moves on by itself, and has a link for other browsers. The answer to a form could not lead to the
+ * client, because the policy bounds it.
  */
 const leavingPage = (frame: PageFrame, { pagePath, how }: ViewOf<'leaving'>): string => {
   const words = wordsOf(frame.language);

@@ -1,8 +1,6 @@
 /**
- * The frame around every page: who is asking, one thing to do, one line about safety.
- *
- * Nothing in it is inline or comes from outside, so that the strictest policy lets it through. It is complete without the
- * script; that one only spares people the waiting.
+ * The frame around every page, and the pages outside a login. Nothing is inline or from elsewhere,
+ * so the strictest policy fits. Every page works without the script.
  */
 import { html, raw } from 'hono/html';
 import { type LoginLanguage, loginLanguages, type OauthTenant } from '../../registry/oauth-client.ts';
@@ -20,9 +18,8 @@ export const wordsOf = (language: LoginLanguage): Words => words[language];
 
 export interface PageParts {
   readonly title: string;
-  /** The form above holds a mistake: said in the window's title, too. */
+  /** The title of the window says so too. */
   readonly hasProblem?: boolean;
-  /** Elements of the head: how the page moves on by itself. */
   readonly head?: Html;
   readonly main: Html;
 }
@@ -73,7 +70,7 @@ ${main}
   return `${page}`;
 };
 
-/** Pages outside of a login: it cannot start, it is over, or somebody logs out. */
+/** Pages outside a login: it cannot start, it is over, or a logout. */
 
 export const noticePage = (frame: PageFrame, notice: Notice): string => {
   const words = wordsOf(frame.language);
@@ -113,11 +110,9 @@ ${raw(notice.form)}
   }
 };
 
-/** Which of our languages a person reads best. */
-
 const fallback: LoginLanguage = 'en';
 
-/** Far more than any browser sends; what comes behind it is not looked at. */
+/** More than any browser sends. */
 const mostCharacters = 1000;
 
 const known = (tag: string): LoginLanguage | undefined => {
@@ -125,7 +120,7 @@ const known = (tag: string): LoginLanguage | undefined => {
   return loginLanguages.find((language) => language === primary);
 };
 
-/** Weight of `de;q=0.8`. One that cannot be read counts as not wanted. RFC 9110 12.4.2. */
+/** Weight of `de;q=0.8` (RFC 9110 12.4.2); a malformed one is 0. */
 const weightOf = (parameters: readonly string[]): number => {
   const weight = parameters.map((text) => /^\s*q=(.*)$/i.exec(text)?.[1]).find((text) => text !== undefined);
   if (weight === undefined) return 1;
@@ -144,9 +139,8 @@ const fromHeader = (header: string): LoginLanguage | undefined =>
     .find(({ language }) => language !== undefined)?.language;
 
 /**
- * What the client asks for comes first, then what the browser does.
- *
- * @param uiLocales Language tags by preference, with spaces between them. OpenID Connect Core 3.1.2.1.
+ * The client's choice comes first, then the browser's. @param uiLocales OpenID Connect Core
+ * 3.1.2.1.
  */
 export const chooseLanguage = (
   uiLocales: string | undefined,

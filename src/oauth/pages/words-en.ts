@@ -1,17 +1,15 @@
 /**
- * Everything that a page says. The other languages say the same, so this is also their type.
- *
- * A client's name goes only where every language can take any name, or the phrase `someClient`, without bending it: after
- * “to”, “bei”, “à” and “a”.
+ * The texts of the pages, and the type of the other languages. A client's name, or `someClient`,
+ * stands only where no language must inflect it: after “to”, “bei”, “à” and “a”.
  */
 export const en = {
-  /** In place of a client's name that is not known. */
+  /** For a client without a known name. */
   someClient: 'the application',
   safety: 'Enter your PIN on your phone only, never on a website.',
   cancel: 'Cancel',
   backTo: (client: string) => `Back to ${client}`,
   reference: 'Reference for support',
-  /** Before the title of a page that reports a mistake in the form. */
+  /** Before the title of a page with a form error. */
   error: 'Error',
   problemTitle: 'That did not work',
   number: {
@@ -30,7 +28,7 @@ export const en = {
       limited: 'There have been too many requests in a short time. Wait a minute, then try again.',
       busy: 'Very many people are logging in right now. Wait a moment, then try again.',
     },
-    /** `missing` where there is nothing to type. */
+    /** `missing` where nothing is typed. */
     notChosen: 'Choose a number.',
   },
   waiting: {
@@ -44,7 +42,7 @@ export const en = {
       'Does your phone show something else, or did you not start this login yourself? Then reject the request.',
     status: 'Waiting for your confirmation',
     timeLeft: 'Time left:',
-    /** Said once, to those who cannot see the clock. */
+    /** Read out once, for people who cannot see the clock. */
     nearlyOver: (seconds: number) => `${seconds} seconds left`,
   },
   code: {

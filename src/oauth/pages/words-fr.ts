@@ -1,6 +1,6 @@
 import type { Words } from './words-en.ts';
 
-/** The no-break spaces before two-part punctuation are written as escapes, so that they can be seen. */
+/** No-break spaces before two-part punctuation are escapes, so that they can be seen. */
 export const fr: Words = {
   someClient: 'l’application',
   safety: 'Ne saisissez votre code PIN que sur votre téléphone, jamais sur un site web.',

@@ -1,9 +1,8 @@
 /**
- * A proof that the client holds a key (DPoP). The request is bound to the key's thumbprint, and with it the tokens.
+ * A proof that the client holds a key (DPoP); request and tokens are bound to the key's thumbprint.
+ * The caller checks whether the proof was used before.
  *
- * Whether the proof was used before is for the caller to find out: this only says by which name to remember it.
- *
- * Source: RFC 9449 sections 4.2, 4.3 and 10.1.
+ * Source: RFC 9449 4.2, 4.3 and 10.1.
  */
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
 import { type Outcome, type ProofProblem, refuse } from './refusal.ts';
@@ -12,13 +11,12 @@ export interface DpopProof {
   /** RFC 7638, SHA-256 in base64url. */
   readonly thumbprint: string;
   readonly jti: string;
-  /** Until when it would be accepted again; seconds since the epoch. */
+  /** Seconds since the epoch. */
   readonly rememberUntil: number;
 }
 
-/** At the library's endpoints, too. */
+/** Also at the library's endpoints. */
 export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
-/** Clients are slow, and their clocks are wrong. */
 const oldestSeconds = 300;
 const mostAheadSeconds = 60;
 
@@ -49,7 +47,7 @@ const checkClaims = (
   return { value: { thumbprint, jti, rememberUntil: iat + oldestSeconds } };
 };
 
-/** @param url Of the endpoint that the proof was sent to, as configured. @param nowMs Milliseconds since the epoch. */
+/** @param url Configured address of the endpoint that got the proof. */
 export const readProof = async (proof: string, url: string, nowMs: number): Promise<Outcome<DpopProof>> => {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
@@ -60,7 +58,6 @@ export const readProof = async (proof: string, url: string, nowMs: number): Prom
     const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk ?? { kty: '' });
     return checkClaims(payload, thumbprint, url, nowMs / 1000);
   } catch {
-    // A client writes all of it.
     return refused('malformed');
   }
 };

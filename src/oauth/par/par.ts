@@ -1,9 +1,8 @@
 /**
- * Pushed authorisation requests: who asks, what for, and a handle for it.
- *
- * The order is that of cost and of what it tells: an address that asks too often is turned away before a secret is compared, an
- * unknown client learns nothing about parameters, and whatever can be used once is used up only when all else is right. What
- * comes out is what the library's own endpoint would have kept, in one sealed write.
+ * Pushed authorisation requests. The checks run from cheap to costly and tell as little as
+ * possible: limits come before secrets, an unknown client learns nothing about parameters, and
+ * one-time values are used up last. The stored request is what the library's own endpoint would
+ * have stored.
  *
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
@@ -33,7 +32,6 @@ export interface PushRequest {
   readonly tenantFromPath: Tenant | undefined;
   /** @param name In lower case. */
   header(name: string): string | undefined;
-  /** Where it comes from, for limits. */
   readonly address: Source;
   readonly body: Uint8Array;
 }
@@ -43,7 +41,6 @@ export type ParOptions = Pick<
   'tenants' | 'checkSecret' | 'limits' | 'isTestNumber' | 'now' | 'log'
 > & { readonly settings: { readonly requestUriSeconds: number } };
 
-/** What can be told only together with the library, or once. */
 interface Accepted {
   readonly request: Readonly<Record<string, string>>;
   /** Authenticated, by the client's secret or key or by a signed request. */
@@ -63,7 +60,7 @@ const ourNames: ReadonlySet<string> = new Set([
 
 export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
-/** Two times 128 bits, as the interface draws it; either half would be enough. */
+/** The interface uses two times 128 bits; either half would be enough. */
 const newHandle = (): string => {
   const random = randomBytesOf(32);
   return `${random.toString('base64url', 0, 16)}.${random.toString('base64url', 16)}`;
@@ -80,8 +77,8 @@ export const createPar = (options: ParOptions) => {
   const answerRefusal = createRefusalAnswers(options);
 
   /**
-   * A request is for the tenant of its address or, at the first tenant's address, of one of two headers. What is said more than
-   * once has to agree (interface section 4.5).
+   * The tenant of the address or, at the first tenant's address, of one of two headers. What is
+   * said more than once must agree (interface section 4.5).
    */
   const chooseTenant = ({ tenantFromPath, header }: PushRequest): Outcome<Tenant> => {
     const id = header('tenant-id');
@@ -107,7 +104,6 @@ export const createPar = (options: ParOptions) => {
     return client.signedRequestRequired ? refuse({ reason: 'requestObjectMissing' }) : { value: form };
   };
 
-  /** The library knows its own tokens. */
   const isIdTokenHint = async (tenant: Tenant, client: OauthClient, hint: string): Promise<boolean> => {
     const { Client, IdToken } = await tenant.provider();
     const registered = await Client.find(client.id);
@@ -154,10 +150,8 @@ export const createPar = (options: ParOptions) => {
     store.putOnce('dpop-proof', `${client.id} ${jti}`, 1, rememberUntil - now() / 1000 + 1);
 
   /**
-   * Keeps a request as the library's own endpoint would: parameters as a JWT that nobody has signed, because nobody else can
-   * write here, under a handle that nobody can guess.
-   *
-   * @returns The request_uri.
+   * Stores a request as the library's own endpoint does: its parameters as an unsigned JWT, because
+   * nobody else can write here. @returns The request_uri.
    */
   const keep = async (
     tenant: Tenant,
@@ -173,13 +167,12 @@ export const createPar = (options: ParOptions) => {
       request: unsignedJwt(claims),
       dpopJkt: proof?.thumbprint ?? request.dpop_jkt,
     });
-    // The published types do not know the one, and take the other for a list.
+    // The published types lack `trusted`, and take `jti` for a list.
     Object.assign(pushed, { jti, trusted });
     await pushed.save(settings.requestUriSeconds);
     return `${handlePrefix}${jti}`;
   };
 
-  /** @throws When Redis is unreachable. */
   const push = async (request: PushRequest): Promise<PushAnswer> => {
     const { tenantFromPath, header, address, body } = request;
     const origin = header('origin');
@@ -244,10 +237,6 @@ export const createPar = (options: ParOptions) => {
 
 export type Par = ReturnType<typeof createPar>;
 
-/**
- * `POST /oidc/par` and `/oidc/t/<id>/par`: what HTTP has to do with a pushed request. Every answer is JSON that nobody keeps.
- */
-
 const present = ({ status, headers, body }: PushAnswer): Response =>
   new Response(JSON.stringify(body), { status, headers });
 
@@ -259,7 +248,7 @@ export const createParRoutes = (
 
   const answer = async (c: Context<Environment>, tenantFromPath: Tenant | undefined): Promise<Response> => {
     const incoming = c.env?.incoming;
-    /** Node has them at hand; asked for by way of `Request`, all of them are copied first. */
+    /** Node has parsed the headers; `Request` would copy all of them first. */
     const header = (name: string): string | undefined => {
       const value = incoming === undefined ? c.req.header(name) : incoming.headers[name];
       return typeof value === 'object' ? value.join(', ') : value;

@@ -1,8 +1,8 @@
 /**
- * Why a request is not taken, and what the client is told. Texts are fixed words: they may name a parameter of ours, and never
- * hold what the client has sent.
+ * Errors of a request, and what the client is told. Texts are fixed: they may name a parameter of
+ * ours and never contain what the client has sent.
  *
- * Sources: RFC 9126 section 2.3, RFC 6749 sections 4.1.2.1 and 5.2, RFC 9101 section 7, RFC 9449 section 7.1.
+ * Sources: RFC 9126 2.3, RFC 6749 4.1.2.1 and 5.2, RFC 9101 7, RFC 9449 7.1.
  */
 import { describeError, type ErrorCause } from '../error-codes.ts';
 import { errors } from '../library.ts';
@@ -105,7 +105,7 @@ export type ProofProblem = keyof typeof proofTexts;
 
 export type Refusal =
   | { readonly reason: keyof typeof fixed }
-  /** `name` is undefined when it is none of ours. */
+  /** `name` is undefined unless it is a parameter of ours. */
   | { readonly reason: 'parameterRepeated'; readonly name: string | undefined }
   | {
       readonly reason: 'parameterMissing' | 'parameterMalformed' | 'openidNeeded';
@@ -115,7 +115,6 @@ export type Refusal =
   | { readonly reason: 'requestObject'; readonly problem: ObjectProblem }
   | { readonly reason: 'dpopProof'; readonly problem: ProofProblem };
 
-/** What came out, or why nothing did. */
 export type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
 
 export const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
@@ -141,7 +140,6 @@ export const wireErrorOf = (refusal: Refusal): WireError => {
   }
 };
 
-/** The same for an endpoint of the library. */
 export const errorForLibrary = (refusal: Refusal): Error => {
   const { error, cause, text } = wireErrorOf(refusal);
   return new errors.CustomOIDCProviderError(error, describeError(cause, text).description);

@@ -1,10 +1,9 @@
 /**
- * A signed request object (JAR): the client's parameters as claims, under a key that it has registered.
+ * A signed request object (JAR): the client's parameters as claims. Nothing else of the form counts
+ * but the client's identity. A JWT that the client has made for another purpose must not pass, so
+ * `client_id` must be a claim and the type must fit.
  *
- * With it, nothing of the form counts but who the client is. A JWT that the same client has made for another purpose must not
- * pass: `client_id` has to be among the claims, and a type other than that of request objects is refused.
- *
- * Source: RFC 9101 sections 4, 6 and 10.8; RFC 9126 section 3.
+ * Source: RFC 9101 4, 6 and 10.8; RFC 9126 3.
  */
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client.ts';
@@ -22,7 +21,7 @@ const types: ReadonlySet<string | undefined> = new Set([
   'application/oauth-authz-req+jwt',
 ]);
 
-/** A client writes all of the object, so every error is the client's. */
+/** The client writes all of the object, so every error is the client's. */
 const problemOf = (error: unknown): ObjectProblem => {
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
     return 'algorithm';
@@ -47,7 +46,6 @@ const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
   return { value: parameters };
 };
 
-/** @param nowMs Milliseconds since the epoch. */
 export const readRequestObject = async (
   jwt: string,
   client: OauthClient,
