@@ -53,7 +53,7 @@ const callback = z.strictObject({
     })
     .describe('Where the ends of its transactions are posted to.'),
   secretVersion: whole(1, 1_000_000, 1).describe(
-    'Raise it to change the secret. What is posted is signed with the secret before, too.',
+    'Raise it to change the secret. The previous one signs too.',
   ),
 });
 
@@ -90,9 +90,7 @@ const entry = z.strictObject({
     .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
   callback: callback
     .optional()
-    .describe(
-      'Tells it how its transactions end; see [operations/callbacks.md](operations/callbacks.md). Without it: nothing is told.',
-    ),
+    .describe('Where it is told how transactions end ([operations/callbacks.md](operations/callbacks.md)).'),
 });
 
 export const applicationProviderList = z

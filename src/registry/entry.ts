@@ -17,6 +17,9 @@ export const amount = (min: number, max: number, initial: number) =>
 /** A number above zero, with its default. */
 export const positive = (max: number, initial: number) => z.number().positive().max(max).default(initial);
 
+/** Yes or no, with its default and its meaning. */
+export const flag = (initial: boolean, meaning: string) => z.boolean().default(initial).describe(meaning);
+
 /** An object whose keys all have defaults, so it may be left out itself. */
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape).prefault({} as never);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isFaultCode } from '../protocol/fault.ts';
-import { amount, type DeepReadonly, section } from './entry.ts';
+import { amount, type DeepReadonly, flag, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 
 /**
@@ -29,15 +29,11 @@ const simulatedSign = z.union([z.enum(['signs', 'never-answers']), z.strictObjec
 const device = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('robot'),
-    thinkSeconds: amount(0, 300, 0).describe(
-      'How long it takes to sign. It serves any number of requests at a time.',
-    ),
+    thinkSeconds: amount(0, 300, 0).describe('How long it takes to sign; any number of requests at a time.'),
   }),
   z.strictObject({
     kind: z.literal('simulated'),
-    sign: simulatedSign
-      .default('signs')
-      .describe('What the person does with a signature request: sign, nothing, or end it with a fault.'),
+    sign: simulatedSign.default('signs').describe('What becomes of a signature request.'),
     receipt: z
       .enum(['accepts', 'cancels', 'ignores', 'never-answers'])
       .default('accepts')
@@ -49,18 +45,18 @@ const device = z.discriminatedUnion('kind', [
 const sscd = z
   .strictObject({
     state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
-    suspended: z.boolean().default(false).describe('Whether the operator has suspended it (fault 403).'),
+    suspended: flag(false, 'Whether the operator has suspended it (fault 403).'),
     pin: section({
-      blocked: z.boolean().default(false).describe('Whether the PIN is blocked (fault 402).'),
+      blocked: flag(false, 'Whether the PIN is blocked (fault 402).'),
     }).describe('The PIN of the device.'),
     certificate: section({
       algorithm: z.enum(['EC', 'RSA']).default('EC').describe('Of the key: EC is P-256, RSA has 2048 bits.'),
       state: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE').describe('Of the certificate.'),
-      expired: z.boolean().default(false).describe('Whether its three years are over (fault 422).'),
+      expired: flag(false, 'Whether its three years are over (fault 422).'),
     }).describe('The key of the device and its certificate.'),
     device: device
       .prefault({ kind: 'robot' })
-      .describe('What answers in place of the hardware: a robot, or one simulated person with one screen.'),
+      .describe('What answers: a robot, or one simulated person with one screen.'),
   })
   .transform(({ pin, certificate, ...rest }) => ({
     ...rest,
@@ -113,9 +109,7 @@ const entry = z
     msisdn: number.describe('Mobile number.'),
     through: number
       .optional()
-      .describe(
-        'Last number of a range that begins with `msisdn`; all of them are subscribers like this one.',
-      ),
+      .describe('Last number of a range of equal subscribers that begins with `msisdn`.'),
     language: z.string().min(2).max(35).optional().describe('Preferred language.'),
     sim: sscd.optional().describe('The SIM, when it can sign.'),
     apps: z.array(sscd).max(10).prefault([]).describe('The Apps that can sign.'),
@@ -139,8 +133,8 @@ const entry = z
       sim: location.optional().describe('Where the network sees the SIM.'),
       app: location.optional().describe('Where the App says it is.'),
     }).describe('What geofencing reports. A SIM without a fix cannot serve the geofencing profile.'),
-    autoActivation: z.boolean().default(false).describe('Shown by the profile operation.'),
-    recoveryCodeCreated: z.boolean().default(false).describe('Shown by the profile operation.'),
+    autoActivation: flag(false, 'Shown by the profile operation.'),
+    recoveryCodeCreated: flag(false, 'Shown by the profile operation.'),
   })
   .refine(
     ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),

@@ -12,7 +12,7 @@ import {
   unbroken,
 } from './markup.ts';
 import { numberPage } from './number-page.ts';
-import { layOut, wordsOf } from './page.ts';
+import { layOut, layOutWarning, wordsOf } from './page.ts';
 import type { LoginView, PageFrame, ViewOf } from './views.ts';
 
 /**
@@ -93,21 +93,17 @@ ${error === undefined ? '' : html`<p class="error" id="code-error"><span class="
 
 const failedPage = (frame: PageFrame, view: ViewOf<'failed'>): string => {
   const words = wordsOf(frame.language);
-  const { title, what, next } = words.failed.causes[view.cause];
   const { ways } = view;
   const back = words.backTo(frame.clientName ?? words.someClient);
-  return layOut(frame, {
-    title,
-    main: html`${icons.warning}
-<h1>${title}</h1>
-<p class="lead">${what}</p>
-<p>${next}</p>
-<div class="actions">
+  return layOutWarning(
+    frame,
+    words.failed.causes[view.cause],
+    html`<div class="actions">
 ${ways.map((way, index) => buttonForm(view, way, words.failed.ways[way], index === 0 ? 'primary' : 'secondary'))}
 <a class="${ways.length === 0 ? 'primary' : 'quiet'} button" href="${view.pagePath}/return">${back}</a>
 </div>
 ${reference(words.reference, view.reference)}`,
-  });
+  );
 };
 
 /**

@@ -70,22 +70,26 @@ ${main}
   return `${page}`;
 };
 
+/** @param message Three lines: title, what happened, what to do. */
+export const layOutWarning = (frame: PageFrame, message: string, rest: Html): string => {
+  const [title = '', what = '', next = ''] = message.split('\n');
+  return layOut(frame, {
+    title,
+    main: html`${icons.warning}
+<h1>${title}</h1>
+<p class="lead">${what}</p>
+<p>${next}</p>
+${rest}`,
+  });
+};
+
 /** Pages outside a login: it cannot start, it is over, or a logout. */
 
 export const noticePage = (frame: PageFrame, notice: Notice): string => {
   const words = wordsOf(frame.language);
   switch (notice.kind) {
-    case 'error': {
-      const { title, what, next } = words.notices[notice.cause];
-      return layOut(frame, {
-        title,
-        main: html`${icons.warning}
-<h1>${title}</h1>
-<p class="lead">${what}</p>
-<p>${next}</p>
-${reference(words.reference, notice.reference)}`,
-      });
-    }
+    case 'error':
+      return layOutWarning(frame, words.notices[notice.cause], reference(words.reference, notice.reference));
     case 'log-out': {
       const title = words.logOut.title(frame.tenantName);
       return layOut(frame, {
