@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { flourish } from '../looks.ts';
+import { flourish } from '../theme.ts';
 import type { Html } from './markup.ts';
 import { stylesheetVersion } from './stylesheet.ts';
 

@@ -51,7 +51,7 @@ export const clockToleranceSeconds = 15;
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** An assertion is remembered until it expires, so its lifetime is bounded. */
-const longestAssertionSeconds = 3600;
+const maxAssertionSeconds = 3600;
 
 const refused = (
   reason: Extract<ClientVerdict, { ok: false }>['reason'],
@@ -122,7 +122,7 @@ const verifyAssertion = async (assertion: string, client: OauthClient, issuer: s
     const isTyped = [undefined, 'jwt', 'client-authentication+jwt'].includes(
       protectedHeader.typ?.toLowerCase(),
     );
-    const isShortLived = exp <= nowMs / 1000 + longestAssertionSeconds;
+    const isShortLived = exp <= nowMs / 1000 + maxAssertionSeconds;
     return isTyped && isShortLived && typeof jti === 'string' && jti !== '' ? { jti, exp } : undefined;
   } catch {
     // The client writes all of the assertion, so every error is the client's.

@@ -56,7 +56,7 @@ export const describeError = (cause: ErrorCause, text: string, trace = newTrace(
  */
 
 /** Not errors: the result is yet to come. */
-const patience = new Set(['authorization_pending', 'slow_down']);
+const pendingErrors = new Set(['authorization_pending', 'slow_down']);
 const isCoded = (description: string): boolean => description.startsWith('mid_');
 /** RFC 6749 5.2 allows printable ASCII without `"` and `\`. */
 const forbiddenCharacters = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
@@ -70,7 +70,7 @@ interface Answered {
 const traces = new WeakMap<object, string>();
 
 /** The code of this request's error, for the answer and the log; the same at each call. */
-export const codeOfRefusal = (ctx: object, error: string | undefined, words = ''): CodedDescription => {
+export const findErrorCode = (ctx: object, error: string | undefined, words = ''): CodedDescription => {
   const cause = error === 'server_error' ? 'internal' : 'otherRequest';
   const coded = describeError(cause, words.replace(forbiddenCharacters, "'"), traces.get(ctx));
   traces.set(ctx, coded.trace);
@@ -78,9 +78,9 @@ export const codeOfRefusal = (ctx: object, error: string | undefined, words = ''
 };
 
 const codedWords = (ctx: object, error: unknown, words: unknown): string | undefined => {
-  if (typeof error !== 'string' || patience.has(error)) return undefined;
+  if (typeof error !== 'string' || pendingErrors.has(error)) return undefined;
   const plain = typeof words === 'string' ? words : error;
-  return isCoded(plain) ? undefined : codeOfRefusal(ctx, error, plain).description;
+  return isCoded(plain) ? undefined : findErrorCode(ctx, error, plain).description;
 };
 
 const codeBody = (ctx: Answered): void => {

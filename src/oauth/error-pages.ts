@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import { codeOfRefusal, describeError } from './error-codes.ts';
-import { textIn } from './library.ts';
+import { describeError, findErrorCode } from './error-codes.ts';
+import { readText } from './library.ts';
 import { retryAfterSeconds } from './limits.ts';
 import type { OauthLog } from './log.ts';
 import { chooseLanguage, frameFor, noticePage } from './pages/page.ts';
@@ -84,7 +84,7 @@ export const createProviderPages = (
   onError: (code: string, trace: string) => void,
 ) => {
   const frameOf = (ctx: KoaContextWithOIDC): PageFrame => {
-    const language = chooseLanguage(textIn(ctx.query.ui_locales), textIn(ctx.headers['accept-language']));
+    const language = chooseLanguage(readText(ctx.query.ui_locales), readText(ctx.headers['accept-language']));
     return frameFor(settings, path, language, clients.get(ctx.oidc?.client?.clientId ?? ''));
   };
   const render = (ctx: KoaContextWithOIDC, notice: Notice, headers = pageHeaders): void => {
@@ -94,14 +94,14 @@ export const createProviderPages = (
   };
   return {
     error: (ctx: KoaContextWithOIDC, { error }: ErrorOut): void => {
-      const { code, trace } = codeOfRefusal(ctx, error);
+      const { code, trace } = findErrorCode(ctx, error);
       onError(code, trace);
       const cause = error === 'server_error' ? 'internal' : 'request-unusable';
       render(ctx, { kind: 'error', cause, reference: `${code}_${trace}` });
     },
     logOut: (ctx: KoaContextWithOIDC, form: string): void => {
       // The library has compared the address with the registered ones.
-      const address = textIn(ctx.oidc.params?.post_logout_redirect_uri) ?? '';
+      const address = readText(ctx.oidc.params?.post_logout_redirect_uri) ?? '';
       render(ctx, { kind: 'log-out', form }, pageHeadersLeadingTo(address));
     },
     loggedOut: (ctx: KoaContextWithOIDC): void => render(ctx, { kind: 'logged-out' }),

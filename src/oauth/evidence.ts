@@ -31,24 +31,24 @@ export const profileFor = (requested: readonly AcrValue[]): ProfileName => {
 };
 
 /** @returns The first requested value that the method satisfies. */
-export const acrOf = (requested: readonly AcrValue[], method: LoginMethod): AcrValue | undefined => {
+export const findAcr = (requested: readonly AcrValue[], method: LoginMethod): AcrValue | undefined => {
   const values = satisfied[method];
   return requested.length === 0 ? values[0] : requested.find((value) => values.includes(value));
 };
 
 /** Device ids are `sim`, `app-0`, `app-1` …; a delivered text has no signature. */
-export const methodOf = ({ signature, sscdId }: SignedView): LoginMethod => {
+export const findMethod = ({ signature, sscdId }: SignedView): LoginMethod => {
   if (signature === undefined) return 'otp';
   return sscdId === 'sim' ? 'sim' : 'app';
 };
 
-export const amrOf = (method: LoginMethod, located: boolean): readonly AmrValue[] => [
+export const listAmr = (method: LoginMethod, located: boolean): readonly AmrValue[] => [
   `mid_${method}` as const,
   ...(located ? (['mid_geo'] as const) : []),
 ];
 
 /** The known values of a space-separated list, in its order. */
-export const acrValuesIn = (text: unknown): readonly AcrValue[] =>
+export const parseAcrValues = (text: unknown): readonly AcrValue[] =>
   typeof text === 'string'
     ? text.split(' ').filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
     : [];

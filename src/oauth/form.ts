@@ -2,13 +2,13 @@
 import { isUtf8 } from 'node:buffer';
 import { type BodyLimits, discardedBytes, discardMs, isInUtf8, readCounted } from '../request-body.ts';
 
-type BodyProblem = 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete';
+type BodyError = 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete';
 
 type Body =
   | { readonly ok: true; readonly bytes: Uint8Array }
-  | { readonly ok: false; readonly reason: BodyProblem };
+  | { readonly ok: false; readonly reason: BodyError };
 
-const failed = (reason: BodyProblem): Body => ({ ok: false, reason });
+const failed = (reason: BodyError): Body => ({ ok: false, reason });
 
 /**
  * Many clients send the whole body before they read an answer, so a body that is a little too large

@@ -32,7 +32,7 @@ const refuse = (
 const unusable = refuse('request_uri is invalid, expired, or was already used', 'invalid_request_uri');
 
 /** Longer addresses are cut or refused by servers and proxies. */
-export const longestQuery = 8192;
+export const maxQueryLength = 8192;
 
 export const tooLong = refuse('the request is too long: push it', 'invalid_request', 413);
 
@@ -51,7 +51,7 @@ export const linkOf = async (
   }
   const body = await readBody(request, request.headers.get('content-length') ?? undefined, {
     ...limits,
-    maxBytes: longestQuery,
+    maxBytes: maxQueryLength,
   });
   if (!body.ok) return body.reason === 'bodyTooLarge' ? tooLong : refuse('the form is incomplete');
   // Written anew, so that it cannot break out of the header.

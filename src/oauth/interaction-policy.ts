@@ -6,8 +6,8 @@
 import { decodeJwt } from 'jose';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { acrValuesIn } from './evidence.ts';
-import { interactionPolicy, textIn } from './library.ts';
+import { parseAcrValues } from './evidence.ts';
+import { interactionPolicy, readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -16,7 +16,7 @@ import type { Tenant } from './tenant.ts';
  * The hint was validated before.
  */
 export const isHinted = (idTokenHint: unknown, subject: string): boolean => {
-  const hint = textIn(idTokenHint);
+  const hint = readText(idTokenHint);
   return hint === undefined || decodeJwt(hint).sub === subject;
 };
 
@@ -25,7 +25,7 @@ export const isHinted = (idTokenHint: unknown, subject: string): boolean => {
  * numbers.
  */
 const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }: OauthClient): boolean => {
-  const text = textIn(loginHint);
+  const text = readText(loginHint);
   const hint = text === undefined || !loginHintAllowed ? undefined : parseLoginHint(text);
   return !hint?.ok || hint.enableManualInput || hint.hints.some(({ msisdn }) => msisdn === account);
 };
@@ -54,7 +54,7 @@ export const policyWith = (
   );
   login?.checks.add(
     new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
-      const wanted: readonly string[] = acrValuesIn(ctx.oidc.params?.acr_values);
+      const wanted: readonly string[] = parseAcrValues(ctx.oidc.params?.acr_values);
       const acr = ctx.oidc.session?.acr ?? '';
       // Without requested values a signature is needed, not a password by text message.
       return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));

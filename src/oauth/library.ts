@@ -19,7 +19,8 @@ const load = async (): Promise<typeof import('oidc-provider')> => {
 export const { Provider, errors, interactionPolicy } = await load();
 
 /** A parameter as the library hands it out; undefined unless it is a text. */
-export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const readText = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
 /** Compares a secret with the stored form of this client. */
 export type CompareSecret = (clientId: string, secret: string, stored: string) => Promise<PasswordVerdict>;

@@ -1,7 +1,7 @@
 /**
  * Rate limits of the provider. They keep strangers from flooding a phone with prompts: prompts are
- * counted for the number, for the client and for the address that asks. Names of buckets hold hashes,
- * because numbers and addresses of people must not appear in key names.
+ * counted for the number, for the client and for the address that asks. Names of buckets hold
+ * hashes, because numbers and addresses of people must not appear in key names.
  */
 import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
 import {
@@ -108,12 +108,12 @@ export const createLimits = ({
       mayFrom('login-address', address, limits.loginsPerAddress, nameOfClient(tenant, clientId)),
 
     /**
-     * Counts a failed client authentication. All processes count together; each process remembers by
-     * itself which callers it shuts out for a while.
+     * Counts a failed client authentication. All processes count together; each process remembers
+     * by itself which callers it shuts out for a while.
      *
-     * At an address that many share, the caller that the proxy names is shut out. For secrets, a client
-     * that was tried five times as often from there is barred as well, and after ten times as many
-     * tries the whole address.
+     * At an address that many share, the caller that the proxy names is shut out. For secrets, a
+     * client that was tried five times as often from there is barred as well, and after ten times
+     * as many tries the whole address.
      *
      * @param clientId The client that the caller claimed to be.
      */

@@ -44,7 +44,7 @@ const table: Readonly<Record<FaultCode, Row>> = {
   900: ['internal', 'internal', 'internal error'],
 };
 
-export const failureCauseOf = ({ code }: Pick<Fault, 'code'>): FailureCause => table[code][0];
+export const findFailureCause = ({ code }: Pick<Fault, 'code'>): FailureCause => table[code][0];
 
 const described = ([, cause, text]: Row, trace: string | undefined): LoginError => ({
   error: cause === 'internal' ? 'server_error' : 'access_denied',
@@ -52,7 +52,7 @@ const described = ([, cause, text]: Row, trace: string | undefined): LoginError 
 });
 
 /** @param trace Names the login on the page and in the log; without it a new one is made. */
-export const errorOfFault = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
+export const toLoginError = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
   described(table[code], trace);
 
 /** For endings without a fault of a transaction, such as a wrong one-time password. */

@@ -1,4 +1,4 @@
-import type { NumberProblem } from './pages/views.ts';
+import type { NumberError } from './pages/views.ts';
 
 /**
  * `login_hint`: the expected person, as JSON with numbers to choose from, or as one number:
@@ -19,7 +19,7 @@ export type LoginHint =
   | { readonly ok: false; readonly reason: 'noHints' | 'badMsisdn' | 'duplicateMsisdn' | 'badLoginHint' };
 
 /** All of them are on one page. */
-const mostHints = 32;
+const maxHints = 32;
 
 const numberPattern = /^(?:\+|00)?([1-9]\d{7,14})$/;
 /** Only a number can be meant. */
@@ -49,7 +49,7 @@ export const parseJsonObject = (text: string): JsonObject | undefined => {
 
 const readHints = (elements: readonly unknown[], enableManualInput: boolean): LoginHint => {
   if (elements.length === 0) return refused('noHints');
-  if (elements.length > mostHints) return refused('badLoginHint');
+  if (elements.length > maxHints) return refused('badLoginHint');
   const hints: Hint[] = [];
   const seen = new Set<string>();
   for (const element of elements) {
@@ -90,7 +90,7 @@ export interface Offer {
   readonly manualInput: boolean;
 }
 
-export const offerOf = (
+export const toOffer = (
   loginHint: string | undefined,
   { allowed, pushed }: { readonly allowed: boolean; readonly pushed: boolean },
   isTestNumber: (msisdn: string) => boolean,
@@ -103,7 +103,7 @@ export const offerOf = (
 
 export type Chosen =
   | { readonly ok: true; readonly msisdn: string }
-  | { readonly ok: false; readonly problem: NumberProblem };
+  | { readonly ok: false; readonly problem: NumberError };
 
 /** Plus, digits and what people put between them. */
 const typedNumber = /^\+?[\d\s().\u2010-\u2015/-]+$/;

@@ -17,7 +17,7 @@ import { eligibility } from '../transactions/eligibility.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
 import type { LoginEvidence } from './evidence.ts';
-import { acrOf, amrOf, methodOf, profileFor } from './evidence.ts';
+import { findAcr, findMethod, listAmr, profileFor } from './evidence.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -153,15 +153,15 @@ export const createLogins = (options: LoginsOptions): Logins => {
     signed: SignedView,
     requested: readonly AcrValue[],
   ): Promise<LoginEvidence | undefined> => {
-    const method = methodOf(signed);
-    const acr = acrOf(requested, method);
+    const method = findMethod(signed);
+    const acr = findAcr(requested, method);
     if (acr === undefined) return undefined;
     const located = signed.geofencing !== undefined && !('errorCode' in signed.geofencing);
     const common = {
       msisdn: request.msisdn.number,
       at: Math.floor((endedAt ?? now()) / 1000),
       acr,
-      amr: amrOf(method, located),
+      amr: listAmr(method, located),
       location: signed.geofencing,
     };
     if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };

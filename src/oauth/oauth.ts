@@ -15,14 +15,14 @@ import { createSecretCheck } from './client-authentication.ts';
 import type { Environment, OauthDeps } from './deps.ts';
 import { describeError } from './error-codes.ts';
 import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
-import { checkFrontChannel, linkOf, longestQuery, tooLong } from './front-channel.ts';
+import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.ts';
-import type { Tenant, Tenants } from './tenant.ts';
+import type { Tenant } from './tenant.ts';
 
 export interface OauthOptions
   extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
@@ -34,16 +34,6 @@ export interface OauthOptions
   readonly masterKey: Uint8Array;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
-}
-
-export interface Oauth {
-  readonly routes: Hono<Environment>;
-  readonly tenants: Tenants;
-  /** Makes the keys of the first start. */
-  prepare(): Promise<void>;
-  /** Ends the waiting pages of this process; their logins continue. */
-  endWaiting(): void;
-  close(): Promise<void>;
 }
 
 /** Path below the issuer → methods. */
@@ -86,7 +76,7 @@ const answerError = (
 ): Response =>
   jsonError({ error, error_description: describeError('otherRequest', text).description }, status, headers);
 
-export const createOauth = (options: OauthOptions): Oauth => {
+export const createOauth = (options: OauthOptions) => {
   const { settings, masterKey, limiter, isTestNumber, addressOf, now, log } = options;
   const stopping = new AbortController();
   const tenants = openTenants(() => {
@@ -151,7 +141,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
         : refuse(link);
     }
     if (path === '/auth') {
-      if (query.length > longestQuery) return refuse(tooLong);
+      if (query.length > maxQueryLength) return refuse(tooLong);
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
       if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
         return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins' });
@@ -195,14 +185,18 @@ export const createOauth = (options: OauthOptions): Oauth => {
   return {
     routes,
     tenants,
-    prepare: async () => {
+    /** Makes the keys of the first start. */
+    prepare: async (): Promise<void> => {
       await Promise.all(tenants.all.map((tenant) => tenant.provider()));
       backchannel.start();
     },
-    endWaiting: () => stopping.abort(),
-    close: async () => {
+    /** Ends the waiting pages of this process; their logins continue. */
+    endWaiting: (): void => stopping.abort(),
+    close: async (): Promise<void> => {
       stopping.abort();
       await backchannel.close();
     },
   };
 };
+
+export type Oauth = ReturnType<typeof createOauth>;

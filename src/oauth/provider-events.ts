@@ -1,6 +1,6 @@
 /** Writes the library's events to the audit log. Of a token only its kind is written. */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { codeOfRefusal } from './error-codes.ts';
+import { findErrorCode } from './error-codes.ts';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 
 interface LibraryError {
@@ -35,7 +35,7 @@ export const listenTo = (
   },
 ): void => {
   const refusalOf = (ctx: KoaContextWithOIDC, { error, error_description }: LibraryError) => {
-    const { code, trace } = codeIn(error_description) ?? codeOfRefusal(ctx, error);
+    const { code, trace } = codeIn(error_description) ?? findErrorCode(ctx, error);
     return { code, trace };
   };
   const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => ({

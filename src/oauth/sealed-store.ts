@@ -1,12 +1,13 @@
 /**
  * What the provider keeps in Redis: codes, tokens, sessions, open logins.
  *
- * Read access to Redis must not be enough to log in as somebody. A record is therefore found under a
- * keyed hash (HMAC) of its handle, and its content is encrypted (AES-256-GCM) under a key derived from
- * the master key. The name of the record is authenticated with it, so records cannot be exchanged.
+ * Read access to Redis must not be enough to log in as somebody. A record is therefore found under
+ * a keyed hash (HMAC) of its handle, and its content is encrypted (AES-256-GCM) under a key derived
+ * from the master key. The name of the record is authenticated with it, so records cannot be
+ * exchanged.
  *
- * Keys: `<prefix>:oidc:<tenant>:<kind>:{<hash>}`; with `:used` behind it for what can be used once. The
- * braces keep both in one slot of a Redis Cluster.
+ * Keys: `<prefix>:oidc:<tenant>:<kind>:{<hash>}`; with `:used` behind it for what can be used once.
+ * The braces keep both in one slot of a Redis Cluster.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { randomBytesOf } from '../pki/random.ts';

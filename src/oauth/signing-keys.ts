@@ -133,8 +133,8 @@ export const createSigningKeys = ({
   /**
    * Makes the first generation where there is none.
    *
-   * @returns The private keys, the signing one of each type first, because the library takes the first
-   *   that fits; `version` changes when the set or the signing key changes.
+   * @returns The private keys, the signing one of each type first, because the library takes the
+   *   first that fits; `version` changes when the set or the signing key changes.
    */
   const current = async (): Promise<{ readonly jwks: readonly JWK[]; readonly version: string }> => {
     const keys = (await readAll()).filter(isPublic);
@@ -152,7 +152,9 @@ export const createSigningKeys = ({
   return {
     current,
     list: async (): Promise<readonly SigningKey[]> => (await readAll()).filter(isPublic).map(toPublic),
-    /** Stores the next generation. @param publishSeconds How long it is published before it signs. */
+    /**
+     * Stores the next generation. @param publishSeconds How long it is published before it signs.
+     */
     rotate: async (publishSeconds = settings.publishSeconds): Promise<readonly SigningKey[]> => {
       const fields = await redis.hgetall(hash);
       const signsFrom = now() + publishSeconds * 1000;

@@ -8,17 +8,6 @@
  * All that wait are bounded too, because a flood may use many lanes. When there is no room, the
  * piece is refused whose lane and origin have most of what waits.
  */
-export interface FairSemaphore {
-  /**
-   * Runs the work when its lane has its turn.
-   *
-   * @param origin Where the work comes from; within a lane origins take turns.
-   * @returns Undefined when it is refused: at once, or later in favour of another. Then it never
-   * runs.
-   */
-  run<T>(lane: string, origin: string, work: () => Promise<T>): Promise<T | undefined> | undefined;
-}
-
 interface Piece {
   readonly lane: string;
   readonly origin: string;
@@ -54,7 +43,7 @@ export const createFairSemaphore = ({
   /** One piece may always wait in a lane in which nothing runs. */
   readonly maxWaitingPerLane: number;
   readonly maxWaiting: number;
-}): FairSemaphore => {
+}) => {
   /** In the order of arrival. */
   const waiting = new Set<Piece>();
   /** Lanes in which something waits, with their origins, in the order of their turns. */
@@ -122,7 +111,14 @@ export const createFairSemaphore = ({
   };
 
   return {
-    run: <T>(lane: string, origin: string, work: () => Promise<T>) => {
+    /**
+     * Runs the work when its lane has its turn.
+     *
+     * @param origin Where the work comes from; within a lane origins take turns.
+     * @returns Undefined when it is refused: at once, or later in favour of another. Then it never
+     * runs.
+     */
+    run: <T>(lane: string, origin: string, work: () => Promise<T>): Promise<T | undefined> | undefined => {
       let isIn = true;
       const result = new Promise<T | undefined>((resolve, reject) => {
         add({

@@ -1,7 +1,7 @@
 /** The frame of every page. It is complete without the script, which only spares people the reloading. */
 import { html, raw } from 'hono/html';
-import { flourish } from '../../looks.ts';
 import { includesRole } from '../../operators/operator.ts';
+import { flourish } from '../../theme.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
 import { csrfField, type Html, nothing } from './markup.ts';

@@ -3,7 +3,7 @@
  * table and the registry's own rules. It has no script and loads nothing.
  */
 import { html, raw } from 'hono/html';
-import { flourish, icon } from '../../looks.ts';
+import { flourish, icon } from '../../theme.ts';
 import type { OpenApiDocument, OperationNode, SchemaNode } from '../openapi.ts';
 import type { Examples } from './examples.ts';
 import { type DocumentationFacts, firstSignature, modes, overview, verification } from './guide.ts';

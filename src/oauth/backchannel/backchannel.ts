@@ -1,6 +1,7 @@
 /**
- * Logins without a browser (OpenID Connect CIBA), in poll and ping mode. The endpoint belongs to the
- * library. This room decides what a phone is asked, when a request has its result and who is told.
+ * Logins without a browser (OpenID Connect CIBA), in poll and ping mode. The endpoint belongs to
+ * the library. This room decides what a phone is asked, when a request has its result and who is
+ * told.
  *
  * Source: OpenID Connect CIBA sections 7 and 11.
  */
@@ -35,7 +36,9 @@ export const createBackchannel = (options: BackchannelOptions) => {
   const pings = createPings(options, settle, { commands: redis, blocking, prefix, onError: log.trouble });
   const begin = createBegin({ ...options, pings });
 
-  /** The library does not count how often a client asks. @returns False when it asked too recently. */
+  /**
+   * The library does not count how often a client asks. @returns False when it asked too recently.
+   */
   const mayAsk = async ({ id, store }: Tenant, authReqId: string): Promise<boolean> => {
     const key = `${prefix}:oidc:${id}:polled:{${store.hashOf(authReqId)}}`;
     return (await redis.set(key, 1, 'PX', pollEverySeconds * 1000 - toleranceMs, 'NX')) === 'OK';
@@ -78,7 +81,8 @@ export const createBackchannel = (options: BackchannelOptions) => {
       },
     }),
     /**
-     * Called when a client asks for a request without a result: gives it one if the login has ended.
+     * Called when a client asks for a request without a result: gives it one if the login has
+     * ended.
      *
      * @throws SlowDown when the login is open and the client asks too often.
      * @throws When Redis is unreachable.

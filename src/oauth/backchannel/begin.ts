@@ -1,19 +1,20 @@
 /**
  * Asks the phone for a backchannel request, before the client is told that the request is accepted.
  *
- * The record of the login is stored before the transaction is started, and the id of the transaction
- * right after. So an accepted request is durable in all its parts. When the phone cannot be asked, the
- * request itself fails and nothing is kept. When something breaks after the phone was asked, the client
- * gets an error and the prompt is cancelled, because nobody would learn the answer.
+ * The record of the login is stored before the transaction is started, and the id of the
+ * transaction right after. So an accepted request is durable in all its parts. When the phone
+ * cannot be asked, the request itself fails and nothing is kept. When something breaks after the
+ * phone was asked, the client gets an error and the prompt is cancelled, because nobody would learn
+ * the answer.
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
 import { toError } from '../../redis/to-error.ts';
 import type { OauthDeps } from '../deps.ts';
-import { acrValuesIn } from '../evidence.ts';
-import { textIn } from '../library.ts';
-import { errorOfFault } from '../login-failures.ts';
+import { parseAcrValues } from '../evidence.ts';
+import { readText } from '../library.ts';
+import { toLoginError } from '../login-failures.ts';
 import { type LoginStart, type Logins, traceOf } from '../logins.ts';
 import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
@@ -24,7 +25,10 @@ import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
 /** How often a client may ask: the default of OpenID Connect CIBA section 7.3. */
 export const pollEverySeconds = 5;
 
-/** Starts the transaction of a record. Starting it again gives the same transaction, not a second prompt. */
+/**
+ * Starts the transaction of a record. Starting it again gives the same transaction, not a second
+ * prompt.
+ */
 export const startLogin = async (
   logins: Logins,
   tenant: Tenant,
@@ -60,12 +64,13 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     return {
       clientId,
       msisdn,
-      language: chooseLanguage(textIn(ui_locales), subscribers.find(msisdn)?.language),
-      acrValues: acrValuesIn(acr_values),
+      language: chooseLanguage(readText(ui_locales), subscribers.find(msisdn)?.language),
+      acrValues: parseAcrValues(acr_values),
       scopes: [...request.scopes],
-      dtbd: textIn(dtbd),
-      // The client shows its binding message. Without one there is nothing to compare the phone with.
-      sessionCode: textIn(binding_message) ?? '',
+      dtbd: readText(dtbd),
+      // The client shows its binding message. Without one there is nothing to compare the phone
+      // with.
+      sessionCode: readText(binding_message) ?? '',
       reference: `B${randomBytesOf(16).toString('hex')}`,
       begunAt,
       promptSeconds: Math.min(settings.promptSeconds, request.expiration),
@@ -82,7 +87,7 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
         ? refusal('invalid_binding_message', 'otherRequest', 'binding_message is too long for the phone')
         : refusal('invalid_request', 'otherRequest', 'dtbd is too long for the phone');
     }
-    return denied(errorOfFault(start.fault, traceOf(login)));
+    return denied(toLoginError(start.fault, traceOf(login)));
   };
 
   const ask = async (

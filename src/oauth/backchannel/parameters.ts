@@ -7,7 +7,7 @@
  */
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import { describeError, type ErrorCause } from '../error-codes.ts';
-import { errors, textIn } from '../library.ts';
+import { errors, readText } from '../library.ts';
 import type { LoginError } from '../login-failures.ts';
 import { parseJsonObject, parseLoginHint } from '../login-hint.ts';
 import { checkDtbd, readAcrValues, unshowable } from '../par/parameters.ts';
@@ -30,17 +30,17 @@ export const unavailable = (status: 429 | 503, text: string): Error =>
   failure('temporarily_unavailable', describeError('otherRequest', text).description, status);
 
 /** The text of the phone has the operator's words as well. */
-const longestBindingMessage = 60;
+const maxBindingMessageLength = 60;
 
 export const checkBindingMessage = (message: unknown): void => {
-  const text = textIn(message);
+  const text = readText(message);
   if (text === undefined) return;
   const readable = text.trim() === text && text !== '' && !unshowable.test(text);
-  if (!readable || text.length > longestBindingMessage) {
+  if (!readable || text.length > maxBindingMessageLength) {
     throw refusal(
       'invalid_binding_message',
       'otherRequest',
-      `binding_message must be one line of at most ${longestBindingMessage} characters`,
+      `binding_message must be one line of at most ${maxBindingMessageLength} characters`,
     );
   }
 };
@@ -56,15 +56,15 @@ export const checkParameters = (params: Record<string, unknown>, client: OauthCl
       throw refusal('invalid_request', 'otherRequest', `${name} is not supported: use login_hint`);
     }
   }
-  const context = textIn(params.request_context);
+  const context = readText(params.request_context);
   if (context !== undefined && parseJsonObject(context) === undefined) {
     throw refusal('invalid_request', 'otherRequest', 'request_context must be a JSON object');
   }
-  const dtbd = textIn(params.dtbd);
+  const dtbd = readText(params.dtbd);
   // A space is as long as a line feed, which is allowed here.
   const refused = dtbd === undefined ? undefined : checkDtbd(dtbd.replaceAll('\n', ' '), client);
   if (refused !== undefined) throw errorForLibrary(refused);
-  const acrValues = readAcrValues(textIn(params.acr_values), client);
+  const acrValues = readAcrValues(readText(params.acr_values), client);
   if ('refusal' in acrValues) throw errorForLibrary(acrValues.refusal);
   // The library stores the parameters, so dropped values are removed from them.
   params.acr_values = acrValues.value;

@@ -1,7 +1,8 @@
 /**
- * Runs the chart of pings (machines/ping.machine.ts): one instance for each login of a client in ping
- * mode. A process waits for the end of each login that it has taken, while the job sleeps. When the
- * process stops or dies, another one takes over. After a stall the client may be told twice.
+ * Runs the chart of pings (machines/ping.machine.ts): one instance for each login of a client in
+ * ping mode. A process waits for the end of each login that it has taken, while the job sleeps.
+ * When the process stops or dies, another one takes over. After a stall the client may be told
+ * twice.
  */
 import {
   type PingData,

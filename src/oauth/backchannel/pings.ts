@@ -1,6 +1,6 @@
 /**
- * Tells clients in ping mode that a login has ended. The chart (machines/ping.machine.ts) decides what
- * happens when, and its instances outlive this process. This file does the work for the chart.
+ * Tells clients in ping mode that a login has ended. The chart (machines/ping.machine.ts) decides
+ * what happens when, and its instances outlive this process. This file does the work for the chart.
  */
 import type { PingLogin, PingResult, PingTry } from '../../../machines/ping.machine.ts';
 import type { OauthDeps } from '../deps.ts';
@@ -26,7 +26,8 @@ type Notified = { readonly kind: 'told' } | { readonly kind: 'failed' | 'refused
  * Redirects are not followed, because the token is for the configured address alone.
  *
  * The library's `backchannelPing` gives up after 2.5 seconds, tries once, and refuses addresses of
- * private networks, where many clients of an operator are. Our address comes from the configuration.
+ * private networks, where many clients of an operator are. Our address comes from the
+ * configuration.
  *
  * Source: OpenID Connect CIBA section 10.2.
  */

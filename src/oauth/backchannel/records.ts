@@ -4,8 +4,8 @@
  *
  * backchannel      By auth_req_id: what the transaction is made of and, once it is durable, its id.
  * backchannel-end  By auth_req_id: how it ended. Written once, by the first process that sees it.
- * ping             By the login's reference: the auth_req_id. The queue of pings holds the reference,
- *                  so that no auth_req_id is stored in clear.
+ * ping             By the login's reference: the auth_req_id. The queue of pings holds the
+ *                  reference, so that no auth_req_id is stored in clear.
  */
 import type { AcrValue, LoginLanguage } from '../../registry/oauth-client.ts';
 import type { SignedEnding } from '../evidence.ts';

@@ -1,18 +1,18 @@
 /**
  * From the end of a transaction to what the token endpoint hands out.
  *
- * A request is settled by the next process that looks at it: at a poll, or before a ping. One process
- * stores how the login ended, with the id of the grant. To carry this out (evidence, grant, the
- * library's record) gives the same in every process and can be repeated, so a process that dies
+ * A request is settled by the next process that looks at it: at a poll, or before a ping. One
+ * process stores how the login ended, with the id of the grant. To carry this out (evidence, grant,
+ * the library's record) gives the same in every process and can be repeated, so a process that dies
  * leaves nothing half done.
  *
- * The library's `backchannelResult` is not used: it would call the client's notification endpoint and
- * wait for it each time, and lose the description of an error.
+ * The library's `backchannelResult` is not used: it would call the client's notification endpoint
+ * and wait for it each time, and lose the description of an error.
  */
 import { fault } from '../../protocol/fault.ts';
 import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
-import { errorOfFault } from '../login-failures.ts';
+import { toLoginError } from '../login-failures.ts';
 import { type LoginState, type StartedLogin, traceOf } from '../logins.ts';
 import type { Tenant } from '../tenant.ts';
 import { startLogin } from './begin.ts';
@@ -27,7 +27,7 @@ const requireSignature = (state: EndState): EndState =>
 const toEnd = (login: BackchannelLogin, state: EndState): BackchannelEnd =>
   state.kind === 'signed'
     ? signedEnding(state.evidence)
-    : { how: 'failed', ...errorOfFault(state.fault, traceOf(login)) };
+    : { how: 'failed', ...toLoginError(state.fault, traceOf(login)) };
 
 export const createSettlement = ({
   settings,
@@ -35,7 +35,9 @@ export const createSettlement = ({
   now,
   log,
 }: Pick<OauthDeps, 'settings' | 'logins' | 'now' | 'log'>) => {
-  /** After a crash before the start was stored: the same transaction, while a prompt makes sense. */
+  /**
+   * After a crash before the start was stored: the same transaction, while a prompt makes sense.
+   */
   const startAgain = async (
     tenant: Tenant,
     authReqId: string,

@@ -4,17 +4,17 @@
 import type { OauthDeps } from '../deps.ts';
 import { chooseNumber } from '../login-hint.ts';
 import { traceOf } from '../logins.ts';
-import type { NumberProblem } from '../pages/views.ts';
+import type { NumberError } from '../pages/views.ts';
 import type { Beginning, Begun } from './begin.ts';
-import { codeLifeMs, isCode, mostGuesses } from './begin.ts';
+import { codeLifeMs, isCode, maxGuesses } from './begin.ts';
 import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
 
 /** An error for the number page. Without one the browser goes to the page of the moment. */
-export interface Objection {
-  readonly problem: NumberProblem;
+export interface FormError {
+  readonly problem: NumberError;
   readonly entered?: string;
 }
 
@@ -29,10 +29,10 @@ export interface Submission {
 export const actionNames = ['number', 'retry', 'text', 'other', 'code', 'cancel'] as const;
 export type ActionName = (typeof actionNames)[number];
 export type Actions = Readonly<
-  Record<ActionName, (submission: Submission) => Promise<Objection | undefined>>
+  Record<ActionName, (submission: Submission) => Promise<FormError | undefined>>
 >;
 
-const afterBegin = (begun: Begun): Objection | undefined =>
+const afterBegin = (begun: Begun): FormError | undefined =>
   begun === 'begun' ? undefined : { problem: begun };
 
 export const createActions = (
@@ -55,7 +55,7 @@ export const createActions = (
       isCurrent(progress, round) &&
       !attempt.guessedRight &&
       !attempt.barred &&
-      attempt.wrongGuesses < mostGuesses &&
+      attempt.wrongGuesses < maxGuesses &&
       now() < attempt.begunAt + codeLifeMs;
     return mayGuess ? attempt : undefined;
   };

@@ -11,9 +11,9 @@ import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts'
 import type { Visit } from './visit.ts';
 
 /** Prompts and texts of one login. */
-export const mostPrompts = 5;
+export const maxPrompts = 5;
 /** How long another process may take to start an attempt that it has stored. */
-export const startPatienceMs = 3000;
+export const startTimeoutMs = 3000;
 
 /** `begun`: the attempt exists, by this click or an earlier one. */
 export type Begun = 'begun' | 'limited' | 'busy';
@@ -116,7 +116,7 @@ export const createBeginning = (
       };
       const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
         const progress = progressOf(known);
-        const mayAsk = isCurrent(progress, round) && progress.prompts < mostPrompts;
+        const mayAsk = isCurrent(progress, round) && progress.prompts < maxPrompts;
         return mayAsk ? { kind: 'begun', ...attempt } : undefined;
       });
       if (added) return startFirst(visit, attempt);
@@ -126,7 +126,7 @@ export const createBeginning = (
 
     /** Starts an attempt that was stored and perhaps never started. */
     startAgain: async (visit: Visit, attempt: Attempt): Promise<void> => {
-      if (now() < attempt.begunAt + startPatienceMs) return;
+      if (now() < attempt.begunAt + startTimeoutMs) return;
       // The phone may ask already, so limits do not count it again and a busy service stores
       // nothing.
       await start(visit, attempt);
@@ -143,7 +143,7 @@ export type Beginning = ReturnType<typeof createBeginning>;
  * clear (threat model B1).
  */
 
-export const mostGuesses = 3;
+export const maxGuesses = 3;
 /** From the request for the text. */
 export const codeLifeMs = 300_000;
 

@@ -9,7 +9,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
-import { errorOfFault, otherLoginError, otherPersonError } from '../login-failures.ts';
+import { otherLoginError, otherPersonError, toLoginError } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts';
 import type { Standing } from './standing.ts';
@@ -17,7 +17,7 @@ import type { Interaction, Visit } from './visit.ts';
 
 /** How long one tab has the way to itself. */
 const aheadSeconds = 3;
-const patienceMs = 5000;
+const timeoutMs = 5000;
 const lookEveryMs = 150;
 
 /** `to`: the library's address. `done`: another tab has gone back to the client. */
@@ -40,7 +40,7 @@ const endingOf = (
     case 'failed': {
       const { failure, attempt } = standing;
       const trace = traceOf(attempt);
-      const error = typeof failure === 'object' ? errorOfFault(failure, trace) : otherLoginError(trace);
+      const error = typeof failure === 'object' ? toLoginError(failure, trace) : otherLoginError(trace);
       return { how: 'failed', ...error };
     }
     case 'signed':
@@ -49,7 +49,7 @@ const endingOf = (
       }
       return signedEnding(standing.evidence);
     case 'cancelled':
-      return { how: 'cancelled', ...errorOfFault({ code: 401 }, last && traceOf(last)) };
+      return { how: 'cancelled', ...toLoginError({ code: 401 }, last && traceOf(last)) };
     case 'ended':
       return standing.ending;
   }
@@ -117,7 +117,7 @@ export const createDeparture = (
     if (proposed === undefined) return 'not-yet';
     const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
     if (ending === undefined) return 'not-yet';
-    const until = now() + patienceMs;
+    const until = now() + timeoutMs;
     for (;;) {
       const isAhead = await visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds);
       const interaction = await visit.interaction();

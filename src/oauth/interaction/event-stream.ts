@@ -10,7 +10,7 @@ import { streamSSE } from 'hono/streaming';
 import { toError } from '../../redis/to-error.ts';
 import { pageHeaders } from '../error-pages.ts';
 
-const mostForOne = 4;
+const maxStreams = 4;
 const heartbeatMs = 15_000;
 const retryMs = 2000;
 
@@ -37,7 +37,7 @@ export const createEventStreams = ({
     uid: string,
     changed: (gone: AbortSignal) => Promise<boolean>,
   ): Response | undefined => {
-    if (stopping.aborted || (openFor.get(uid) ?? 0) >= mostForOne) return undefined;
+    if (stopping.aborted || (openFor.get(uid) ?? 0) >= maxStreams) return undefined;
     count(uid, 1);
     const response = streamSSE(c, async (stream) => {
       const gone = new AbortController();

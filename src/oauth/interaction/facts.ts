@@ -53,23 +53,8 @@ export type LoginFact =
 /** What the client is told. */
 export type Ending = SignedEnding | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
 
-export interface LoginFacts {
-  read(uid: string): Promise<readonly LoginFact[]>;
-  /**
-   * Adds the fact that `decide` returns for the facts so far, if any.
-   *
-   * @returns All facts, and whether this call has added the last one.
-   * @throws When Redis is unreachable, or a fact cannot be read.
-   */
-  add(
-    uid: string,
-    ttlSeconds: number,
-    decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
-  ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }>;
-}
-
 /** Bounds what one interaction can store. An end can be stored beyond it. */
-const mostFacts = 48;
+const maxFacts = 48;
 /**
  * Kept free after `begun`, for its start, its guesses and a restart. Without it a refused attempt
  * could stay open and look like one whose process has died.
@@ -79,9 +64,9 @@ const readAhead = 4;
 
 const isEnd = ({ kind }: LoginFact): boolean => kind === 'cancelled' || kind === 'ended';
 const hasRoom = (count: number, fact: LoginFact): boolean =>
-  isEnd(fact) || count < (fact.kind === 'begun' ? mostFacts - roomForAttempt : mostFacts);
+  isEnd(fact) || count < (fact.kind === 'begun' ? maxFacts - roomForAttempt : maxFacts);
 
-export const createLoginFacts = (store: SealedStore): LoginFacts => {
+export const createLoginFacts = (store: SealedStore) => {
   const at = (uid: string, index: number): string => `${uid} ${index}`;
 
   const readFrom = async (uid: string, known: readonly LoginFact[]): Promise<readonly LoginFact[]> => {
@@ -94,8 +79,18 @@ export const createLoginFacts = (store: SealedStore): LoginFacts => {
   };
 
   return {
-    read: (uid) => readFrom(uid, []),
-    add: async (uid, ttlSeconds, decide) => {
+    read: (uid: string): Promise<readonly LoginFact[]> => readFrom(uid, []),
+    /**
+     * Adds the fact that `decide` returns for the facts so far, if any.
+     *
+     * @returns All facts, and whether this call has added the last one.
+     * @throws When Redis is unreachable, or a fact cannot be read.
+     */
+    add: async (
+      uid: string,
+      ttlSeconds: number,
+      decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
+    ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }> => {
       let facts = await readFrom(uid, []);
       for (;;) {
         const fact = decide(facts);
@@ -111,6 +106,8 @@ export const createLoginFacts = (store: SealedStore): LoginFacts => {
     },
   };
 };
+
+export type LoginFacts = ReturnType<typeof createLoginFacts>;
 
 export interface Attempt extends Omit<Extract<LoginFact, { kind: 'begun' }>, 'kind'> {
   /** Undefined while it is being started, or after a crash. */

@@ -18,14 +18,14 @@ import { isForm, parseForm, readBody } from '../form.ts';
 import { serveAsset } from '../pages/assets.ts';
 import { loginPage } from '../pages/login-page.ts';
 import { chooseLanguage, frameFor, noticePage } from '../pages/page.ts';
-import type { NoticeCause, NumberProblem } from '../pages/views.ts';
+import type { NoticeCause, NumberError } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
-import { type ActionName, actionNames, createActions, type Objection } from './actions.ts';
+import { type ActionName, actionNames, createActions, type FormError } from './actions.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
 import { createEventStreams, headOfStream } from './event-stream.ts';
 import { type Progress, progressOf } from './facts.ts';
-import { type Standing, standingOf, waitForChange } from './standing.ts';
+import { findStanding, type Standing, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
 
@@ -79,7 +79,7 @@ const maxFormBytes = 4096;
 const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
 /** A later try may succeed. */
-const laterStatuses: ReadonlyMap<NumberProblem, number> = new Map([
+const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
   ['limited', 429],
   ['busy', 503],
 ]);
@@ -117,13 +117,13 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   const look = async (visit: Visit): Promise<Looked> => {
     const progress = progressOf(await visit.facts.read(visit.uid));
-    return { progress, standing: await standingOf(progress, { logins, acrValues: visit.acrValues, now }) };
+    return { progress, standing: await findStanding(progress, { logins, acrValues: visit.acrValues, now }) };
   };
 
   const show = (
     visit: Visit,
     { progress, standing }: Looked,
-    objection?: Objection,
+    formError?: FormError,
     status = 200,
     headers: Readonly<Record<string, string>> = {},
   ): Response => {
@@ -133,7 +133,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       progress,
       now: now(),
       promptSeconds: settings.promptSeconds,
-      objection,
+      formError,
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
@@ -165,16 +165,16 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
       return refuse(403);
     }
-    const objection = await actions[name]({
+    const formError = await actions[name]({
       visit,
       round,
       field,
       look: async () => (await look(visit)).standing,
     });
-    if (objection === undefined) return goTo(visit.pagePath);
-    const status = laterStatuses.get(objection.problem);
+    if (formError === undefined) return goTo(visit.pagePath);
+    const status = laterStatuses.get(formError.problem);
     const headers = status === undefined ? {} : { 'retry-after': String(limits.retryAfterSeconds) };
-    return show(visit, await look(visit), objection, status ?? 422, headers);
+    return show(visit, await look(visit), formError, status ?? 422, headers);
   };
 
   const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {

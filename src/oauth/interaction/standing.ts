@@ -4,7 +4,7 @@ import { type Fault, fault } from '../../protocol/fault.ts';
 import type { AcrValue } from '../../registry/oauth-client.ts';
 import type { LoginEvidence } from '../evidence.ts';
 import type { Logins } from '../logins.ts';
-import { codeLifeMs, mostGuesses, startPatienceMs } from './begin.ts';
+import { codeLifeMs, maxGuesses, startTimeoutMs } from './begin.ts';
 import type { Attempt, Ending, Progress } from './facts.ts';
 
 /** The transaction's fault, or what is wrong with a typed password, as the page calls it. */
@@ -26,7 +26,7 @@ const afterText = (attempt: Attempt, evidence: LoginEvidence | undefined, now: n
   }
   const failed = (failure: Failure): Standing => ({ kind: 'failed', attempt, failure });
   if (attempt.barred) return failed('limited');
-  if (attempt.wrongGuesses >= mostGuesses) return failed('code-wrong');
+  if (attempt.wrongGuesses >= maxGuesses) return failed('code-wrong');
   return now >= attempt.begunAt + codeLifeMs ? failed('expired') : { kind: 'code', attempt };
 };
 
@@ -34,7 +34,7 @@ const afterText = (attempt: Attempt, evidence: LoginEvidence | undefined, now: n
 const fits = (attempt: Attempt, { cms }: LoginEvidence): boolean =>
   (attempt.method === 'text') === (cms === undefined);
 
-export const standingOf = async (
+export const findStanding = async (
   { attempt, cancelled, ending }: Progress,
   {
     logins,
@@ -83,7 +83,7 @@ export const waitForChange = async (
       continue;
     }
     // After a crash before the start, to load the page again starts it.
-    if (now() >= Math.max(begunAt, since) + startPatienceMs) return true;
+    if (now() >= Math.max(begunAt, since) + startTimeoutMs) return true;
     await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
   }
   return false;

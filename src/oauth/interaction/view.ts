@@ -1,9 +1,9 @@
 /** From the state of a login to what the page shows. Pure. */
-import { failureCauseOf } from '../login-failures.ts';
+import { findFailureCause } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
-import type { Objection } from './actions.ts';
-import { mostGuesses, mostPrompts } from './begin.ts';
+import type { FormError } from './actions.ts';
+import { maxGuesses, maxPrompts } from './begin.ts';
 import type { Progress } from './facts.ts';
 import type { Failure, Standing } from './standing.ts';
 import type { Visit } from './visit.ts';
@@ -15,7 +15,7 @@ export interface ViewContext {
   readonly now: number;
   readonly promptSeconds: number;
   /** For what the person has just sent. */
-  readonly objection: Objection | undefined;
+  readonly formError: FormError | undefined;
 }
 
 /** Enough to recognise a number, too little to learn it. */
@@ -45,7 +45,7 @@ const failedView = (
   { visit, progress }: ViewContext,
 ): Omit<ViewOf<'failed'>, keyof FormTarget> => {
   const { offer, client } = visit;
-  const cause = typeof failure === 'object' ? failureCauseOf(failure) : failure;
+  const cause = typeof failure === 'object' ? findFailureCause(failure) : failure;
   const mayRetry = (attempt.method === 'sign' || client.textMessageLogin) && worthRetrying.has(cause);
   const hasOthers = offer.manualInput || offer.hints.length > 1;
   const ways = [
@@ -54,11 +54,11 @@ const failedView = (
     ...(hasOthers ? (['other'] as const) : []),
   ];
   const reference = traceOf(attempt);
-  return { kind: 'failed', cause, reference, ways: progress.prompts < mostPrompts ? ways : [] };
+  return { kind: 'failed', cause, reference, ways: progress.prompts < maxPrompts ? ways : [] };
 };
 
 export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
-  const { visit, csrf, progress, now, promptSeconds, objection } = context;
+  const { visit, csrf, progress, now, promptSeconds, formError } = context;
   const target = { pagePath: visit.pagePath, csrf };
   switch (standing.kind) {
     case 'number': {
@@ -67,8 +67,8 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
         ...target,
         ...visit.offer,
         kind: 'number',
-        entered: objection?.entered ?? (withheld && `+${withheld.msisdn}`),
-        problem: objection?.problem ?? withheld?.why,
+        entered: formError?.entered ?? (withheld && `+${withheld.msisdn}`),
+        problem: formError?.problem ?? withheld?.why,
       };
     }
     case 'waiting': {
@@ -87,7 +87,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
     }
     case 'code': {
       const { msisdn, wrongGuesses } = standing.attempt;
-      const triesLeft = mostGuesses - wrongGuesses;
+      const triesLeft = maxGuesses - wrongGuesses;
       return { ...target, kind: 'code', phone: shortened(msisdn), triesLeft, wrong: wrongGuesses > 0 };
     }
     case 'failed':

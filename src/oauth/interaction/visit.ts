@@ -6,10 +6,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import { acrValuesIn } from '../evidence.ts';
+import { parseAcrValues } from '../evidence.ts';
 import { isHinted } from '../interaction-policy.ts';
-import { errors, textIn } from '../library.ts';
-import { type Offer, offerOf } from '../login-hint.ts';
+import { errors, readText } from '../library.ts';
+import { type Offer, toOffer } from '../login-hint.ts';
 import { pinToIssuer } from '../mount.ts';
 import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
@@ -82,7 +82,7 @@ export const openVisit = async (
     return hasCookie ? 'login-expired' : 'cookie-missing';
   }
   const { params } = interaction;
-  const client = tenant.clients.get(textIn(params.client_id) ?? '');
+  const client = tenant.clients.get(readText(params.client_id) ?? '');
   // The client was removed from the configuration meanwhile.
   if (client === undefined) return 'login-expired';
   const pushed = wasPushed(interaction);
@@ -94,11 +94,11 @@ export const openVisit = async (
     client,
     uid,
     pagePath: `${tenant.path}/interaction/${uid}`,
-    language: chooseLanguage(textIn(params.ui_locales), incoming.headers['accept-language']),
-    acrValues: acrValuesIn(params.acr_values),
-    scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
-    dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
-    offer: offerOf(textIn(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+    language: chooseLanguage(readText(params.ui_locales), incoming.headers['accept-language']),
+    acrValues: parseAcrValues(params.acr_values),
+    scopes: (readText(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
+    dtbd: client.dtbdAllowed && pushed ? readText(params.dtbd) : undefined,
+    offer: toOffer(readText(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
     isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
     address,
     facts,

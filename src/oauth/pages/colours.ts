@@ -4,7 +4,7 @@
  */
 type Channels = readonly [red: number, green: number, blue: number];
 
-export const leastContrast = 4.5;
+export const minContrast = 4.5;
 
 const black: Channels = [0, 0, 0];
 const white: Channels = [255, 255, 255];
@@ -52,7 +52,7 @@ export const pressed = (background: string): string =>
   hexOf(mix(channelsOf(background), inkOn(background) === '#ffffff' ? black : white, 0.18));
 
 /** The colour, made darker or lighter until it can be read on all backgrounds. */
-export const readableOn = (colour: string, backgrounds: readonly string[], least = leastContrast): string => {
+export const readableOn = (colour: string, backgrounds: readonly string[], least = minContrast): string => {
   const from = channelsOf(colour);
   const to = backgrounds.every((background) => inkOn(background) === '#000000') ? black : white;
   for (let percent = 0; percent < 100; percent += 2) {

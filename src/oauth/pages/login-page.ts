@@ -3,10 +3,10 @@ import { html } from 'hono/html';
 import { assetAddress } from './assets.ts';
 import {
   buttonForm,
+  errorSummary,
   type Html,
   hiddenToken,
   icons,
-  problemSummary,
   reference,
   spelled,
   unbroken,
@@ -70,8 +70,8 @@ const codePage = (frame: PageFrame, view: ViewOf<'code'>): string => {
   const error = view.wrong ? wrong(view.triesLeft) : undefined;
   return layOut(frame, {
     title,
-    hasProblem: view.wrong,
-    main: html`${error === undefined ? '' : problemSummary(words.problemTitle, error, 'code')}
+    hasError: view.wrong,
+    main: html`${error === undefined ? '' : errorSummary(words.problemTitle, error, 'code')}
 ${icons.message}
 <h1>${title}</h1>
 <p class="lead">${lead(unbroken(view.phone))}</p>

@@ -45,7 +45,7 @@ export const spelled = (text: string): Html =>
  * Says what is wrong, above the page and with a link to the field. It takes the focus, so that it
  * is read out first.
  */
-export const problemSummary = (title: string, text: string, fieldId: string | undefined): Html =>
+export const errorSummary = (title: string, text: string, fieldId: string | undefined): Html =>
   html`<div class="problem" role="alert" tabindex="-1" autofocus><h2>${title}</h2><p>${
     fieldId === undefined ? text : html`<a href="#${fieldId}">${text}</a>`
   }</p></div>`;

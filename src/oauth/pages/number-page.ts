@@ -6,21 +6,21 @@
 import { html } from 'hono/html';
 import {
   buttonForm,
+  errorSummary,
   type Html,
   hiddenToken,
   icons,
-  problemSummary,
   readableNumber,
   unbroken,
 } from './markup.ts';
 import { layOut, wordsOf } from './page.ts';
-import type { NumberProblem, PageFrame, ViewOf } from './views.ts';
+import type { NumberError, PageFrame, ViewOf } from './views.ts';
 import type { Words } from './words-en.ts';
 
 type NumberView = ViewOf<'number'>;
 
 /** With other errors the field is right as it is. */
-const isFieldProblem = (problem: NumberProblem | undefined): boolean =>
+const isFieldProblem = (problem: NumberError | undefined): boolean =>
   problem === 'missing' || problem === 'malformed' || problem === 'not-listed';
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
@@ -110,8 +110,8 @@ export const numberPage = (frame: PageFrame, view: NumberView): string => {
   const { forms, fieldId } = ask(view, words, isField ? text : undefined);
   return layOut(frame, {
     title,
-    hasProblem: problem !== undefined,
-    main: html`${text === undefined ? '' : problemSummary(words.problemTitle, text, isField ? fieldId : undefined)}
+    hasError: problem !== undefined,
+    main: html`${text === undefined ? '' : errorSummary(words.problemTitle, text, isField ? fieldId : undefined)}
 ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${words.number.lead}</p>

@@ -19,7 +19,7 @@ export const wordsOf = (language: LoginLanguage): Words => words[language];
 export interface PageParts {
   readonly title: string;
   /** The title of the window says so too. */
-  readonly hasProblem?: boolean;
+  readonly hasError?: boolean;
   readonly head?: Html;
   readonly main: Html;
 }
@@ -43,7 +43,7 @@ const brand = (frame: PageFrame): Html =>
     ? html`<p class="brand">${frame.tenantName}</p>`
     : html`<p class="brand"><img src="${assetAddress(frame, 'logo.svg')}" alt="${frame.tenantName}"></p>`;
 
-export const layOut = (frame: PageFrame, { title, hasProblem = false, head, main }: PageParts): string => {
+export const layOut = (frame: PageFrame, { title, hasError = false, head, main }: PageParts): string => {
   const words = wordsOf(frame.language);
   const page = html`<!doctype html>
 <html lang="${frame.language}">
@@ -53,7 +53,7 @@ export const layOut = (frame: PageFrame, { title, hasProblem = false, head, main
 <meta name="color-scheme" content="light dark">
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">
-<title>${hasProblem ? `${words.error}: ` : ''}${title} · ${frame.tenantName}</title>
+<title>${hasError ? `${words.error}: ` : ''}${title} · ${frame.tenantName}</title>
 <link rel="stylesheet" href="${assetAddress(frame, 'login.css')}">
 <link rel="icon" type="image/svg+xml" href="${assetAddress(frame, 'icon.svg')}">
 ${head}
@@ -117,7 +117,7 @@ ${raw(notice.form)}
 const fallback: LoginLanguage = 'en';
 
 /** More than any browser sends. */
-const mostCharacters = 1000;
+const maxCharacters = 1000;
 
 const known = (tag: string): LoginLanguage | undefined => {
   const primary = tag.trim().toLowerCase().split(/[-_]/, 1)[0];
@@ -151,9 +151,9 @@ export const chooseLanguage = (
   acceptLanguage: string | undefined,
 ): LoginLanguage =>
   (uiLocales ?? '')
-    .slice(0, mostCharacters)
+    .slice(0, maxCharacters)
     .split(/\s+/)
     .map(known)
     .find((language) => language !== undefined) ??
-  fromHeader((acceptLanguage ?? '').slice(0, mostCharacters)) ??
+  fromHeader((acceptLanguage ?? '').slice(0, maxCharacters)) ??
   fallback;

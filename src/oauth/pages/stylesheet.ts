@@ -3,7 +3,7 @@
  * Where the tenant's colour could not be read, a darker or lighter one is used.
  */
 import type { OauthBranding } from '../../registry/oauth-client.ts';
-import { contrast, inkOn, leastContrast, plainColour, pressed, readableOn } from './colours.ts';
+import { contrast, inkOn, minContrast, plainColour, pressed, readableOn } from './colours.ts';
 
 export const schemes = {
   light: {
@@ -35,7 +35,7 @@ export const schemes = {
 type Scheme = Readonly<Record<keyof typeof schemes.light, string>>;
 
 /** Below that contrast a button is not recognised. */
-const leastPresence = 2;
+const minPresence = 2;
 
 /**
  * Colours made of the tenant's. A button too dark for the dark scheme takes the colour of links.
@@ -43,8 +43,8 @@ const leastPresence = 2;
 export const tenantColours = (scheme: Scheme, color: string) => {
   const isDark = inkOn(scheme.card) === '#ffffff';
   /** Of links and of the edges of buttons, on every background. */
-  const accent = readableOn(color, [scheme.paper, scheme.card, scheme.tint], isDark ? 6.5 : leastContrast);
-  const button = isDark && contrast(color, scheme.card) < leastPresence ? accent : plainColour(color);
+  const accent = readableOn(color, [scheme.paper, scheme.card, scheme.tint], isDark ? 6.5 : minContrast);
+  const button = isDark && contrast(color, scheme.card) < minPresence ? accent : plainColour(color);
   return { accent, button, 'button-ink': inkOn(button), 'button-pressed': pressed(button) };
 };
 

@@ -11,7 +11,7 @@ export interface PageFrame {
   readonly clientName?: string;
 }
 
-export type NumberProblem = keyof Words['number']['problems'];
+export type NumberError = keyof Words['number']['problems'];
 export type FailureCause = keyof Words['failed']['causes'];
 export type NoticeCause = keyof Words['notices'];
 
@@ -33,7 +33,7 @@ export type LoginView = FormTarget &
         readonly manualInput: boolean;
         /** What the person has just typed. */
         readonly entered?: string | undefined;
-        readonly problem?: NumberProblem | undefined;
+        readonly problem?: NumberError | undefined;
       }
     | {
         readonly kind: 'waiting';

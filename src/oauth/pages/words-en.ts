@@ -1,7 +1,7 @@
 /**
  * The texts of the pages, and the type of the other languages. A client's name, or `someClient`,
- * stands only where no language must inflect it: after “to”, “bei”, “à” and “a”. Messages of three lines are
- * a title, what happened, and what to do.
+ * stands only where no language must inflect it: after “to”, “bei”, “à” and “a”. Messages of three
+ * lines are a title, what happened, and what to do.
  */
 export const en = {
   /** For a client without a known name. */

@@ -5,7 +5,7 @@
  * Source: RFC 9449 4.2, 4.3 and 10.1.
  */
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
-import { type Outcome, type ProofProblem, refuse } from './refusal.ts';
+import { type Outcome, type ProofError, refuse } from './refusal.ts';
 
 export interface DpopProof {
   /** RFC 7638, SHA-256 in base64url. */
@@ -17,10 +17,10 @@ export interface DpopProof {
 
 /** Also at the library's endpoints. */
 export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
-const oldestSeconds = 300;
-const mostAheadSeconds = 60;
+const maxAgeSeconds = 300;
+const maxAheadSeconds = 60;
 
-const refused = (problem: ProofProblem) => refuse({ reason: 'dpopProof', problem });
+const refused = (problem: ProofError) => refuse({ reason: 'dpopProof', problem });
 
 /** Query and fragment do not count. */
 const isSameAddress = (given: string, url: string): boolean => {
@@ -43,8 +43,8 @@ const checkClaims = (
   }
   if (htm !== 'POST') return refused('htm');
   if (!isSameAddress(htu, url)) return refused('htu');
-  if (iat < nowSeconds - oldestSeconds || iat > nowSeconds + mostAheadSeconds) return refused('iat');
-  return { value: { thumbprint, jti, rememberUntil: iat + oldestSeconds } };
+  if (iat < nowSeconds - maxAgeSeconds || iat > nowSeconds + maxAheadSeconds) return refused('iat');
+  return { value: { thumbprint, jti, rememberUntil: iat + maxAgeSeconds } };
 };
 
 /** @param url Configured address of the endpoint that got the proof. */

@@ -89,7 +89,7 @@ const objectTexts = {
   contents: 'request must contain texts, numbers and booleans only',
 } as const;
 
-export type ObjectProblem = keyof typeof objectTexts;
+export type ObjectError = keyof typeof objectTexts;
 
 const proofTexts = {
   malformed: 'DPoP must be one proof, signed with ES256 or EdDSA by the public key that it brings',
@@ -101,7 +101,7 @@ const proofTexts = {
   otherKey: 'dpop_jkt is not the key of DPoP',
 } as const;
 
-export type ProofProblem = keyof typeof proofTexts;
+export type ProofError = keyof typeof proofTexts;
 
 export type Refusal =
   | { readonly reason: keyof typeof fixed }
@@ -112,8 +112,8 @@ export type Refusal =
       readonly name: ParameterName;
     }
   | { readonly reason: 'loginHint'; readonly problem: keyof typeof hintTexts }
-  | { readonly reason: 'requestObject'; readonly problem: ObjectProblem }
-  | { readonly reason: 'dpopProof'; readonly problem: ProofProblem };
+  | { readonly reason: 'requestObject'; readonly problem: ObjectError }
+  | { readonly reason: 'dpopProof'; readonly problem: ProofError };
 
 export type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
 

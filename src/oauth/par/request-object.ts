@@ -10,9 +10,9 @@ import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client
 import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
 import type { Parameters } from '../form.ts';
 import { keptParameters } from './parameters.ts';
-import { type ObjectProblem, type Outcome, refuse } from './refusal.ts';
+import { type ObjectError, type Outcome, refuse } from './refusal.ts';
 
-const refused = (problem: ObjectProblem) => refuse({ reason: 'requestObject', problem });
+const refused = (problem: ObjectError) => refuse({ reason: 'requestObject', problem });
 
 const types: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -22,7 +22,7 @@ const types: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** The client writes all of the object, so every error is the client's. */
-const problemOf = (error: unknown): ObjectProblem => {
+const problemOf = (error: unknown): ObjectError => {
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
     return 'algorithm';
   if (error instanceof errors.JWTExpired) return 'time';

@@ -6,7 +6,7 @@ import type {
   LoginView,
   Notice,
   NoticeCause,
-  NumberProblem,
+  NumberError,
   PageFrame,
   ViewOf,
 } from '../../../src/oauth/pages/views.ts';
@@ -53,7 +53,7 @@ const code = (own: Partial<ViewOf<'code'>>): LoginView => ({
 });
 
 const three = [hint('41791234501'), hint('41791234502', true), hint('436641234503')];
-const problems: readonly NumberProblem[] = ['missing', 'malformed', 'not-listed', 'limited', 'busy'];
+const problems: readonly NumberError[] = ['missing', 'malformed', 'not-listed', 'limited', 'busy'];
 
 export const loginViews: Readonly<Record<string, LoginView>> = {
   'number empty': number({}),

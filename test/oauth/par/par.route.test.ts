@@ -1,4 +1,7 @@
-/** `/oidc/par` over HTTP: methods, bodies, other origins; and that the library takes what was taken here. */
+/**
+ * `/oidc/par` over HTTP: methods, bodies, other origins; and that the library takes what was taken
+ * here.
+ */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createParRoutes } from '../../../src/oauth/par/par.ts';
