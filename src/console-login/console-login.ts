@@ -41,17 +41,6 @@ export type Finished =
   | { readonly ok: true; readonly subject: string }
   | { readonly ok: false; readonly problem: LoginProblem };
 
-export interface ConsoleLogin {
-  readonly subjectOf: SubjectOf;
-  /**
-   * @returns The secrets to keep and where to send the browser; undefined when the provider
-   * refuses.
-   */
-  begin(): Promise<{ readonly secrets: LoginSecrets; readonly address: string } | undefined>;
-  /** @param query Of the callback. */
-  readReturned(query: URLSearchParams, secrets: LoginSecrets): Returned;
-}
-
 export interface ConsoleLoginOptions {
   readonly key: ClientKey;
   readonly subjectOf: SubjectOf;
@@ -80,7 +69,7 @@ const random = (): string => randomBytes(32).toString('base64url');
 const hintOf = (msisdn: string): string =>
   JSON.stringify({ enableManualInput: true, hints: [{ msisdn, default: true }] });
 
-export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin => {
+export const createConsoleLogin = (options: ConsoleLoginOptions) => {
   const { key, provider, publicUrl, subjectOf, acrValues, sampleNumber, fetch, now, log } = options;
   const redirectUri = (): string => `${publicUrl()}${consoleCallbackPath}`;
   const jwks = createJwksCache({
@@ -156,7 +145,10 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
   return {
     subjectOf,
 
-    begin: async () => {
+    /**
+     * @returns The secrets to keep and where to send the browser; undefined when the provider refuses.
+     */
+    begin: async (): Promise<{ readonly secrets: LoginSecrets; readonly address: string } | undefined> => {
       const secrets = { state: random(), nonce: random(), codeVerifier: random(), begunAt: now() };
       const request = {
         response_type: 'code',
@@ -182,7 +174,8 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
       return { secrets, address: `${provider().issuer}/auth?${query}` };
     },
 
-    readReturned: (query, secrets) => {
+    /** @param query Of the callback. */
+    readReturned: (query: URLSearchParams, secrets: LoginSecrets): Returned => {
       const returned = readReturned(query, { state: secrets.state, issuer: provider().issuer });
       switch (returned.kind) {
         case 'refused':
@@ -205,3 +198,5 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
     },
   };
 };
+
+export type ConsoleLogin = ReturnType<typeof createConsoleLogin>;

@@ -2,7 +2,6 @@
  * Stable codes in `error_description`: `mid_<group>_<code>_<trace> - <text>`. Clients and support
  * tell causes apart by them; the OAuth error is coarser.
  */
-
 import type { Provider } from 'oidc-provider';
 import { randomBytesOf } from '../pki/random.ts';
 

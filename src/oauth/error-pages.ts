@@ -78,7 +78,6 @@ export const refuseAtFront = (
  * The pages that the library asks for. An error page shows nothing that the caller sent; its
  * reference leads to the log.
  */
-
 export const createProviderPages = (
   { settings, path, clients }: Tenant,
   onError: (code: string, trace: string) => void,

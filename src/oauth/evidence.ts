@@ -12,7 +12,6 @@ import type { Tenant } from './tenant.ts';
  * The requested acr decides which device is asked; the device that signed decides the granted acr.
  * SIM and App have the highest level, a one-time password by text message has level 2.
  */
-
 export type LoginMethod = 'sim' | 'app' | 'otp';
 
 const satisfied: Readonly<Record<LoginMethod, readonly AcrValue[]>> = {

@@ -84,7 +84,6 @@ export const parseLoginHint = (text: string): LoginHint => {
  * Test numbers count only when an allowed client has named them in a pushed request. A typed test
  * number is "not listed"; this tells nothing, because only a sandbox has test numbers.
  */
-
 export interface Offer {
   readonly hints: readonly { readonly msisdn: string; readonly default: boolean }[];
   readonly manualInput: boolean;

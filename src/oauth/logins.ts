@@ -4,7 +4,6 @@
  * again: over the text of this login, up to our root, by the right number. So write access to the
  * queue is not enough to log in as somebody.
  */
-
 import { verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';

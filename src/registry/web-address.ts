@@ -1,5 +1,4 @@
 /** Rules for addresses of the web. They judge text and never resolve or fetch anything. */
-
 const loopbackName = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 const isLoopbackHost = (hostname: string): boolean => loopbackName.test(hostname);

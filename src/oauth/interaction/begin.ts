@@ -142,7 +142,6 @@ export type Beginning = ReturnType<typeof createBeginning>;
  * again. The records of the login do not hold it. The transaction's job and the outbox hold it in
  * clear (threat model B1).
  */
-
 export const maxGuesses = 3;
 /** From the request for the text. */
 export const codeLifeMs = 300_000;

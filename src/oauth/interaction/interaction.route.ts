@@ -34,7 +34,6 @@ import { openVisit, type Visit } from './visit.ts';
  * it, also from a browser without SameSite cookies. `Referrer-Policy: no-referrer` makes browsers
  * send `Origin: null` even with our forms, so `null` is accepted.
  */
-
 const macOf = (key: Uint8Array, uid: string, round: number): Buffer =>
   createHmac('sha256', key).update(`form ${round} ${uid}`).digest();
 
@@ -51,13 +50,7 @@ const roundOfForm = (key: Uint8Array, uid: string, token: string): number | unde
   return given.length === right.length && timingSafeEqual(given, right) ? Number(round) : undefined;
 };
 
-const isFromOurPage = (
-  {
-    origin: sent,
-    fetchSite,
-  }: { readonly origin: string | undefined; readonly fetchSite: string | undefined },
-  origin: string,
-): boolean =>
+const isFromOurPage = (sent: string | undefined, fetchSite: string | undefined, origin: string): boolean =>
   (sent === undefined || sent === 'null' || sent === origin) &&
   (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
 
@@ -160,11 +153,10 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     const parsed = parseForm(read.bytes);
     if (!parsed.ok) return refuse(400);
     const field = (name: string): string => parsed.form.get(name) ?? '';
-    const sent = { origin: c.req.header('origin'), fetchSite: c.req.header('sec-fetch-site') };
+    const { origin } = new URL(visit.tenant.issuer);
     const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
-    if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
-      return refuse(403);
-    }
+    const isOurs = isFromOurPage(c.req.header('origin'), c.req.header('sec-fetch-site'), origin);
+    if (round === undefined || !isOurs) return refuse(403);
     const formError = await actions[name]({
       visit,
       round,

@@ -19,7 +19,6 @@ import type { LoginView, PageFrame, ViewOf } from './views.ts';
  * Waits for the phone. With script the page learns of news at once; without, it reloads every few
  * seconds. The clock is no live region: a screen reader says once that time is nearly over.
  */
-
 const reloadSeconds = 3;
 const nearlyOverSeconds = 20;
 

@@ -84,7 +84,6 @@ ${rest}`,
 };
 
 /** Pages outside a login: it cannot start, it is over, or a logout. */
-
 export const noticePage = (frame: PageFrame, notice: Notice): string => {
   const words = wordsOf(frame.language);
   switch (notice.kind) {

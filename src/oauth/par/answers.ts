@@ -72,16 +72,9 @@ export const answerHeaders = (asker: Asker): Readonly<Record<string, string>> =>
 
 export const createRefusalAnswers = ({ limits, log }: Pick<OauthDeps, 'limits' | 'log'>) => {
   const headersFor = (status: WireError['status'], { tenant, triedBasic }: Asker): Record<string, string> => {
-    switch (status) {
-      case 401:
-        return triedBasic === true ? { 'www-authenticate': `Basic realm="${tenant.issuer}"` } : {};
-      case 405:
-        return { allow: 'POST' };
-      case 429:
-        return { 'retry-after': String(limits.retryAfterSeconds) };
-      default:
-        return {};
-    }
+    if (status === 401 && triedBasic) return { 'www-authenticate': `Basic realm="${tenant.issuer}"` };
+    if (status === 405) return { allow: 'POST' };
+    return status === 429 ? { 'retry-after': String(limits.retryAfterSeconds) } : {};
   };
 
   /** Also writes the audit entry. */

@@ -5,7 +5,7 @@
  * Source: RFC 9449 4.2, 4.3 and 10.1.
  */
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
-import { type Outcome, type ProofError, refuse } from './refusal.ts';
+import { type Outcome, refuse } from './refusal.ts';
 
 export interface DpopProof {
   /** RFC 7638, SHA-256 in base64url. */
@@ -19,8 +19,6 @@ export interface DpopProof {
 export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
 const maxAgeSeconds = 300;
 const maxAheadSeconds = 60;
-
-const refused = (problem: ProofError) => refuse({ reason: 'dpopProof', problem });
 
 /** Query and fragment do not count. */
 const isSameAddress = (given: string, url: string): boolean => {
@@ -39,11 +37,12 @@ const checkClaims = (
 ): Outcome<DpopProof> => {
   const isComplete = typeof jti === 'string' && jti !== '' && typeof iat === 'number';
   if (!isComplete || typeof htm !== 'string' || typeof htu !== 'string' || nonce !== undefined) {
-    return refused('claims');
+    return refuse({ reason: 'proofClaims' });
   }
-  if (htm !== 'POST') return refused('htm');
-  if (!isSameAddress(htu, url)) return refused('htu');
-  if (iat < nowSeconds - maxAgeSeconds || iat > nowSeconds + maxAheadSeconds) return refused('iat');
+  if (htm !== 'POST') return refuse({ reason: 'proofHtm' });
+  if (!isSameAddress(htu, url)) return refuse({ reason: 'proofHtu' });
+  if (iat < nowSeconds - maxAgeSeconds || iat > nowSeconds + maxAheadSeconds)
+    return refuse({ reason: 'proofIat' });
   return { value: { thumbprint, jti, rememberUntil: iat + maxAgeSeconds } };
 };
 
@@ -58,6 +57,6 @@ export const readProof = async (proof: string, url: string, nowMs: number): Prom
     const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk ?? { kty: '' });
     return checkClaims(payload, thumbprint, url, nowMs / 1000);
   } catch {
-    return refused('malformed');
+    return refuse({ reason: 'proofMalformed' });
   }
 };

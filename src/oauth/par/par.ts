@@ -6,7 +6,6 @@
  *
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
-
 import { type Context, Hono } from 'hono';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
@@ -139,7 +138,7 @@ export const createPar = (options: ParOptions) => {
     if ('refusal' in proof) return proof;
     return thumbprint === undefined || thumbprint === proof.value.thumbprint
       ? { value: { request, trusted, proof: proof.value } }
-      : refuse({ reason: 'dpopProof', problem: 'otherKey' });
+      : refuse({ reason: 'proofOtherKey' });
   };
 
   const isFirstUse = (
@@ -221,7 +220,7 @@ export const createPar = (options: ParOptions) => {
     if ('refusal' in accepted) return answerRefusal(accepted.refusal, asker);
     const { proof } = accepted.value;
     if (proof !== undefined && !(await isFirstUse(tenant, client, proof))) {
-      return answerRefusal({ reason: 'dpopProof', problem: 'replayed' }, asker);
+      return answerRefusal({ reason: 'proofReplayed' }, asker);
     }
     const requestUri = await keep(tenant, client, accepted.value);
     log.audit({ event: 'request pushed', tenant: tenant.id, clientId: client.id });

@@ -86,7 +86,7 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   const text = parameters.get('login_hint');
   if (text === undefined) return undefined;
   const hint = parseLoginHint(text);
-  if (!hint.ok) return { reason: 'loginHint', problem: hint.reason };
+  if (!hint.ok) return { reason: hint.reason };
   const isAllowed = client.loginHintAllowed || !hint.hints.some(({ msisdn }) => isTestNumber(msisdn));
   return isAllowed ? undefined : { reason: 'testNumber' };
 };

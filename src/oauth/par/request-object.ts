@@ -10,9 +10,7 @@ import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client
 import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
 import type { Parameters } from '../form.ts';
 import { keptParameters } from './parameters.ts';
-import { type ObjectError, type Outcome, refuse } from './refusal.ts';
-
-const refused = (problem: ObjectError) => refuse({ reason: 'requestObject', problem });
+import { type Outcome, refuse } from './refusal.ts';
 
 const types: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -22,17 +20,17 @@ const types: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** The client writes all of the object, so every error is the client's. */
-const problemOf = (error: unknown): ObjectError => {
+const findReason = (error: unknown) => {
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
-    return 'algorithm';
-  if (error instanceof errors.JWTExpired) return 'time';
+    return 'objectAlgorithm';
+  if (error instanceof errors.JWTExpired) return 'objectTime';
   if (error instanceof errors.JWTClaimValidationFailed) {
-    if (error.claim === 'aud') return 'audience';
-    return error.claim === 'iss' ? 'client' : 'time';
+    if (error.claim === 'aud') return 'objectAudience';
+    return error.claim === 'iss' ? 'objectClient' : 'objectTime';
   }
   const isUnsigned =
     error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
-  return isUnsigned ? 'signature' : 'malformed';
+  return isUnsigned ? 'objectSignature' : 'objectMalformed';
 };
 
 const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
@@ -40,7 +38,7 @@ const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
   for (const name of [...keptParameters, 'registration']) {
     if (!Object.hasOwn(claims, name)) continue;
     const value = claims[name];
-    if (!['string', 'number', 'boolean'].includes(typeof value)) return refused('contents');
+    if (!['string', 'number', 'boolean'].includes(typeof value)) return refuse({ reason: 'objectContents' });
     if (value !== '') parameters.set(name, String(value));
   }
   return { value: parameters };
@@ -60,11 +58,11 @@ export const readRequestObject = async (
       currentDate: new Date(nowMs),
       clockTolerance: clockToleranceSeconds,
     });
-    if (!types.has(protectedHeader.typ?.toLowerCase())) return refused('type');
-    if (payload.client_id !== client.id) return refused('client');
-    if ('request' in payload || 'request_uri' in payload) return refused('nested');
+    if (!types.has(protectedHeader.typ?.toLowerCase())) return refuse({ reason: 'objectType' });
+    if (payload.client_id !== client.id) return refuse({ reason: 'objectClient' });
+    if ('request' in payload || 'request_uri' in payload) return refuse({ reason: 'objectNested' });
     return parametersIn(payload);
   } catch (error) {
-    return refused(problemOf(error));
+    return refuse({ reason: findReason(error) });
   }
 };
