@@ -1,4 +1,4 @@
-/** What the signature interface and the OpenID provider both do to read a request's body. */
+/** Reads request bodies for the signature interface and the OpenID provider. */
 import { Buffer } from 'node:buffer';
 
 export interface BodyLimits {
@@ -6,15 +6,14 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
-/** How much of a body that is refused is still read. */
+/** How much of a refused body is still read, and for how long. */
 export const discardedBytes = 8 * 1024 * 1024;
-/** And for how long. */
 export const discardMs = 1000;
 
 /**
- * Reads a body whose length nobody vouches for. What is somewhat too large is read and thrown away.
+ * Reads a body of unknown length. One that is a little too large is read and discarded.
  *
- * @returns Undefined when it is too large. Rejects when it is broken off.
+ * @returns Undefined when it is too large. Rejects when it breaks off.
  */
 export const readCounted = async (request: Request, maxBytes: number): Promise<Uint8Array | undefined> => {
   const reader = request.body?.getReader();
@@ -35,7 +34,7 @@ export const readCounted = async (request: Request, maxBytes: number): Promise<U
   return length > maxBytes ? undefined : Buffer.concat(chunks, length);
 };
 
-/** Whether a Content-Type is the one that is wanted, in no other character set than UTF-8. */
+/** Whether a Content-Type is the wanted one, in UTF-8. */
 export const isInUtf8 = (contentType: string | undefined, wanted: string): boolean => {
   if (contentType === wanted) return true;
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');

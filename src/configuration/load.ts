@@ -3,11 +3,9 @@ import { z } from 'zod';
 import { type Configuration, configurationSchema } from './schema.ts';
 
 /**
- * Reads the configuration file.
- *
- * A problem names the key and what it must be, never what it is: values may be secrets (a webhook's URL, a password hash)
- * and problems are printed where others read. That goes for text that is not JSON at all, too, which the engine's own
- * message would quote.
+ * Reads the configuration file. An error names the key and what it must be, never its value: values
+ * may be secrets, and errors are printed where others read. The message of a JSON parser would
+ * quote the text, so it is not shown.
  */
 export type LoadedConfiguration =
   | { readonly ok: true; readonly value: Configuration }
@@ -28,7 +26,7 @@ const check = (input: unknown): LoadedConfiguration => {
     : { ok: false, problems: parsed.error.issues.flatMap(problemsOf) };
 };
 
-/** What is usable, and yet probably not what is meant. */
+/** Usable, and yet probably a mistake. */
 export const warningsAbout = ({ publicUrl, tls, trustedProxy }: Configuration): readonly string[] =>
   publicUrl?.startsWith('https:') && tls === undefined && trustedProxy === undefined
     ? [
@@ -36,7 +34,7 @@ export const warningsAbout = ({ publicUrl, tls, trustedProxy }: Configuration): 
       ]
     : [];
 
-/** Line and column of a syntax error, where the engine tells its position. */
+/** Line and column of a syntax error, where the parser tells its position. */
 const placeOf = (error: unknown, text: string): string => {
   const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
   if (position === undefined) return '';
@@ -44,7 +42,6 @@ const placeOf = (error: unknown, text: string): string => {
   return `, line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 };
 
-/** Checks the text of a configuration file. */
 export const parseConfiguration = (text: string): LoadedConfiguration => {
   let input: unknown;
   try {
@@ -56,10 +53,8 @@ export const parseConfiguration = (text: string): LoadedConfiguration => {
 };
 
 /**
- * The configuration of a file, or the embedded default: a sandbox.
- *
- * @param path Undefined for the embedded default. A path at which nothing can be read is a problem, not a sandbox: whoever
- *   names a file wants that file.
+ * The configuration of a file, or the embedded default: a sandbox. @param path Undefined for the
+ * default. A path that cannot be read is an error, not a sandbox.
  */
 export const loadConfiguration = async (path: string | undefined): Promise<LoadedConfiguration> => {
   if (path === undefined) return check({ sandbox: true });

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
-import { allowance, amount, refuseRepeats, section, whole } from '../registry/entry.ts';
+import { allowance, amount, flag, refuseRepeats, section, whole } from '../registry/entry.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
 import { storedPassword } from '../registry/passwords.ts';
 
 /**
- * `operations`: the people who run the service, and what they may do.
- *
- * Users of the file cannot be changed while the service runs; others are added with `paraph users`. A user needs a way in.
+ * `operations`: the people who run the service. Users of the file cannot be changed while the
+ * service runs; `paraph users` adds others.
  */
 const reservedNames: readonly string[] = ['local', 'automatic', 'nobody'];
 
@@ -33,9 +32,7 @@ const operatorEntry = z
       .min(1)
       .max(255)
       .optional()
-      .describe(
-        'Who the user is when logging in with the phone: `paraph users subject` prints it for a number. Without it there is no such login.',
-      ),
+      .describe('For a login with the phone; `paraph users subject` prints it for a number.'),
   })
   .refine(({ passwordHash, oidcSubject }) => passwordHash !== undefined || oidcSubject !== undefined, {
     error: 'must have a passwordHash or an oidcSubject',
@@ -51,20 +48,14 @@ const users = z
   );
 
 const sessions = section({
-  idleSeconds: whole(60, 86_400, 1800).describe('A session that nobody uses for so long is over.'),
-  absoluteSeconds: whole(60, 604_800, 43_200).describe('However much it is used, a session ends then.'),
+  idleSeconds: whole(60, 86_400, 1800).describe('An unused session ends after this time.'),
+  absoluteSeconds: whole(60, 604_800, 43_200).describe('Every session ends after this time.'),
 });
 
 const logins = section({
-  perAddress: allowance(20, 60).describe(
-    'Failed tries to log in from one address; logins with the phone that begin there count, too.',
-  ),
-  perNameAndAddress: allowance(10, 300).describe(
-    'Failed tries to log in with a password under one name from one address.',
-  ),
-  perName: allowance(100, 300).describe(
-    'Failed tries to log in with a password under one name, from all addresses.',
-  ),
+  perAddress: allowance(20, 60).describe('Failed logins and begun logins with the phone, from one address.'),
+  perNameAndAddress: allowance(10, 300).describe('Failed logins by password for one name from one address.'),
+  perName: allowance(100, 300).describe('Failed logins by password for one name from all addresses.'),
 });
 
 const replayRule = z.enum(['never', 'operator', 'operator-with-reason', 'admin']);
@@ -73,7 +64,7 @@ const replayPolicy = z
   .partialRecord(z.enum(faultCodes.map(String) as [string, ...string[]]), replayRule)
   .prefault({})
   .describe(
-    'Who may replay what failed with a fault, by its code: `never`, `operator`, `operator-with-reason` or `admin`. What is left out keeps its rule of [operations/replay.md](operations/replay.md).',
+    'Who may replay, by fault code: `never`, `operator`, `operator-with-reason` or `admin`. Codes that are left out keep the rule of [operations/replay.md](operations/replay.md).',
   );
 
 const automaticReplay = z.strictObject({
@@ -90,7 +81,7 @@ const automaticReplay = z.strictObject({
     .describe('Faults, of those that are the service’s own.'),
   maxAttempts: whole(2, 20, 3).describe('Attempts in all, the first one included.'),
   backoffSeconds: amount(1, 86_400, 60).describe(
-    'From the failure to the second attempt; twice as long before each further one.',
+    'Pause before the second attempt; doubles for each further one.',
   ),
   perSecond: amount(0.01, 1000, 5).describe('Replays of this application in a second.'),
 });
@@ -100,36 +91,27 @@ const replay = section({
   automatic: z
     .array(automaticReplay)
     .prefault([])
-    .describe(
-      'Applications whose transactions are replayed by themselves when they failed by a fault of the service. Without an entry: never.',
-    ),
+    .describe('Applications whose transactions are replayed automatically after a fault of the service.'),
 });
 
 const tracing = section({
-  enabled: z
-    .boolean()
-    .default(false)
-    .describe('Make spans. Where they go is the business of an SDK that is loaded with `--import`.'),
+  enabled: flag(false, 'Make spans, for an SDK that is loaded with `--import`.'),
   serviceName: z.string().min(1).max(64).default('paraph').describe('Name of the tracer.'),
 });
 
-/** Whoever runs the service signs: a password by text message would not do. */
+/** Operators must sign: a password by text message is not enough. */
 const signed = acrValues.filter((value) => value !== 'mid_al2_any') as Exclude<AcrValue, 'mid_al2_any'>[];
 
 const openid = section({
-  enabled: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Users log in to the console with the phone. It is offered when one of them has an `oidcSubject`, and in a sandbox.',
-    ),
+  enabled: flag(
+    true,
+    'Login to the console with the phone, when a user has an `oidcSubject` and in a sandbox.',
+  ),
   tenant: z
     .string()
     .min(1)
     .optional()
-    .describe(
-      '`id` of the tenant at which they log in. Without it: the first. Every `oidcSubject` is of it.',
-    ),
+    .describe('`id` of the tenant of all `oidcSubject`s. Without it: the first.'),
   acrValues: z
     .array(z.enum(signed))
     .min(1)
@@ -151,24 +133,19 @@ export const operationsSettings = z
       })
       .optional()
       .describe('Bearer token for `/metrics`. Without it only this machine is answered.'),
-    metricsOpen: z
-      .boolean()
-      .default(false)
-      .describe('Answer `/metrics` to whoever asks, when there is no token.'),
+    metricsOpen: flag(false, 'Answer `/metrics` to everyone, when there is no token.'),
     workerMetricsPort: z
       .int()
       .min(1)
       .max(65_535)
       .optional()
-      .describe(
-        '`paraph worker` serves `/metrics`, `/livez` and `/readyz` there, on HOST. Without it: nowhere.',
-      ),
+      .describe('Where `paraph worker` serves `/metrics`, `/livez` and `/readyz`, on HOST.'),
     callbackHosts: z
       .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
       .prefault([])
-      .describe('Hosts inside the own network to which callbacks may go all the same.'),
+      .describe('Hosts in the own network that callbacks may reach.'),
     tracing: tracing.describe('Traces by OpenTelemetry.'),
-    index: z.boolean().default(true).describe('Keep the search index that the console and `paraph ls` read.'),
+    index: flag(true, 'Keep the search index that the console and `paraph ls` read.'),
   })
   .refine(({ sessions: { idleSeconds, absoluteSeconds } }) => idleSeconds <= absoluteSeconds, {
     path: ['sessions', 'absoluteSeconds'],
@@ -176,17 +153,16 @@ export const operationsSettings = z
   })
   .prefault({});
 
-/** What of the file the console's logins depend on. */
 interface Values {
   readonly oidc: Pick<z.output<typeof oidcSettings>, 'tenants'>;
   readonly operations: z.output<typeof operationsSettings>;
 }
 
-/** At which tenant the console's people log in. */
+/** The tenant at which users of the console log in. */
 export const openidTenantOf = ({ oidc: { tenants }, operations }: Values): string =>
   operations.openid.tenant ?? tenants[0]?.id ?? '';
 
-/** Refuses what of it and the rest of the file does not fit each other. */
+/** Checks `operations.openid` against the rest of the file. */
 export const checkOpenid = (
   { oidc: { tenants }, operations }: Values,
   refuse: (path: PropertyKey[], message: string) => void,

@@ -1,19 +1,15 @@
 import { z } from 'zod';
 import { defaultProtocolRules } from '../protocol/rules.ts';
 import { applicationProviderList } from '../registry/application-providers.ts';
-import { amount, type DeepReadonly, positive, section, whole } from '../registry/entry.ts';
+import { amount, type DeepReadonly, flag, positive, section, whole } from '../registry/entry.ts';
 import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
 import { subscriberList } from '../registry/subscriber.ts';
 import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 
 /**
- * The configuration file.
- *
- * Every object is strict: a misspelt key would otherwise leave a default in force that somebody believes to have
- * changed. Every key says what it means, and docs/configuration.md is printed from these words.
- *
- * What comes out is in the registry's terms (templates, providers).
+ * The configuration file. Every object is strict, so that a misspelt key is an error and not an
+ * unnoticed default. docs/configuration.md is printed from the descriptions.
  */
 const protocol = z
   .strictObject({
@@ -38,15 +34,15 @@ const retention = section({
 
 const workers = section({
   concurrency: whole(1, 10_000, 16).describe(
-    'Turns at a time in one process; who waits for a person holds none.',
+    'Turns at a time in one process; a waiting transaction holds none.',
   ),
-  lockSeconds: amount(1, 300, 2).describe('How long a step belongs to its worker without a sign of life.'),
-  stalledCheckSeconds: amount(0.5, 300, 1).describe('How often steps of dead workers are looked for.'),
+  lockSeconds: amount(1, 300, 2).describe('How long a worker keeps a step without renewing its lock.'),
+  stalledCheckSeconds: amount(0.5, 300, 1).describe('How often lost steps are looked for.'),
 });
 
 const queue = section({
   shards: whole(1, 62 * 62, 1).describe(
-    'Over how many queues transactions are spread. The same for all processes; drain before changing.',
+    'Number of queues. The same for all processes; drain before changing.',
   ),
   prefix: z
     .string()
@@ -54,31 +50,31 @@ const queue = section({
     .default('paraph')
     .describe('First part of every key in Redis.'),
   maxWaiting: whole(1, 10_000_000, 10_000).describe(
-    'How many transactions of one application may wait for a worker, for each shard. Beyond it its new signature requests are refused; beyond a hundred times as many in all those of all applications are.',
+    'Transactions of one application that may wait for a worker, for each shard. Further signature requests are refused. All applications together may have a hundred times as many.',
   ),
 });
 
 const http = section({
-  maxBodyBytes: whole(1024, 10_485_760, 65_536).describe('Greatest body of a request.'),
+  maxBodyBytes: whole(1024, 10_485_760, 65_536).describe('Largest body of a request.'),
   requestTimeoutSeconds: positive(300, 10).describe('Time to send a whole request.'),
   headersTimeoutSeconds: positive(300, 5).describe('Time to send its headers.'),
   keepAliveSeconds: positive(3600, 5).describe(
-    'How long a connection stays open between two requests. Behind a proxy: longer than the proxy keeps its own.',
+    'How long an idle connection stays open. Longer than the proxy in front.',
   ),
   lameDuckSeconds: amount(0, 600, 0).describe(
-    'How long the process goes on serving new requests when it is asked to stop, while `/readyz` says 503. Behind a balancer: longer than it takes to notice.',
+    'How long a stopping process still serves new requests while `/readyz` says 503. Behind a balancer: longer than it takes to notice.',
   ),
   drainSeconds: amount(0, 600, 4).describe(
-    'How long requests in hand may still be answered after that. Whoever still waits for a person then gets fault 900; the transaction goes on.',
+    'How long running requests may still be answered after that. Requests that still wait for a person get fault 900; their transactions continue.',
   ),
   maxConnections: whole(1, 1_000_000, 20_000).describe(
-    'Connections to one process. Beyond it idle ones are closed and new ones refused.',
+    'Connections to one process. At the limit idle ones are closed, new ones refused.',
   ),
   maxInHand: whole(1, 1_000_000, 2000).describe(
-    'Signature requests that one process has in hand, without those that wait for a person. Beyond it new ones are refused; other requests are refused beyond twice as many of all kinds. One application has three quarters of it at most.',
+    'Signature requests in work in one process, without those that wait for a person. Further ones are refused; other requests are refused at twice as many of all kinds. One application may have three quarters.',
   ),
   maxWaitingCallers: whole(1, 1_000_000, 10_000).describe(
-    'Requests of one process that wait for a person. Beyond it new signature requests are refused. One application has three quarters of it at most.',
+    'Requests of one process that wait for a person. Further signature requests are refused. One application may have three quarters.',
   ),
 });
 
@@ -100,7 +96,7 @@ const trustedProxy = z.strictObject({
   addresses: z
     .array(address)
     .describe(
-      'Addresses or CIDR ranges from which X-Forwarded-For and the header below are believed. From others the certificate is ignored. An empty list says that there is no proxy: then headers of forwarding count for nothing, and each address is one caller.',
+      'Addresses or CIDR ranges whose X-Forwarded-For and header below are trusted. From others the certificate is ignored. An empty list means that there is no proxy: forwarding headers are ignored, and each address is one caller.',
     ),
   clientCertificateHeader: z
     .string()
@@ -115,9 +111,9 @@ const receipt = section({
   timeoutSeconds: whole(1, 300, 60).describe('How long a receipt stays on the phone before it lapses.'),
 });
 
-/** `fetch` refuses a URL with credentials, so no message would ever leave; and this file is no place for a password. */
+/** `fetch` refuses a URL with credentials. */
 const hasNoCredentials = (url: string): boolean => {
-  // What is no URL at all has been told already.
+  // The URL check has reported it already.
   if (!URL.canParse(url)) return true;
   const { username, password } = new URL(url);
   return username === '' && password === '';
@@ -151,10 +147,10 @@ const publicUrl = z
   .optional();
 
 const configurationObject = z.strictObject({
-  sandbox: z
-    .boolean()
-    .default(false)
-    .describe('Accept any AP_ID and serve the test users. True when there is no configuration file.'),
+  sandbox: flag(
+    false,
+    'Accept any AP_ID and serve the test users. True when there is no configuration file.',
+  ),
   applicationProviders: applicationProviderList.prefault([]).describe('Applications that may call.'),
   subscribers: subscriberList.prefault([]).describe('Mobile users.'),
   protocol: protocol.describe('What requests may contain.'),
@@ -165,9 +161,7 @@ const configurationObject = z.strictObject({
   tls: tls.optional().describe('Serve HTTPS directly. Without it: plain HTTP, for a proxy in front.'),
   trustedProxy: trustedProxy
     .optional()
-    .describe(
-      'The proxies in front, by which callers are known for limits and client certificates (docs/operations/proxies.md).',
-    ),
+    .describe('The proxies in front, for limits and client certificates (docs/operations/proxies.md).'),
   appScheme: z
     .string()
     .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })
@@ -176,7 +170,7 @@ const configurationObject = z.strictObject({
   receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
   publicUrl: publicUrl.describe(
-    'Where browsers and clients reach this server, such as `https://sign.example.com`; http only to this machine, or in a sandbox. Without it: made of HOST and PORT.',
+    'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
   ),
   oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
   operations: operationsSettings.describe('The people who run the service, and what they may do.'),
@@ -203,7 +197,7 @@ export const configurationSchema = configurationObject
     oidc: {
       ...values.oidc,
       promptSeconds: promptSecondsOf(values.oidc, values.protocol),
-      // Their redirect address is known when the server listens, so only whether to have them is decided here.
+      // Their redirect address is known only when the server listens.
       demoClients: values.sandbox,
     },
     operations: {
@@ -212,5 +206,5 @@ export const configurationSchema = configurationObject
     },
   }));
 
-/** A checked configuration: every key is there, defaults filled in. */
+/** Every key is there, defaults filled in. */
 export type Configuration = DeepReadonly<z.output<typeof configurationSchema>>;

@@ -1,28 +1,21 @@
 /**
- * The key by which the console proves to the provider that it is the console (private_key_jwt).
+ * The key with which the console proves its identity to the provider (private_key_jwt). It is
+ * computed from the master key, so it is the same in all processes, is never stored and never
+ * leaves the process.
  *
- * It is computed from the master key wherever it is needed, so that it is the same in all processes of a service, and is
- * stored nowhere. Unlike a client secret it never leaves the process, not even on the way to the provider.
- *
- * Sources: RFC 7523 section 3, OpenID Connect Core section 9, RFC 8410 section 7 (the form of the key).
+ * Sources: RFC 7523 3, OpenID Connect Core 9, RFC 8410 7 (the form of the key).
  */
 import { createPrivateKey, createPublicKey, hkdfSync, randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { consoleClientId } from '../registry/console-client.ts';
 import type { PublicJwk } from '../registry/oauth-client.ts';
 
-export interface ClientKey {
-  readonly publicKey: PublicJwk;
-  /** A proof of identity, good once and for a minute. @param audience The issuer. */
-  assertion(audience: string): Promise<string>;
-}
-
 /** DER of a PKCS #8 Ed25519 key, up to its 32 bytes. */
 const pkcs8Ed25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const lifeSeconds = 60;
 
-export const createClientKey = (masterKey: Uint8Array, now: () => number): ClientKey => {
+export const createClientKey = (masterKey: Uint8Array, now: () => number) => {
   const seed = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph console client', 32));
   const privateKey = createPrivateKey({
     key: Buffer.concat([pkcs8Ed25519, seed]),
@@ -31,8 +24,9 @@ export const createClientKey = (masterKey: Uint8Array, now: () => number): Clien
   });
   const { kty = 'OKP', crv, x } = createPublicKey(privateKey).export({ format: 'jwk' });
   return {
-    publicKey: { kty, crv, x, alg: 'EdDSA', use: 'sig' },
-    assertion: (audience) => {
+    publicKey: { kty, crv, x, alg: 'EdDSA', use: 'sig' } as PublicJwk,
+    /** A proof of identity, valid once and for a minute. @param audience The issuer. */
+    assertion: (audience: string): Promise<string> => {
       const issuedAt = Math.floor(now() / 1000);
       return new SignJWT({ jti: randomBytes(16).toString('base64url') })
         .setProtectedHeader({ alg: 'EdDSA' })
@@ -45,3 +39,5 @@ export const createClientKey = (masterKey: Uint8Array, now: () => number): Clien
     },
   };
 };
+
+export type ClientKey = ReturnType<typeof createClientKey>;

@@ -1,12 +1,10 @@
 /**
- * The console as a relying party of its own provider: people who run the service log in with the phone, as they do everywhere.
+ * The console as a relying party of our own provider. It calls the provider's public interface and
+ * validates the answers with the code that we give to others, although both are in one process.
  *
- * It believes the provider no more than another application would. The trap is that both live in one process: what is
- * called is the provider's public interface, and what it answers is validated with the code that we give to others.
- *
- * What binds an answer to the browser that asked (state, nonce, verifier) is made here and kept by the caller until the
- * browser comes back. Each login asks the phone (`prompt=login`), and counts only when the phone was asked after the login had
- * begun: no earlier one does, whatever the provider's single sign-on allows.
+ * State, nonce and verifier bind an answer to its browser; the caller keeps them until the browser
+ * returns. Each login asks the phone (`prompt=login`) and counts only when the phone was asked
+ * after it had begun, whatever single sign-on allows.
  *
  * Sources: OpenID Connect Core 3.1, RFC 9126 (pushed request), RFC 7636 (PKCE), RFC 9207 (`iss`).
  */
@@ -19,10 +17,10 @@ import type { ClientKey } from './client-key.ts';
 import { type LoginProblem, problemIn } from './login-problem.ts';
 import type { SubjectOf } from './subjects.ts';
 
-/** Asks this very service, without a way over the network. @param path Path and query. */
+/** Asks this service without the network. @param path Path and query. */
 export type OwnFetch = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** What is remembered of a login between its two requests: each of them is a secret of its browser. */
+/** Kept between the two requests of a login; each value is a secret of its browser. */
 export interface LoginSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -32,8 +30,8 @@ export interface LoginSecrets {
 }
 
 /**
- * answered  Take the login out of what is remembered, and `finish` it: of several who bring the same answer, one may.
- * foreign   Not the answer to this login, which therefore goes on: anybody can write a link to the callback.
+ * answered  Remove the login from what is kept, and `finish` it: only one caller may.
+ * foreign   Not the answer to this login, which continues: anyone can write a link to the callback.
  */
 export type Returned =
   | { readonly kind: 'answered'; finish(): Promise<Finished> }
@@ -43,31 +41,22 @@ export type Finished =
   | { readonly ok: true; readonly subject: string }
   | { readonly ok: false; readonly problem: LoginProblem };
 
-export interface ConsoleLogin {
-  /** For users who are given a phone: see subjects.ts. */
-  readonly subjectOf: SubjectOf;
-  /** @returns The secrets to remember, and where to send the browser; undefined when the provider takes no request now. */
-  begin(): Promise<{ readonly secrets: LoginSecrets; readonly address: string } | undefined>;
-  /** @param query Of the callback. */
-  readReturned(query: URLSearchParams, secrets: LoginSecrets): Returned;
-}
-
 export interface ConsoleLoginOptions {
   readonly key: ClientKey;
   readonly subjectOf: SubjectOf;
-  /** Asked at each login: the public address may be known only when the server listens. `path`: without a slash at its end. */
+  /** Asked at each login, because the address may be known only when the server listens. */
   readonly provider: () => { readonly issuer: string; readonly path: string };
   readonly publicUrl: () => string;
-  /** One of these is demanded. */
+  /** One of these is required. */
   readonly acrValues: readonly AcrValue[];
-  /** Of the sandbox: a number that signs by itself, offered on the provider's page beside any other. */
+  /** Of the sandbox: a number that signs by itself, offered on the provider's page. */
   readonly sampleNumber: string | undefined;
   readonly fetch: OwnFetch;
   readonly now: () => number;
   readonly log: { trouble(error: Error): void };
 }
 
-/** Members that were asked for, all of them texts; otherwise the name of the OAuth error, or the status. */
+/** The requested members, all of them texts; else the OAuth error or the status. */
 type Answer<Member extends string> =
   | ({ readonly ok: true } & Readonly<Record<Member, string>>)
   | { readonly ok: false; readonly error: string };
@@ -80,11 +69,11 @@ const random = (): string => randomBytes(32).toString('base64url');
 const hintOf = (msisdn: string): string =>
   JSON.stringify({ enableManualInput: true, hints: [{ msisdn, default: true }] });
 
-export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin => {
+export const createConsoleLogin = (options: ConsoleLoginOptions) => {
   const { key, provider, publicUrl, subjectOf, acrValues, sampleNumber, fetch, now, log } = options;
   const redirectUri = (): string => `${publicUrl()}${consoleCallbackPath}`;
   const jwks = createJwksCache({
-    // Only https and loopback addresses are taken; where the keys really come from is the next line's to say.
+    // Only https and loopback addresses are accepted; `fetch` decides where the keys come from.
     jwksUri: 'http://127.0.0.1/jwks.json',
     fetch: (_, init) => fetch(`${provider().path}/jwks.json`, init),
     now,
@@ -156,7 +145,10 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
   return {
     subjectOf,
 
-    begin: async () => {
+    /**
+     * @returns The secrets to keep and where to send the browser; undefined when the provider refuses.
+     */
+    begin: async (): Promise<{ readonly secrets: LoginSecrets; readonly address: string } | undefined> => {
       const secrets = { state: random(), nonce: random(), codeVerifier: random(), begunAt: now() };
       const request = {
         response_type: 'code',
@@ -182,7 +174,8 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
       return { secrets, address: `${provider().issuer}/auth?${query}` };
     },
 
-    readReturned: (query, secrets) => {
+    /** @param query Of the callback. */
+    readReturned: (query: URLSearchParams, secrets: LoginSecrets): Returned => {
       const returned = readReturned(query, { state: secrets.state, issuer: provider().issuer });
       switch (returned.kind) {
         case 'refused':
@@ -205,3 +198,5 @@ export const createConsoleLogin = (options: ConsoleLoginOptions): ConsoleLogin =
     },
   };
 };
+
+export type ConsoleLogin = ReturnType<typeof createConsoleLogin>;

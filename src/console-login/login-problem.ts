@@ -1,14 +1,14 @@
 /**
- * Why somebody is not in, as the console says it in words.
+ * Why a login to the console failed.
  *
  * cancelled   The person said no, on the phone or on the page.
  * no-answer   The person did not answer in time.
- * phone-busy  The phone was busy with something else.
- * no-method   The number has nothing that logs in as the console demands.
- * activation  The number's account has to be activated first.
- * failed      Something else at the provider.
- * over        There is no such login of this browser, or no longer.
- * away        The provider could not be asked.
+ * phone-busy  The phone shows another request.
+ * no-method   The number has no method that the console accepts.
+ * activation  The number must be activated first.
+ * failed      Another error of the provider.
+ * over        This browser has no such login, or no longer.
+ * away        The provider cannot be reached.
  */
 export const loginProblems = [
   'cancelled',
@@ -32,7 +32,7 @@ const problems: ReadonlyMap<string, LoginProblem> = new Map([
   ['sys_9900', 'away'],
 ]);
 
-/** @param description `error_description`: `mid_<group>_<code>_<trace> - <text>`. */
+/** @param description `mid_<group>_<code>_<trace> - <text>`. */
 export const problemIn = (description: string): LoginProblem => {
   const code = /^mid_([a-z]+_\d{4})_/.exec(description)?.[1];
   return problems.get(code ?? '') ?? 'failed';

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Change } from '../history/watch.ts';
-import { headOfStream } from '../oauth/head-of-stream.ts';
+import { headOfStream } from '../oauth/interaction/event-stream.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { OneReplay } from '../operators/replays.ts';
 import { toError } from '../redis/to-error.ts';

@@ -9,10 +9,10 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { icon } from '../looks.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
 import { readReturned } from '../relying-party/returned.ts';
+import { icon } from '../theme.ts';
 import {
   authorisationRequest,
   createLoginStates,

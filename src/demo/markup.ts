@@ -1,6 +1,6 @@
 /** The frame of the pages and their parts. The templates escape what is put into them. */
 import { html, raw } from 'hono/html';
-import { flourish } from '../looks.ts';
+import { flourish } from '../theme.ts';
 import type { Exchange } from './provider-calls.ts';
 import { stylesheetVersion } from './stylesheet.ts';
 

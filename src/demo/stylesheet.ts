@@ -3,9 +3,9 @@
  * that moves the page sideways.
  */
 import { createHash } from 'node:crypto';
-import { codeColours, looks } from '../looks.ts';
+import { codeColours, themeCss } from '../theme.ts';
 
-export const stylesheet = `${looks([codeColours])}
+export const stylesheet = `${themeCss([codeColours])}
 *{box-sizing:border-box}
 html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}

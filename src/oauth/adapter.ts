@@ -1,14 +1,13 @@
 /**
- * Where the library keeps its models: in the tenant's sealed store.
- *
- * One-time use is atomic here. The library looks a code up and then consumes it, so of several requests at the same time all
- * find it unused; whoever comes second to `consume` is thrown out.
+ * Keeps the library's models in the tenant's sealed store. One-time use is atomic here: the library
+ * reads a code and consumes it later, so parallel requests all find it unused; the second call of
+ * `consume` throws.
  */
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { errors } from './library.ts';
 import type { SealedStore } from './sealed-store.ts';
 
-/** What belongs to a grant and ends with it. */
+/** Models that end with their grant. */
 const grantable = new Set([
   'AccessToken',
   'AuthorizationCode',
@@ -23,7 +22,7 @@ const usable = new Set([
   'PushedAuthorizationRequest',
 ]);
 
-/** Polls that began at the same time have all been answered by then. */
+/** Parallel polls of one client are all answered within this time. */
 const parallelSeconds = 10;
 
 const usedUp = (model: string): Error =>
@@ -33,12 +32,9 @@ const usedUp = (model: string): Error =>
 
 export interface AdapterOptions {
   readonly store: SealedStore;
-  /**
-   * A pushed request is remembered for as long as a login that began with it may take, so that a second login that began with
-   * it as well finds it used.
-   */
+  /** A pushed request is kept for this long, so that a second login with it finds it used. */
   readonly interactionSeconds: number;
-  /** Called when a backchannel request is looked up, which is when somebody asks what has become of it. */
+  /** Called when a backchannel request is read, which is when a client polls. */
   readonly onBackchannelLookup: (id: string, payload: AdapterPayload) => Promise<boolean>;
   readonly now: () => number;
 }
@@ -50,13 +46,13 @@ export const createAdapter =
 
     const keepSecondsOf = (expiresIn: number): number => {
       if (model === 'PushedAuthorizationRequest') return expiresIn + interactionSeconds;
-      // Who asks too late is told that it has expired.
+      // A late poll is told that the request has expired.
       return model === 'BackchannelAuthenticationRequest' ? expiresIn + 60 : expiresIn;
     };
 
     /**
-     * To a request that was used before the library revokes what came of it. Of parallel polls, which clients make, the loser
-     * would take the winner's tokens away before it has them.
+     * On a used request the library revokes the tokens. Of parallel polls the loser would revoke
+     * the winner's tokens, so a use is reported only after some seconds.
      */
     const isTold = (usedAt: number): boolean =>
       model !== 'BackchannelAuthenticationRequest' || nowSeconds() - usedAt >= parallelSeconds;
@@ -82,7 +78,7 @@ export const createAdapter =
         ]);
       },
       find: async (id) => {
-        // Clients are in the configuration: whoever is asked for here is unknown.
+        // Known clients are in the configuration.
         if (model === 'Client') return undefined;
         const payload = await read(id);
         if (model !== 'BackchannelAuthenticationRequest' || payload === undefined) return payload;
@@ -100,7 +96,7 @@ export const createAdapter =
         if (payload === undefined || !(await store.use(model, id, nowSeconds(), left))) throw usedUp(model);
       },
       destroy: async (id) => {
-        // The library ends an interaction when it goes on from it: once, also for two tabs that come back together.
+        // The library destroys an interaction when it continues from it: once, also for two tabs.
         if (model === 'Interaction' && !(await store.use(model, id, nowSeconds(), interactionSeconds))) {
           throw new errors.SessionNotFound('interaction session not found');
         }

@@ -1,10 +1,8 @@
 /**
- * What relying parties learn about a person: the claims of each scope, and the `sub`.
- *
- * The account is the MSISDN, which only the scope `phone` tells. The serial number of the certificate is the same everywhere,
- * too, and has a scope of its own (`mid_profile`); so has the signature that contains it. `sub` is pairwise (OpenID Connect
- * Core section 8.1): an HMAC under a key of the tenant over the client's sector and the account, so that two services cannot
- * find out that they have the same customer.
+ * The claims of each scope, and the `sub`. Only the scope `phone` tells the MSISDN. The serial
+ * number of the certificate identifies a person everywhere, so it has a scope of its own
+ * (`mid_profile`), as has the signature (`mid_cms`). `sub` is pairwise (OpenID Connect Core 8.1),
+ * so that two services cannot find out that they have the same customer.
  */
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { OauthClient } from '../registry/oauth-client.ts';
@@ -12,7 +10,7 @@ import type { Subscriber } from '../registry/subscriber.ts';
 import type { LoginEvidence } from './evidence.ts';
 
 export const claimsOfScopes = {
-  // The last three are of the login itself and stand in the ID token only.
+  // The last three are about the login and are in the ID token only.
   openid: ['sub', 'acr', 'amr', 'auth_time'],
   profile: ['locale', 'updated_at'],
   phone: ['phone_number', 'phone_number_verified'],
@@ -57,11 +55,7 @@ const subscriberClaims = (subscriber: Subscriber | undefined): Record<string, un
         mid_auto_activation: subscriber.autoActivation,
       };
 
-/**
- * All claims about a person; the library hands out those of the scopes that were granted.
- *
- * @param evidence Of the login that the token came of; undefined when there was none of its own.
- */
+/** All claims about a person; the library selects those of the granted scopes. */
 export const claimsAbout = (
   account: string,
   subscriber: Subscriber | undefined,
@@ -79,7 +73,7 @@ export const claimsAbout = (
   ...locationClaims(evidence?.location),
 });
 
-/** @returns `sub` of an account at a client: 43 characters, the same for all clients of a sector. */
+/** @returns `sub` of an account at a client: 43 characters, equal for all clients of a sector. */
 export const createPairwise = (
   masterKey: Uint8Array,
   tenant: string,

@@ -1,12 +1,11 @@
 /**
- * Who calls: one of a tenant's clients, by the one method that it is registered with.
+ * Authenticates a tenant's clients, each by the one method that it is registered with.
  *
- * Whatever is wrong with an identity is one and the same refusal. Where a secret was offered, it also costs about the same:
- * for a client that is unknown or has no secret of this kind, it is compared with a decoy. Otherwise the time would tell which
- * clients exist and are worth guessing at.
+ * Every wrong identity gets the same refusal. Where a secret was offered, the refusal costs about
+ * the same time too: without a stored secret it is compared with a decoy. Otherwise the time would
+ * tell which clients exist.
  *
- * Sources: RFC 6749 section 2.3.1 (secrets), RFC 7523 section 3 and OpenID Connect Core section 9 (private_key_jwt), RFC 9126
- * section 2 (audience).
+ * Sources: RFC 6749 2.3.1, RFC 7523 3, OpenID Connect Core 9 (private_key_jwt), RFC 9126 2.
  */
 import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts';
@@ -18,43 +17,41 @@ import type { Tenant } from './tenant.ts';
 
 /** What a request says about its sender; empty parameters count as absent. */
 export interface ShownCredentials {
-  /** The header of that name. */
   readonly authorization: string | undefined;
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
   readonly clientAssertion: string | undefined;
   readonly clientAssertionType: string | undefined;
-  /** Where it comes from, for limits. */
   readonly address: Source;
 }
 
 /**
  * severalMethods  More than one proof was offered.
- * assertionType   An assertion without its type, of another type, or a type without an assertion.
+ * assertionType   An assertion without the right type, or a type without an assertion.
  * clientUnnamed   Nothing says which client this is.
- * clientRefused   Unknown client, wrong proof, or not the method that the client is registered with.
+ * clientRefused   Unknown client, wrong proof, or not the registered method.
  * tooMany         Too many secrets are being tried at the moment.
  */
 export type ClientVerdict =
   | {
       readonly ok: true;
       readonly client: OauthClient;
-      /** False for a public client, which anybody can claim to be. */
+      /** False for a public client, which anyone can claim to be. */
       readonly proven: boolean;
     }
   | {
       readonly ok: false;
       readonly reason: 'severalMethods' | 'assertionType' | 'clientUnnamed' | 'clientRefused' | 'tooMany';
-      /** Whom it claims to be, for the log; undefined when there is no such client. */
+      /** The client that was claimed, for the log; undefined when it is unknown. */
       readonly claimed: OauthClient | undefined;
     };
 
-/** Of clients' clocks; the library's endpoints allow the same. */
+/** For clients' clocks, here and at the library's endpoints. */
 export const clockToleranceSeconds = 15;
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** An assertion is remembered until it expires, so it must not be good for ever. */
-const longestAssertionSeconds = 3600;
+/** An assertion is remembered until it expires, so its lifetime is bounded. */
+const maxAssertionSeconds = 3600;
 
 const refused = (
   reason: Extract<ClientVerdict, { ok: false }>['reason'],
@@ -64,10 +61,9 @@ const refused = (
 const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 const printable = /^[\x20-\x7e]*$/;
 
-/** @throws URIError */
 const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 
-/** @returns Undefined for another scheme and for whatever is not form-encoded, printable ASCII. */
+/** @returns Undefined for another scheme, and when it is not form-encoded, printable ASCII. */
 export const parseBasic = (
   authorization: string,
 ): { readonly id: string; readonly secret: string } | undefined => {
@@ -88,8 +84,8 @@ export const parseBasic = (
 const keySets = new WeakMap<OauthClient, JWTVerifyGetKey>();
 
 /**
- * The registered keys of a client, for what it has signed. A key without a name is the only one of its client, so what a token
- * calls it does not matter.
+ * The registered keys of a client. A key without a kid is the only one of its client, so the kid of
+ * a token is ignored then.
  */
 export const keysOf = (client: OauthClient): JWTVerifyGetKey => {
   const known = keySets.get(client);
@@ -101,7 +97,7 @@ export const keysOf = (client: OauthClient): JWTVerifyGetKey => {
   return keys;
 };
 
-/** The client that an assertion claims to come from; nothing is verified. */
+/** The client that an assertion names; nothing is verified. */
 const subjectOf = (assertion: string): string | undefined => {
   try {
     return decodeJwt(assertion).sub;
@@ -110,7 +106,7 @@ const subjectOf = (assertion: string): string | undefined => {
   }
 };
 
-/** @returns What it is remembered by, and until when; undefined when it proves nothing. */
+/** @returns The jti and its expiry; undefined when the assertion proves nothing. */
 const verifyAssertion = async (assertion: string, client: OauthClient, issuer: string, nowMs: number) => {
   try {
     const { payload, protectedHeader } = await jwtVerify(assertion, keysOf(client), {
@@ -126,15 +122,15 @@ const verifyAssertion = async (assertion: string, client: OauthClient, issuer: s
     const isTyped = [undefined, 'jwt', 'client-authentication+jwt'].includes(
       protectedHeader.typ?.toLowerCase(),
     );
-    const isShortLived = exp <= nowMs / 1000 + longestAssertionSeconds;
+    const isShortLived = exp <= nowMs / 1000 + maxAssertionSeconds;
     return isTyped && isShortLived && typeof jti === 'string' && jti !== '' ? { jti, exp } : undefined;
   } catch {
-    // A client writes all of it, so whatever jose thinks of it is the client's doing.
+    // The client writes all of the assertion, so every error is the client's.
     return undefined;
   }
 };
 
-/** Compares a secret that was offered for a client with a stored form, unless too many were tried from there. */
+/** Compares an offered secret with a stored form, unless too many were tried from that address. */
 export type SecretCheck = (
   offered: { readonly address: Source; readonly clientId: string; readonly secret: string },
   tenant: Tenant,
@@ -178,7 +174,7 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
     if (client?.authentication !== 'private_key_jwt') return refused('clientRefused', client);
     const verified = await verifyAssertion(assertion, client, tenant.issuer, now());
     if (verified === undefined) return refused('clientRefused');
-    // Remembered where the library's endpoints remember theirs: an assertion is good once, whichever of them it goes to.
+    // The library's endpoints use the same memory, so an assertion works once across all of them.
     const { ReplayDetection } = await tenant.provider();
     const until = verified.exp + clockToleranceSeconds + 1;
     return (await ReplayDetection.unique(client.id, verified.jti, until))
@@ -186,7 +182,6 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
       : refused('clientRefused');
   };
 
-  /** @throws When Redis is unreachable. */
   return async (tenant: Tenant, shown: ShownCredentials): Promise<ClientVerdict> => {
     const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType, address } = shown;
     const proofs = [authorization, clientSecret, clientAssertion].filter((proof) => proof !== undefined);

@@ -5,11 +5,13 @@ const cibaGrantType = 'urn:openid:params:grant-type:ciba';
 
 const keySetOf = ({ keys }: OauthClient) => ({ keys: keys.map((key) => ({ ...key })) });
 
-/** Of a client with backchannel logins the library takes keys from an address only. This one is answered by {@link keySetAt}. */
+/**
+ * For clients with backchannel logins the library reads keys from an address only. {@link keySetAt}
+ * answers it.
+ */
 const keySetAddress = ({ sector, id }: OauthClient): string =>
   `https://${sector}/${encodeURIComponent(id)}/jwks.json`;
 
-/** @returns The answer to a request that the library makes for the keys of one of these clients. */
 export const keySetAt = (url: string, clients: Iterable<OauthClient>): Response | undefined => {
   for (const client of clients) {
     if (client.backchannel === undefined || new URL(keySetAddress(client)).href !== url) continue;
@@ -19,10 +21,9 @@ export const keySetAt = (url: string, clients: Iterable<OauthClient>): Response 
 };
 
 /**
- * A client in the words of OpenID Connect Registration, which is what the library wants.
- *
- * The stored form of the secret stands where the library expects the secret; the comparison is ours (`library-patches.ts`), and
- * algorithms that would use it as a key are off.
+ * A client as OpenID Connect Registration describes it, which is the library's format.
+ * `client_secret` is the stored form; the comparison is ours (`library.ts`), and algorithms that
+ * would use the secret as a key are off.
  */
 export const clientMetadata = (client: OauthClient): ClientMetadata =>
   ({
@@ -44,7 +45,7 @@ export const clientMetadata = (client: OauthClient): ClientMetadata =>
     ],
     scope: client.scopes.join(' '),
     subject_type: 'pairwise',
-    // Names the sector; nobody fetches it, because the configuration vouches for the addresses.
+    // Names the sector. It is never fetched, because the configuration vouches for the addresses.
     sector_identifier_uri: `https://${client.sector}/`,
     id_token_signed_response_alg: client.idTokenAlgorithm,
     authorization_signed_response_alg: client.responseAlgorithm,
@@ -53,7 +54,7 @@ export const clientMetadata = (client: OauthClient): ClientMetadata =>
     dpop_bound_access_tokens: client.dpopRequired,
     ...(client.backchannel !== undefined && {
       backchannel_token_delivery_mode: client.backchannel.delivery,
-      // Pings are ours (`backchannel/`); the library would refuse an address on this machine.
+      // Pings are ours (`backchannel/`); the library would refuse a local address.
       ...(client.backchannel.delivery === 'ping' && {
         backchannel_client_notification_endpoint: `https://${client.sector}/`,
       }),

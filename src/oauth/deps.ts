@@ -9,7 +9,7 @@ import type { OauthLog } from './log.ts';
 import type { Logins } from './logins.ts';
 import type { Tenants } from './tenant.ts';
 
-/** What the parts of the provider are made of; each names what it takes. */
+/** What the parts of the provider are made of; each picks what it needs. */
 export interface OauthDeps {
   readonly tenants: Tenants;
   readonly settings: OauthSettings;
@@ -25,7 +25,7 @@ export interface OauthDeps {
   readonly log: OauthLog;
 }
 
-/** Of a route. Both are there when the request came over a socket. */
+/** Of a route; both are there when the request came over a socket. */
 export interface Environment {
   Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
 }

@@ -1,7 +1,8 @@
 /**
- * The stable codes in `error_description`: `mid_<group>_<code>_<trace> - <text>`. Clients and support staff tell causes apart
- * by them; the OAuth error beside them is coarser.
+ * Stable codes in `error_description`: `mid_<group>_<code>_<trace> - <text>`. Clients and support
+ * tell causes apart by them; the OAuth error is coarser.
  */
+import type { Provider } from 'oidc-provider';
 import { randomBytesOf } from '../pki/random.ts';
 
 export const errorCodes = {
@@ -37,13 +38,80 @@ export interface CodedDescription {
   readonly trace: string;
 }
 
-/** Eight characters by which an answer is found again in the log. */
+/** Eight characters that lead from an answer to the log. */
 export const newTrace = (): string => randomBytesOf(6).toString('base64url');
 
 /**
- * @param text Printable ASCII without `"` and `\` (RFC 6749 section 5.2); fixed words that name a parameter, never a value.
+ * @param text Printable ASCII without `"` and `\` (RFC 6749 5.2); names a parameter, never a value.
  */
 export const describeError = (cause: ErrorCause, text: string, trace = newTrace()): CodedDescription => {
   const [group, number] = errorCodes[cause];
   return { description: `mid_${group}_${number}_${trace} - ${text}`, code: `${group}_${number}`, trace };
+};
+
+/**
+ * Adds our codes to errors that the library words: in JSON, and in the query or fragment of a
+ * redirect. Errors in a form post or a signed answer keep the library's text.
+ */
+
+/** Not errors: the result is yet to come. */
+const pendingErrors = new Set(['authorization_pending', 'slow_down']);
+const isCoded = (description: string): boolean => description.startsWith('mid_');
+/** RFC 6749 5.2 allows printable ASCII without `"` and `\`. */
+const forbiddenCharacters = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
+
+interface Answered {
+  body: unknown;
+  readonly response: { get(name: string): string };
+  set(name: string, value: string): void;
+}
+
+const traces = new WeakMap<object, string>();
+
+/** The code of this request's error, for the answer and the log; the same at each call. */
+export const findErrorCode = (ctx: object, error: string | undefined, words = ''): CodedDescription => {
+  const cause = error === 'server_error' ? 'internal' : 'otherRequest';
+  const coded = describeError(cause, words.replace(forbiddenCharacters, "'"), traces.get(ctx));
+  traces.set(ctx, coded.trace);
+  return coded;
+};
+
+const codedWords = (ctx: object, error: unknown, words: unknown): string | undefined => {
+  if (typeof error !== 'string' || pendingErrors.has(error)) return undefined;
+  const plain = typeof words === 'string' ? words : error;
+  return isCoded(plain) ? undefined : findErrorCode(ctx, error, plain).description;
+};
+
+const codeBody = (ctx: Answered): void => {
+  const { body } = ctx;
+  if (typeof body !== 'object' || body === null || !('error' in body)) return;
+  const { error, error_description } = body as { error?: unknown; error_description?: unknown };
+  const words = codedWords(ctx, error, error_description);
+  if (words !== undefined) ctx.body = { ...body, error_description: words };
+};
+
+const codeParameters = (ctx: Answered, parameters: URLSearchParams): string | undefined => {
+  const words = codedWords(ctx, parameters.get('error') ?? undefined, parameters.get('error_description'));
+  if (words === undefined) return undefined;
+  parameters.set('error_description', words);
+  return parameters.toString();
+};
+
+const codeRedirect = (ctx: Answered): void => {
+  const location = ctx.response.get('location');
+  if (!URL.canParse(location)) return;
+  const to = new URL(location);
+  const search = codeParameters(ctx, to.searchParams);
+  const hash = codeParameters(ctx, new URLSearchParams(to.hash.slice(1)));
+  if (search === undefined && hash === undefined) return;
+  if (hash !== undefined) to.hash = hash;
+  ctx.set('location', to.href);
+};
+
+export const codeErrors = (provider: Provider): void => {
+  provider.use(async (ctx, next) => {
+    await next();
+    codeBody(ctx);
+    codeRedirect(ctx);
+  });
 };

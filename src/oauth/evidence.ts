@@ -1,10 +1,56 @@
 /**
- * What a signature has shown about a person: kept with the grant that came of it, and the source of acr, amr and claims.
+ * What a signature proves about a person: the source of acr, amr and claims, kept with the grant.
  */
 import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { randomBytesOf } from '../pki/random.ts';
-import type { AcrValue } from '../registry/oauth-client.ts';
+import type { ProfileName } from '../protocol/requests.ts';
+import { type AcrValue, acrValues } from '../registry/oauth-client.ts';
+import type { SignedView } from '../transactions/view.ts';
 import type { Tenant } from './tenant.ts';
+
+/**
+ * The requested acr decides which device is asked; the device that signed decides the granted acr.
+ * SIM and App have the highest level, a one-time password by text message has level 2.
+ */
+export type LoginMethod = 'sim' | 'app' | 'otp';
+
+const satisfied: Readonly<Record<LoginMethod, readonly AcrValue[]>> = {
+  sim: ['mid_al3_any', 'mid_al3_simcard', 'mid_al2_any', 'mid_al4_any'],
+  app: ['mid_al3_any', 'mid_al3_mobileapp', 'mid_al2_any', 'mid_al4_any'],
+  otp: ['mid_al2_any'],
+};
+
+/** The signature profile for the requested values: one device only when nothing else would do. */
+export const profileFor = (requested: readonly AcrValue[]): ProfileName => {
+  const only = (value: AcrValue): boolean =>
+    requested.length > 0 && requested.every((each) => each === value);
+  if (only('mid_al3_simcard')) return 'STK-LoA4';
+  if (only('mid_al3_mobileapp')) return 'Device-LoA4';
+  return 'Any-LoA4';
+};
+
+/** @returns The first requested value that the method satisfies. */
+export const findAcr = (requested: readonly AcrValue[], method: LoginMethod): AcrValue | undefined => {
+  const values = satisfied[method];
+  return requested.length === 0 ? values[0] : requested.find((value) => values.includes(value));
+};
+
+/** Device ids are `sim`, `app-0`, `app-1` …; a delivered text has no signature. */
+export const findMethod = ({ signature, sscdId }: SignedView): LoginMethod => {
+  if (signature === undefined) return 'otp';
+  return sscdId === 'sim' ? 'sim' : 'app';
+};
+
+export const listAmr = (method: LoginMethod, located: boolean): readonly AmrValue[] => [
+  `mid_${method}` as const,
+  ...(located ? (['mid_geo'] as const) : []),
+];
+
+/** The known values of a space-separated list, in its order. */
+export const parseAcrValues = (text: unknown): readonly AcrValue[] =>
+  typeof text === 'string'
+    ? text.split(' ').filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
+    : [];
 
 /** RFC 8176 has no values for mobile signatures; these are the field's own. */
 export const amrValues = ['mid_sim', 'mid_app', 'mid_otp', 'mid_geo'] as const;
@@ -24,7 +70,7 @@ export interface LoginEvidence {
   readonly location: LocationReport | LocationError | undefined;
 }
 
-/** Written down with the grant's name already in it: whoever carries it out does the same. */
+/** Stored with the grant's id, so that every process that carries it out does the same. */
 export interface SignedEnding {
   readonly how: 'signed';
   readonly grantId: string;
@@ -37,7 +83,7 @@ export const signedEnding = (evidence: LoginEvidence): SignedEnding => ({
   evidence,
 });
 
-/** Can be repeated. @param seconds How long evidence is kept: as long as a token of the grant may live. */
+/** Can be repeated. @param seconds How long evidence is kept: the longest life of a token. */
 export const keepGrant = async (
   tenant: Tenant,
   { grantId, evidence }: SignedEnding,

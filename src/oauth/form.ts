@@ -1,19 +1,20 @@
-/** Forms as they come over HTTP: their bodies, within limits of size and time, and what is in them. */
+/** Reads forms of HTTP requests, within limits of size and time. */
 import { isUtf8 } from 'node:buffer';
 import { type BodyLimits, discardedBytes, discardMs, isInUtf8, readCounted } from '../request-body.ts';
 
-type BodyProblem = 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete';
+type BodyError = 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete';
 
 type Body =
   | { readonly ok: true; readonly bytes: Uint8Array }
-  | { readonly ok: false; readonly reason: BodyProblem };
+  | { readonly ok: false; readonly reason: BodyError };
 
-const failed = (reason: BodyProblem): Body => ({ ok: false, reason });
+const failed = (reason: BodyError): Body => ({ ok: false, reason });
 
 /**
- * Many clients send all of a body before they look for an answer, so one that is somewhat too large is read and thrown away.
+ * Many clients send the whole body before they read an answer, so a body that is a little too large
+ * is read and discarded. Never rejects for something that the caller did.
  *
- * @param announced The Content-Length header. Never rejects for something that the caller did.
+ * @param announced The Content-Length header.
  */
 export const readBody = async (
   request: Request,
@@ -45,16 +46,15 @@ export const readBody = async (
   }
 };
 
-/** Parameters by name. */
 export type Parameters = ReadonlyMap<string, string>;
 
 type ParsedForm =
   | { readonly ok: true; readonly form: Parameters }
   | { readonly ok: false; readonly reason: 'formMalformed' }
-  /** `name` is the caller's own text. */
+  /** `name` is the caller's text. */
   | { readonly ok: false; readonly reason: 'parameterRepeated'; readonly name: string };
 
-/** May be sent more than once (RFC 8707); there is no use for it here. */
+/** May be sent more than once (RFC 8707); it is not used here. */
 const repeatable = 'resource';
 
 /** @throws URIError when it is not UTF-8. */
@@ -67,11 +67,10 @@ const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString() : undefined;
 
 /**
- * Parses a form strictly: what two parsers would read differently is refused.
+ * Parses a form strictly, and by hand: a repeated parameter must be noticed, and most values need
+ * no decoding.
  *
- * By hand, because a value that is given twice has to be noticed and most values need no decoding.
- *
- * Source: RFC 6749 section 3.1 (a parameter must not be sent more than once, one without a value counts as omitted).
+ * Source: RFC 6749 3.1 (no repeated parameters; one without a value counts as omitted).
  */
 export const parseForm = (body: Uint8Array): ParsedForm => {
   const text = textOf(body);
@@ -95,6 +94,5 @@ export const parseForm = (body: Uint8Array): ParsedForm => {
   return { ok: true, form };
 };
 
-/** `application/x-www-form-urlencoded`, in no other character set than UTF-8. */
 export const isForm = (contentType: string | undefined): boolean =>
   isInUtf8(contentType, 'application/x-www-form-urlencoded');

@@ -1,26 +1,26 @@
 /**
- * What may come to the authorisation endpoint through the browser, where everybody can write links.
+ * What may reach the authorisation endpoint through the browser, where anyone can write links.
  *
- * Beside a pushed request nothing else counts, and one that is unknown, expired, used up or another client's is refused where
- * it is: redirecting the error would make this service an open redirector for whoever brings a foreign handle. Without a
- * pushed request, what only a client may say (a text for the phone, a test number) is refused in the same way. All else is held
- * to the rules of `/par`, and what breaks them goes back to the client before anybody is asked.
+ * Beside a pushed request no other parameter counts. A pushed request that is unknown, expired,
+ * used or another client's is refused on a page: to redirect the error would make this service an
+ * open redirector. Other requests follow the rules of `/par`, and must not contain what only a
+ * client may say (a text for the phone, a test number).
  *
- * Sources: RFC 9126 section 4, RFC 9101 section 5.3, RFC 9700 section 4.11; interface section 5.6.
+ * Sources: RFC 9126 4, RFC 9101 5.3, RFC 9700 4.11; interface section 5.6.
  */
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { BodyLimits } from '../request-body.ts';
+import type { FrontRefusal } from './error-pages.ts';
 import { isForm, readBody } from './form.ts';
 import { parseLoginHint } from './login-hint.ts';
 import { handlePrefix } from './par/par.ts';
 import { checkParameters, keptParameters } from './par/parameters.ts';
 import { errorForLibrary } from './par/refusal.ts';
-import type { FrontRefusal } from './refuse-at-front.ts';
 import type { Tenant } from './tenant.ts';
 
-/** What goes on to the library, or is refused on a page of ours. */
+/** The query for the library, or an error for a page of ours. */
 export type FrontChannelVerdict = { readonly query: string } | FrontRefusal;
 
 const refuse = (
@@ -31,17 +31,15 @@ const refuse = (
 
 const unusable = refuse('request_uri is invalid, expired, or was already used', 'invalid_request_uri');
 
-/** Longer addresses are cut or refused by servers and proxies on the way. */
-export const longestQuery = 8192;
+/** Longer addresses are cut or refused by servers and proxies. */
+export const maxQueryLength = 8192;
 
 export const tooLong = refuse('the request is too long: push it', 'invalid_request', 413);
 
 /**
- * OpenID Connect wants the authorisation and the logout endpoint to take forms as well (Core 3.1.2.1, RP-Initiated Logout 2). A
- * form from elsewhere brings no cookies of ours, since they are SameSite; so it becomes the link that it stands for, and the
- * browser follows that with its cookies.
- *
- * @returns Where to send the browser. Never rejects for something that the caller did.
+ * The authorisation and logout endpoints take forms too (OpenID Connect Core 3.1.2.1, RP-Initiated
+ * Logout 2). Our cookies are SameSite and do not come with a form of another site, so the form
+ * becomes a link that the browser follows.
  */
 export const linkOf = async (
   request: Request,
@@ -53,10 +51,10 @@ export const linkOf = async (
   }
   const body = await readBody(request, request.headers.get('content-length') ?? undefined, {
     ...limits,
-    maxBytes: longestQuery,
+    maxBytes: maxQueryLength,
   });
   if (!body.ok) return body.reason === 'bodyTooLarge' ? tooLong : refuse('the form is incomplete');
-  // Written anew, so that nothing in it can leave the header.
+  // Written anew, so that it cannot break out of the header.
   const query = new URLSearchParams(Buffer.from(body.bytes).toString('utf8'));
   return { location: `${address}?${query}` };
 };
@@ -113,9 +111,9 @@ export const checkFrontChannel = async (
 };
 
 /**
- * Holds the parameters of a request that was not pushed to what `/par` would say, and leaves those in effect.
+ * Applies the rules of `/par` to a request that was not pushed.
  *
- * @param ctx At the authorisation endpoint; a signed request has been opened and verified.
+ * @param ctx At the authorisation endpoint; a signed request is already verified.
  * @throws The error for the client.
  */
 export const checkLink = (

@@ -1,41 +1,38 @@
 /**
- * When the library sends a browser to our pages.
- *
- * The library asks these questions twice: when a request arrives, and when the browser comes back from our page, perhaps
- * without having done anything there. They are answered alike both times. Its own look at `id_token_hint` is replaced,
- * because it reads the hint only the first time.
+ * When the library sends a browser to our pages. It asks twice: when a request arrives, and when
+ * the browser returns from our page; both answers must agree. The library's own check of
+ * `id_token_hint` is replaced, because it runs only the first time.
  */
 import { decodeJwt } from 'jose';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { acrValuesIn } from './authentication-context.ts';
-import { interactionPolicy, textIn } from './library.ts';
+import { parseAcrValues } from './evidence.ts';
+import { interactionPolicy, readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
- * Whether a `sub` is that of the `id_token_hint`; without a hint everybody is. The hint was validated when it came.
- *
- * Source: OpenID Connect Core section 3.1.2.1.
+ * Whether `sub` is that of the `id_token_hint` (OpenID Connect Core 3.1.2.1); true without a hint.
+ * The hint was validated before.
  */
 export const isHinted = (idTokenHint: unknown, subject: string): boolean => {
-  const hint = textIn(idTokenHint);
+  const hint = readText(idTokenHint);
   return hint === undefined || decodeJwt(hint).sub === subject;
 };
 
 /**
- * Whether somebody's session can answer a request with this `login_hint`: not if it names other numbers only. A link can be
- * written by anybody, but all that it brings about here is that the person is asked.
+ * Whether a session can answer a request with this `login_hint`: not when the hint names only other
+ * numbers.
  */
 const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }: OauthClient): boolean => {
-  const text = textIn(loginHint);
+  const text = readText(loginHint);
   const hint = text === undefined || !loginHintAllowed ? undefined : parseLoginHint(text);
   return !hint?.ok || hint.enableManualInput || hint.hints.some(({ msisdn }) => msisdn === account);
 };
 
 /**
- * Every login asks the phone, unless the last one of this browser is recent enough to count (`singleSignOnSeconds`), was of
- * a kind that this client accepts, and is of a person whom it expects.
+ * Every login asks the phone, unless the last login of this browser is recent enough
+ * (`singleSignOnSeconds`), has an acr that the client accepts, and is of an expected person.
  */
 export const policyWith = (
   singleSignOnSeconds: number,
@@ -57,9 +54,9 @@ export const policyWith = (
   );
   login?.checks.add(
     new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
-      const wanted: readonly string[] = acrValuesIn(ctx.oidc.params?.acr_values);
+      const wanted: readonly string[] = parseAcrValues(ctx.oidc.params?.acr_values);
       const acr = ctx.oidc.session?.acr ?? '';
-      // Who asks for nothing gets what a phone signs, never a password by text message.
+      // Without requested values a signature is needed, not a password by text message.
       return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
     }),
   );
@@ -87,8 +84,8 @@ export const policyWith = (
 };
 
 /**
- * The library's hook for the grant of a login that has just ended, or of one that counts for another client too: then the grant
- * is made when that client asks.
+ * The library's hook for the grant of a login that has just ended. A login that counts for another
+ * client too gets its grant when that client asks.
  */
 export const existingGrantWith =
   (singleSignOnSeconds: number): NonNullable<Configuration['loadExistingGrant']> =>

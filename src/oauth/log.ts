@@ -1,6 +1,6 @@
 /**
- * What the provider has to say. Audit events: who was let in, or was not, and what was handed out. Clients and transactions
- * are named; numbers, handles, codes and tokens stay out.
+ * Audit events of the provider. Entries name clients and transactions; numbers, handles, codes and
+ * tokens stay out.
  */
 export type OauthEvent =
   | 'request pushed'
@@ -19,22 +19,20 @@ export type OauthEvent =
 export interface OauthEntry {
   readonly event: OauthEvent;
   readonly tenant: string;
-  /** Of a registered client only: an unknown one is the caller's own text. */
+  /** Of a registered client only: an unknown id is the caller's text. */
   readonly clientId?: string | undefined;
   readonly msspTransId?: string | undefined;
-  /** OAuth's error code. */
   readonly error?: string | undefined;
   /** The stable code of `error-codes.ts`. */
   readonly code?: string | undefined;
-  /** The same in error_description: what a caller quotes when asking. */
+  /** Also in error_description: what a caller quotes to support. */
   readonly trace?: string | undefined;
-  /** The code of the transaction's fault. */
   readonly fault?: number | undefined;
   readonly grantType?: string | undefined;
 }
 
 export interface OauthLog {
   audit(entry: OauthEntry): void;
-  /** Something that should not happen: Redis away, a bug. */
+  /** For what should not happen: Redis is away, or a bug. */
   trouble(error: Error): void;
 }

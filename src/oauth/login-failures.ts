@@ -1,8 +1,7 @@
 /**
- * What is told when a person could not be logged in: the one table from the fault of the transaction to the words of the page
- * and to the OAuth error, for the browser's login and for backchannel requests alike.
- *
- * The texts are fixed. What a device or a subscriber's entry says in its own words is not passed on.
+ * The table from the fault of a transaction to the text of the page and to the OAuth error, for
+ * logins with and without a browser. The texts are fixed: what a device says in its own words is
+ * not passed on.
  */
 import type { Fault, FaultCode } from '../protocol/fault.ts';
 import { type CodedDescription, describeError, type ErrorCause } from './error-codes.ts';
@@ -14,13 +13,13 @@ export interface LoginError extends CodedDescription {
 
 type Row = readonly [page: FailureCause, cause: ErrorCause, text: string];
 
-/** The client is not told more. */
+/** The client is told no more than this. */
 const other = (page: FailureCause): Row => [
   page,
   'otherAuthentication',
   'the user could not be authenticated',
 ];
-/** Our own mistake, or one that the person cannot mend. */
+/** Our own mistake, or one that the person cannot correct. */
 const ours = other('internal');
 const noMethod: Row = ['no-method', 'noMethod', 'the user has no method that can authenticate as requested'];
 
@@ -45,22 +44,23 @@ const table: Readonly<Record<FaultCode, Row>> = {
   900: ['internal', 'internal', 'internal error'],
 };
 
-/** What the page says. */
-export const failureCauseOf = ({ code }: Pick<Fault, 'code'>): FailureCause => table[code][0];
+export const findFailureCause = ({ code }: Pick<Fault, 'code'>): FailureCause => table[code][0];
 
 const described = ([, cause, text]: Row, trace: string | undefined): LoginError => ({
   error: cause === 'internal' ? 'server_error' : 'access_denied',
   ...describeError(cause, text, trace),
 });
 
-/** @param trace By which the person's page and the log name the same login; without it a new one. */
-export const errorOfFault = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
+/** @param trace Names the login on the page and in the log; without it a new one is made. */
+export const toLoginError = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
   described(table[code], trace);
 
-/** For endings that no transaction has a fault for, such as a wrong one-time password. */
+/** For endings without a fault of a transaction, such as a wrong one-time password. */
 export const otherLoginError = (trace?: string): LoginError => described(ours, trace);
 
-/** Somebody has logged in, but not the person of the `id_token_hint` (OpenID Connect Core section 3.1.2.1). */
+/**
+ * Another person than the one of the `id_token_hint` has logged in (OpenID Connect Core 3.1.2.1).
+ */
 export const otherPersonError = (trace?: string): LoginError => ({
   error: 'login_required',
   ...describeError('otherAuthentication', 'somebody else than id_token_hint names has logged in', trace),

@@ -1,11 +1,9 @@
 /**
- * Logins: what a browser page and a backchannel request have in common. Each is one transaction of the signature workflow,
- * asked for by an application provider that exists inside this service only.
- *
- * Before anybody is let in, the signature is verified again: over the very text of this login, up to our own root, and by the
- * number that it is about. Whoever can write into the queue still cannot log in as somebody.
+ * Logins, with and without a browser. Each is one transaction of the signature workflow, for an
+ * application provider that exists inside this service only. At its end the signature is verified
+ * again: over the text of this login, up to our root, by the right number. So write access to the
+ * queue is not enough to log in as somebody.
  */
-
 import { verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
@@ -17,8 +15,8 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { eligibility } from '../transactions/eligibility.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { SignedView, TransactionView } from '../transactions/view.ts';
-import { acrOf, amrOf, methodOf, profileFor } from './authentication-context.ts';
 import type { LoginEvidence } from './evidence.ts';
+import { findAcr, findMethod, listAmr, profileFor } from './evidence.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -28,28 +26,28 @@ export interface LoginRequest {
   /** Digits without plus. */
   readonly msisdn: string;
   readonly language: LoginLanguage;
-  /** What the client asked for, best first; empty when it did not. */
+  /** What the client asked for, best first. */
   readonly acrValues: readonly AcrValue[];
   readonly scopes: ReadonlySet<string>;
-  /** The text that the client brought, in place of the configured one. */
+  /** The client's text, in place of the configured one. */
   readonly dtbd: string | undefined;
   /** Shown by the browser and by the phone. */
   readonly sessionCode: string;
-  /** Two digits, for clients that want number matching. */
+  /** Two digits, for clients with number matching. */
   readonly matchNumber: string | undefined;
-  /** Names this login for ever: the same reference and instant again is the same transaction, not a second prompt. */
+  /** The same reference and instant again is the same transaction, not a second prompt. */
   readonly reference: string;
-  /** When it was begun; milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly begunAt: number;
-  /** Given: the transaction delivers this one-time password by text message instead of asking for a signature. */
+  /** Delivers this one-time password by text message instead of asking for a signature. */
   readonly code?: string | undefined;
-  /** Bounds the prompt further than the configuration does. */
+  /** Shortens the configured time of the prompt. */
   readonly promptSeconds?: number | undefined;
 }
 
 export interface StartedLogin {
   readonly msspTransId: string;
-  /** When the prompt lapses; milliseconds since the epoch. */
+  /** When the prompt expires; milliseconds since the epoch. */
   readonly deadline: number;
   /** What the phone shows, and what is signed. */
   readonly text: string;
@@ -64,7 +62,7 @@ export interface ExpectedLogin {
 
 /**
  * started  The transaction is durable.
- * refused  Nobody has been asked: the number is unknown, or has nothing that signs in the wanted way.
+ * refused  The number is unknown, or has no device that fits.
  * busy     The service is overloaded.
  */
 export type LoginStart =
@@ -78,17 +76,17 @@ export type LoginState =
   | { readonly kind: 'failed'; readonly fault: Fault };
 
 export interface Logins {
-  /** @throws When Redis is unreachable; the login may then have started or not, and can be started again. */
+  /** @throws When Redis is unreachable; the login can be started again. */
   start(request: LoginRequest): Promise<LoginStart>;
-  /** Where a login stands. A transaction that cannot be found any more, or is about something else, has failed with 900. */
+  /** A transaction that is gone, or is about something else, has failed with 900. */
   look(started: StartedLogin, expected: ExpectedLogin): Promise<LoginState>;
-  /** Resolves when the login has ended, at `until` (milliseconds since the epoch) or when `gone` says that nobody waits. */
+  /** Resolves at the end, at `until` (milliseconds since the epoch), or when `gone` aborts. */
   ended(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
-  /** Takes the prompt back, when there is one still: the transaction fails with 401. */
+  /** Cancels the prompt, if it is still there: the transaction fails with 401. */
   cancel(msspTransId: string): Promise<void>;
 }
 
-/** By which the page, the log and the client's error name the same login, in the browser or without one. */
+/** The name of a login on the page, in the log and in the client's error. */
 export const traceOf = ({ reference }: { readonly reference: string }): string => reference.slice(-8);
 
 export interface LoginsOptions {
@@ -100,7 +98,6 @@ export interface LoginsOptions {
   readonly promptSeconds: number;
   /** Roots (DER) of our own certificates. */
   readonly trust: () => Promise<readonly Uint8Array[]>;
-  /** Who a number is in our certificates. */
   readonly serialNumberOf: (msisdn: string) => Promise<string>;
   /** True when there is no room for more transactions of this application provider. */
   readonly busy: (apId: string) => boolean;
@@ -115,8 +112,8 @@ const textOf = (request: LoginRequest): string => {
 };
 
 /**
- * Whoever can write into the queue could put a finished transaction there, with another text that the same person has signed
- * once.
+ * A transaction from the queue could be a planted one, over another text that the same person has
+ * signed.
  */
 const isAbout = (
   { request }: TransactionView,
@@ -155,15 +152,15 @@ export const createLogins = (options: LoginsOptions): Logins => {
     signed: SignedView,
     requested: readonly AcrValue[],
   ): Promise<LoginEvidence | undefined> => {
-    const method = methodOf(signed);
-    const acr = acrOf(requested, method);
+    const method = findMethod(signed);
+    const acr = findAcr(requested, method);
     if (acr === undefined) return undefined;
     const located = signed.geofencing !== undefined && !('errorCode' in signed.geofencing);
     const common = {
       msisdn: request.msisdn.number,
       at: Math.floor((endedAt ?? now()) / 1000),
       acr,
-      amr: amrOf(method, located),
+      amr: listAmr(method, located),
       location: signed.geofencing,
     };
     if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
@@ -173,7 +170,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
     });
     if (!verification.ok) return undefined;
     const { serialNumber } = verification.signer;
-    // Somebody else's good signature over the same text is still somebody else's.
+    // A good signature of another person does not count.
     if (serialNumber !== (await serialNumberOf(request.msisdn.number))) return undefined;
     return { ...common, serialNumber, cms: signed.signature };
   };

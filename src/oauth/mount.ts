@@ -1,21 +1,19 @@
 /**
- * Hands a request to the library on the raw request and response.
- *
- * The library writes addresses into what it answers, and takes host, scheme and path for them from the request: a forged
- * Host, Forwarded or X-Forwarded-Host would put a stranger's address into the discovery document. So before it sees the
- * request, all of these are replaced by what the issuer says; an absolute request target, which outweighs them, is cut down to
- * its path.
+ * Hands a raw request to the library. The library takes host, scheme and path for the addresses in
+ * its answers from the request, so a forged header (Host, Forwarded, X-Forwarded-Host) would put a
+ * stranger's address into the discovery document. All of them are replaced by those of the issuer
+ * first.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Tenant } from './tenant.ts';
 
-/** Where a request was meant to go before it was mounted; the library finds its own path out of the two. */
+/** The library finds its own path from the two addresses. */
 type Mounted = IncomingMessage & { originalUrl?: string };
 
-/** Not X-Forwarded-For: it names the caller, and who may say so is decided elsewhere (`http/trusted-proxy.ts`). */
+/** X-Forwarded-For names the caller; `http/trusted-proxy.ts` judges it. */
 const misleading = ['forwarded', 'x-forwarded-port', 'x-forwarded-prefix', 'x-forwarded-server'];
 
-/** Path and query of a request target, also of an absolute one (RFC 9112 section 3.2.2). */
+/** Path and query of a request target, also of an absolute one (RFC 9112 3.2.2). */
 export const pathAndQuery = (target: string): string => {
   if (target.startsWith('/')) return target;
   if (!URL.canParse(target)) return '/';
@@ -35,7 +33,6 @@ export const pinToIssuer = (incoming: Mounted, { issuer, path }: Pick<Tenant, 'i
   incoming.url = target.slice(path.length) || '/';
 };
 
-/** Resolves when the library has answered. */
 export const serveByLibrary = async (
   tenant: Tenant,
   incoming: IncomingMessage,

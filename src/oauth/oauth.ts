@@ -1,7 +1,6 @@
 /**
- * The OpenID provider as routes under `/oidc`: `/par` and the pages are ours, everything else the library's.
- *
- * Only what is listed below reaches the library, so that an endpoint that a later version of it brings is not open by
+ * The OpenID provider as routes under `/oidc`: `/par` and the pages are ours, the rest belongs to
+ * the library. Only listed paths reach it, so a new endpoint of a later version is not open by
  * surprise.
  */
 import { hkdfSync } from 'node:crypto';
@@ -15,36 +14,26 @@ import { type BackchannelOptions, createBackchannel } from './backchannel/backch
 import { createSecretCheck } from './client-authentication.ts';
 import type { Environment, OauthDeps } from './deps.ts';
 import { describeError } from './error-codes.ts';
-import { checkFrontChannel, linkOf, longestQuery, tooLong } from './front-channel.ts';
+import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
+import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
-import { createParRoutes } from './par/par.route.ts';
-import { type FrontRefusal, jsonError, refuseAtFront } from './refuse-at-front.ts';
-import type { Tenant, Tenants } from './tenant.ts';
+import { createParRoutes } from './par/par.ts';
+import type { Tenant } from './tenant.ts';
 
 export interface OauthOptions
   extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
     Omit<BackchannelOptions, keyof OauthDeps> {
-  /** What the settings say, completed for this address. */
+  /** The settings, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly masterKey: Uint8Array;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
-}
-
-export interface Oauth {
-  readonly routes: Hono<Environment>;
-  readonly tenants: Tenants;
-  /** Makes the keys of the first start. */
-  prepare(): Promise<void>;
-  /** Tells the pages that wait that this process is leaving; their logins go on. */
-  endWaiting(): void;
-  close(): Promise<void>;
 }
 
 /** Path below the issuer → methods. */
@@ -61,14 +50,14 @@ const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[
   [/^\/session\/end\/confirm$/, ['POST']],
 ];
 
-/** Where clients prove who they are. */
+/** Endpoints that authenticate clients. */
 const authenticated = new Set(['/token', '/token/revocation', '/token/introspection', '/backchannel']);
 
-/** What does not change from one answer to the next; a new key is published much longer before it signs. */
+/** Documents rarely change; a new key is published long before it signs. */
 const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
 
-/** The library adds the hash of its script to the policy, for its pages that lead on by a form; those may lead to a client. */
+/** The library adds its script's hash to the policy. Its forms may lead to a client. */
 const libraryHeaders = [
   [
     'content-security-policy',
@@ -87,7 +76,7 @@ const answerError = (
 ): Response =>
   jsonError({ error, error_description: describeError('otherRequest', text).description }, status, headers);
 
-export const createOauth = (options: OauthOptions): Oauth => {
+export const createOauth = (options: OauthOptions) => {
   const { settings, masterKey, limiter, isTestNumber, addressOf, now, log } = options;
   const stopping = new AbortController();
   const tenants = openTenants(() => {
@@ -108,7 +97,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
   const checkSecret = createSecretCheck(options.passwords, limits);
   const backchannel = createBackchannel({ ...options, tenants, limits });
 
-  /** What settling reads itself is not settled again. */
+  /** Requests that settling itself reads. */
   const settling = new Set<string>();
   const settle = async (tenant: Tenant, id: string, payload: object): Promise<boolean> => {
     const route = Provider.ctx?.oidc?.route;
@@ -135,7 +124,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
       return answerError(405, 'invalid_request', `use ${allow}`, { allow });
     }
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
-    // Before the library is served: it sees other headers.
+    // Before the library changes the headers.
     const address = addressOf(incoming);
     if (authenticated.has(path) && limits.isShutOut(address)) {
       return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
@@ -152,7 +141,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
         : refuse(link);
     }
     if (path === '/auth') {
-      if (query.length > longestQuery) return refuse(tooLong);
+      if (query.length > maxQueryLength) return refuse(tooLong);
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
       if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
         return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins' });
@@ -172,7 +161,7 @@ export const createOauth = (options: OauthOptions): Oauth => {
   const csrfKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32));
   routes.route('/', createParRoutes(deps));
   routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));
-  /** Redis away, or a bug: people see a page, programs an OAuth error. */
+  /** Redis is away, or a bug: people get a page, programs an OAuth error. */
   const guarded = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     try {
       return await serve(c, tenant);
@@ -196,14 +185,18 @@ export const createOauth = (options: OauthOptions): Oauth => {
   return {
     routes,
     tenants,
-    prepare: async () => {
+    /** Makes the keys of the first start. */
+    prepare: async (): Promise<void> => {
       await Promise.all(tenants.all.map((tenant) => tenant.provider()));
       backchannel.start();
     },
-    endWaiting: () => stopping.abort(),
-    close: async () => {
+    /** Ends the waiting pages of this process; their logins continue. */
+    endWaiting: (): void => stopping.abort(),
+    close: async (): Promise<void> => {
       stopping.abort();
       await backchannel.close();
     },
   };
 };
+
+export type Oauth = ReturnType<typeof createOauth>;

@@ -1,9 +1,7 @@
 /**
- * Brings the configured tenants to life.
- *
- * The library fixes its keys when a provider is built, and building one takes a few milliseconds: so a tenant's provider is
- * built when it is first needed and again when the keys have changed. That is looked up at most every two seconds, by
- * whoever needs a provider; nothing runs in between.
+ * Opens the configured tenants. The library fixes its keys when a provider is built, which takes
+ * milliseconds. So a provider is built at its first use, and again when the keys have changed; that
+ * is checked at most every two seconds, when a provider is needed.
  */
 import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
@@ -12,15 +10,15 @@ import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise } from './claims.ts';
 import type { OauthDeps } from './deps.ts';
-import type { CompareSecret } from './library-patches.ts';
+import { createProviderPages } from './error-pages.ts';
+import type { CompareSecret } from './library.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
-import { createProviderPages } from './provider-pages.ts';
 import { createSealedStore } from './sealed-store.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
-/** How old the knowledge about keys may be. A new key is published much longer before it signs. */
+/** A new key is published much longer than this before it signs. */
 const keysKnownMs = 2000;
 
 export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscribers' | 'now' | 'log'> {
@@ -30,13 +28,12 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
-  /** For whichever request the library is at. */
   readonly compareSecret: (
     tenant: Tenant,
     ...compared: Parameters<CompareSecret>
   ) => ReturnType<CompareSecret>;
   readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
-  /** @returns Whether something has changed that the library should read again. */
+  /** @returns Whether the library should read the request again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
   readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
 }
@@ -83,7 +80,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   let looking: Promise<Provider> | undefined;
   const look = async (): Promise<Provider> => {
     const { jwks, version } = await keys.current().catch((error: unknown) => {
-      // While Redis is away, those who verify tokens still get the keys that were there a moment ago.
+      // Without Redis, verifiers still get the last known keys.
       if (built === undefined) throw error;
       return { jwks: [], version: built.version };
     });
@@ -111,7 +108,9 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   return tenant;
 };
 
-/** @param options Asked at first use: the public address may be known only when the server listens. */
+/**
+ * @param options Asked at first use: the public address may be known only when the server listens.
+ */
 export const openTenants = (options: () => TenantsOptions): Tenants => {
   let opened: readonly Tenant[] | undefined;
   const all = (): readonly Tenant[] => {

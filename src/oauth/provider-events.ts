@@ -1,8 +1,6 @@
-/**
- * The library's events as audit entries: what was handed out, what was refused. Nothing of a token but its kind.
- */
+/** Writes the library's events to the audit log. Of a token only its kind is written. */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { codeOfRefusal } from './coded-errors.ts';
+import { findErrorCode } from './error-codes.ts';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 
 interface LibraryError {
@@ -10,15 +8,15 @@ interface LibraryError {
   readonly error_description?: string | undefined;
 }
 
-/** Ours has its own in its words. */
+/** Our own errors hold their code. */
 const codeIn = (words: string | undefined): { readonly code: string; readonly trace: string } | undefined => {
   const [, code, trace] = /^mid_([a-z]+_\d+)_([\w-]{8}) - /.exec(words ?? '') ?? [];
   return code === undefined || trace === undefined ? undefined : { code, trace };
 };
 
 /**
- * Whether somebody may be guessing. A client that has proven who it is may bring a bad code because somebody has put one into
- * its callback; shutting it out would be that person's success.
+ * Whether the caller may be guessing. An authenticated client may bring a bad code that somebody
+ * put into its callback; to shut it out would help the attacker.
  */
 const isSuspicious = (ctx: KoaContextWithOIDC, error: LibraryError): boolean =>
   error.error === 'invalid_client' ||
@@ -37,7 +35,7 @@ export const listenTo = (
   },
 ): void => {
   const refusalOf = (ctx: KoaContextWithOIDC, { error, error_description }: LibraryError) => {
-    const { code, trace } = codeIn(error_description) ?? codeOfRefusal(ctx, error);
+    const { code, trace } = codeIn(error_description) ?? findErrorCode(ctx, error);
     return { code, trace };
   };
   const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => ({
@@ -57,7 +55,7 @@ export const listenTo = (
     log.audit({ ...entryOf(ctx, 'tokens issued'), grantType: grantTypeOf(ctx) }),
   );
   provider.on('grant.error', (ctx, error: LibraryError) => {
-    // Asking whether a person has answered yet is no event.
+    // A poll before the result is no event.
     if (error.error === 'authorization_pending') return;
     log.audit(entryOf(ctx, 'token refused', error));
     if (isSuspicious(ctx, error)) onSuspicious(ctx);

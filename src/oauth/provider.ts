@@ -1,10 +1,8 @@
 /**
- * The library's provider for one tenant: everything behind `/par` and beside the pages.
- *
- * Switched off is whatever would let the outside decide: symmetric algorithms (secrets are stored as hashes), dynamic
- * registration, remote documents, resource indicators. Addresses come from the issuer (`mount.ts`).
+ * The library's provider for one tenant. What would let outsiders decide is off: symmetric
+ * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
+ * indicators. Addresses come from the issuer (`mount.ts`).
  */
-
 import type { JWK } from 'jose';
 import type {
   Account,
@@ -27,15 +25,14 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-authentication.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
-import { codeErrors } from './coded-errors.ts';
+import { codeErrors } from './error-codes.ts';
+import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { checkLink } from './front-channel.ts';
 import { existingGrantWith, policyWith } from './interaction-policy.ts';
-import { errors, Provider } from './library.ts';
-import { type CompareSecret, patchLibrary } from './library-patches.ts';
+import { type CompareSecret, errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
-import type { createProviderPages } from './provider-pages.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {
@@ -98,7 +95,7 @@ export const createProvider = (
     clientAuthMethods: [...clientAuthentications],
     clockTolerance: clockToleranceSeconds,
     cookies: {
-      // Cookies of different tenants reach each other's paths, so their names differ.
+      // Cookies of one tenant reach the paths of others, so the names differ.
       names: {
         session: `paraph_${id}_session`,
         interaction: `paraph_${id}_login`,
@@ -129,7 +126,7 @@ export const createProvider = (
       dPoP: { enabled: true },
       introspection: {
         enabled: true,
-        // A resource server asks about the access tokens that it is shown; everything else is its owner's to ask about.
+        // A resource server may ask about access tokens; other tokens only their owner.
         allowedPolicy: (_ctx, client, token) =>
           token.clientId === client.clientId ||
           (client.clientAuthMethod !== 'none' && token.kind === 'AccessToken'),
@@ -149,7 +146,7 @@ export const createProvider = (
       },
       userinfo: { enabled: true },
     },
-    // The library fetches nothing from anywhere: what it would is in the configuration, and pings are ours.
+    // The library fetches nothing: keys are in the configuration, and pings are ours.
     fetch: async (url) => {
       const keySet = keySetAt(String(url), clients.values());
       if (keySet === undefined) throw new Error('The provider does not fetch');
@@ -211,7 +208,7 @@ export const createProvider = (
   };
 
   const provider = new Provider(issuer, configuration);
-  // Only ever sees what `mount.ts` has written.
+  // The library only sees addresses that `mount.ts` has written.
   provider.proxy = true;
   codeErrors(provider);
   patchLibrary(provider, {

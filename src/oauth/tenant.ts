@@ -1,6 +1,6 @@
 /**
- * A tenant at work: its issuer, its clients and the library's provider that serves it. What one tenant stores, nobody
- * can reach through another.
+ * A tenant at work: its issuer, clients, store and provider. Nothing that one tenant stores can be
+ * read through another.
  */
 import type { Provider } from 'oidc-provider';
 import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
@@ -9,19 +9,22 @@ import type { SealedStore } from './sealed-store.ts';
 export interface Tenant {
   readonly id: string;
   readonly settings: OauthTenant;
-  /** `https://sign.example.com/oidc`, or `…/oidc/t/<id>`. From the configuration, never from a request. */
+  /**
+   * `https://sign.example.com/oidc`, or `…/oidc/t/<id>`. From the configuration, never from a
+   * request.
+   */
   readonly issuer: string;
-  /** The path of the issuer, without a slash at its end. */
+  /** Of the issuer, without a slash at its end. */
   readonly path: string;
   readonly clients: ReadonlyMap<string, OauthClient>;
   readonly store: SealedStore;
   /** `sub` of an account at a client. */
   readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
-  /** The library's provider with the keys of the moment: ask for it at each use, and keep it no longer. */
+  /** The library's provider with the current keys: ask for it at each use. */
   provider(): Promise<Provider>;
 }
 
-/** For limits: whatever is no client of the tenant counts as one. */
+/** For limits: an unknown client counts as its tenant. */
 export const nameOfClient = (
   { id, clients }: Pick<Tenant, 'id' | 'clients'>,
   clientId: string | undefined,
@@ -29,9 +32,7 @@ export const nameOfClient = (
 
 export interface Tenants {
   readonly all: readonly Tenant[];
-  /** The first one. */
   readonly main: Tenant;
-  /** @param id The tenant's id. */
   find(id: string): Tenant | undefined;
   findByIssuer(issuer: string): Tenant | undefined;
 }

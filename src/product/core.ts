@@ -8,7 +8,6 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
 import { productVersion } from '../http/documentation/product-version.ts';
-import { internalProviders } from '../oauth/internal-provider.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
@@ -23,6 +22,7 @@ import {
 } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
+import { internalProviders } from '../registry/login-ap-id.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';

@@ -13,19 +13,18 @@ import type { RateLimiter } from './rate-limiter.ts';
 import { isSecureAddress } from './web-address.ts';
 
 /**
- * Who may call: application providers, known by AP_ID, and by a password or client certificate where they were
- * registered with one.
+ * Who may call: application providers, known by AP_ID, and by a password or client certificate
+ * where they were registered with one.
  *
- * Every refusal of an identity is one and the same fault 104, and costs about the same time: an AP_ID that is unknown
- * is refused only after a scrypt against a decoy. Otherwise the time would tell which names are registered and thereby
- * which ones are worth guessing at. The price, work done for anybody, is bounded: all unknown names share one lane of
- * the verifier's semaphore. Whoever waits for that work holds no place that others need.
+ * Every wrong identity gets the same fault 104, and it costs about the same time: an unknown AP_ID
+ * is refused only after a scrypt against a decoy. Otherwise the time would tell which names exist.
+ * All unknown names share one lane of the verifier's semaphore, which bounds that work.
  *
- * The rate is counted after the identity is proven, so that nobody can use up another's allowance by calling in its name.
+ * The rate is counted after the identity is proven, so nobody can use up another's allowance.
  *
- * What one may ask for is checked for its prefix, too, which protects the user: a person who sees "Bank Ltd: …" on the phone
- * may trust that no other application can write it there. It is therefore looked for in what is signed. Of a transaction
- * approval that is the array of pairs, not the title, so the value of the first pair must begin with it.
+ * A prefix (`dtbsPrefix`) protects users: no other application can write "Bank Ltd: …" on a phone.
+ * It is looked for in what is signed; of a transaction approval that is the value of the first
+ * pair.
  *
  * Source: interface sections 2.1, 2.2 and 5.1.
  */
@@ -54,14 +53,11 @@ const callback = z.strictObject({
     })
     .describe('Where the ends of its transactions are posted to.'),
   secretVersion: whole(1, 1_000_000, 1).describe(
-    'Raise it to change the secret. What is posted is signed with the secret before, too.',
+    'Raise it to change the secret. The previous one signs too.',
   ),
 });
 
-/**
- * What is left out is not restricted; what is an empty list allows nothing. An empty list of fingerprints would lock the
- * application out altogether and can only be a mistake, so it is refused.
- */
+/** A list that is left out restricts nothing; an empty list allows nothing. */
 const entry = z.strictObject({
   id: z.string().min(1).max(256).describe('AP_ID that its requests carry.'),
   passwordHash: storedPassword
@@ -94,22 +90,18 @@ const entry = z.strictObject({
     .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
   callback: callback
     .optional()
-    .describe(
-      'Tells it how its transactions end; see [operations/callbacks.md](operations/callbacks.md). Without it: nothing is told.',
-    ),
+    .describe('Where it is told how transactions end ([operations/callbacks.md](operations/callbacks.md)).'),
 });
 
-/** The list `applicationProviders`; an AP_ID may stand in it once. */
 export const applicationProviderList = z
   .array(entry)
   .superRefine(refuseRepeats(['id'], (key, first) => `is the same as applicationProviders[${first}].${key}`));
 
-/** As it stands in the configuration file. */
 export type RegisteredProvider = DeepReadonly<z.output<typeof entry>>;
-/** What it may ask for, once it has proven its identity. */
+/** What it may ask for, once its identity is proven. */
 export type ApplicationProvider = Pick<RegisteredProvider, 'id' | 'dtbsPrefix' | 'profiles' | 'services'>;
 
-/** Where callbacks go, as people may see it: the rest of the address may hold a secret. */
+/** Host of the callback address; the rest of the address may hold a secret. */
 export const callbackHostOf = ({ callback }: Pick<RegisteredProvider, 'callback'>): string | undefined =>
   callback && new URL(callback.url).host;
 
@@ -123,13 +115,13 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** The first thing that the user reads and signs; undefined when there is no such thing. */
+/** The first thing that the user reads and signs. */
 const openingText = (data: DataToBeSigned): string | undefined =>
   data.kind === 'text' ? data.text : pairs.safeParse(parseJson(data.dtbd)).data?.[0].value;
 
 /**
- * @returns Fault 109 for a profile, 104 for a service that the provider has not subscribed to, 107 `DTBD matching failed`
- *   for data without its prefix, in this order: what is forbidden comes before what is badly put.
+ * @returns Fault 109 for a profile, 104 for a service that it has not subscribed to, 107 `DTBD
+ * matching failed` for data without its prefix, in this order.
  */
 export const checkSignatureRequest = (
   provider: ApplicationProvider,
@@ -150,17 +142,17 @@ export const checkSignatureRequest = (
 export interface Credentials {
   readonly apId: string;
   readonly apPassword: string | undefined;
-  /** SHA-256 of the certificate that the connection proved, in lower-case hex without colons. */
+  /** SHA-256 of the client certificate of the connection: lower-case hex without colons. */
   readonly clientCertificateFingerprint: string | undefined;
-  /** Where the call comes from, asked when its password has to be computed. */
+  /** Where the call comes from; asked only when the password has to be computed. */
   readonly origin?: () => string;
 }
 
-/** The place of a request among those that are worked on. */
+/** The place of a request among those in work. */
 export interface WorkingPlace {
-  /** Gives it up; once is enough. */
+  /** Gives the place up; safe to call again. */
   stepAside(): void;
-  /** Takes one again. @returns The refusal when there is no room. */
+  /** @returns The fault when there is no room any more. */
   comeBack(): Promise<Checked<void>>;
 }
 
@@ -169,8 +161,8 @@ export interface ApplicationProviders {
    * Proves who calls and counts the call.
    *
    * @param place Given up while a password is computed, and when the caller is refused.
-   * @returns At once when there is nothing to prove and nothing to count. Fault 104 with the table's detail for whatever is wrong with the identity; fault 104 `Request rate
-   *   exceeded` for too many requests or too many passwords tried at once.
+   * @returns No promise when there is nothing to prove and nothing to count. Fault 104 for a wrong
+   * identity; fault 104 `Request rate exceeded` for too many requests or passwords.
    * @throws When the rate limiter's store is unreachable.
    */
   authorize(
@@ -178,24 +170,23 @@ export interface ApplicationProviders {
     place?: WorkingPlace,
   ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>>;
 
-  /** Whether an AP_ID is registered: in a sandbox, others can call too. */
+  /** Whether an AP_ID is registered; a sandbox accepts others too. */
   isRegistered(apId: string): boolean;
 
   /**
-   * What can still be checked of a request that is already in the queue, where it has neither password nor connection:
-   * the provider must be known and may ask for this. Whoever can add jobs is trusted to be who it says; the call is not
-   * counted again.
+   * Checks a request from the queue, which has neither password nor connection. A program that can
+   * add jobs is trusted to name its provider. The call is not counted again.
    *
    * @returns Fault 104 for an unknown provider, or what {@link checkSignatureRequest} returns.
    */
   checkStored(request: SignatureRequest): Checked<void>;
 }
 
-/** The refusal that passes. */
+/** This fault passes with time. */
 export const rateExceeded = fault(104, 'Request rate exceeded');
 const tooOften = { ok: false, fault: rateExceeded } as const;
 
-/** @param sandbox Any AP_ID is accepted; those that are registered still need what they were registered with. */
+/** @param sandbox Any AP_ID is accepted; registered ones still need their credentials. */
 export const createApplicationProviders = ({
   providers,
   sandbox,
@@ -211,7 +202,7 @@ export const createApplicationProviders = ({
   const anyHash = providers.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash;
   const decoy = decoyPassword(anyHash);
 
-  /** A name nobody registered: in a sandbox somebody who may ask for everything. */
+  /** In a sandbox an unregistered name may ask for everything. */
   const unregistered = (id: string): Checked<ApplicationProvider> => (sandbox ? ok({ id }) : refuse(104));
 
   const prove = async (
@@ -257,7 +248,7 @@ export const createApplicationProviders = ({
   };
 };
 
-/** Fingerprints are public, so an ordinary comparison does. */
+/** Fingerprints are public, so an ordinary comparison is enough. */
 const certificateFits = (
   { clientCertificateFingerprints }: RegisteredProvider,
   shown: string | undefined,

@@ -1,21 +1,18 @@
 /**
- * The client by which the console lets its own people in with their phones.
+ * The client of the console, whose users log in with their phones. It is not in the configuration,
+ * and proves itself with a key derived from the master key (`console-login/client-key.ts`).
  *
- * No configuration names it, and its secret is no text that could be lost: it proves itself with a key that is derived from
- * the master key (`console-login/client-key.ts`).
- *
- * Its sector is its own and no host name. So nobody else's `sub` of a person is the one that an operator is known by, and it
- * stays the same when the service moves to another address.
+ * Its sector is its own and no host name. So no other client sees the `sub` of an operator, and it
+ * stays the same when the service moves.
  */
 import { type OauthClient, type OauthTenant, type PublicJwk, plainClient } from './oauth-client.ts';
 
 export const consoleClientId = 'paraph-console';
 export const consoleSector = 'paraph-console';
 
-/** Where the provider sends people back to. */
 export const consoleCallbackPath = '/admin/login/oidc/callback';
 
-/** @param publicUrl Origin of this server. @param sandbox Lets it name a test number, which nobody can type. */
+/** @param sandbox Lets it name a test number, which cannot be typed. */
 export const consoleClient = ({
   publicUrl,
   publicKey,
@@ -32,7 +29,7 @@ export const consoleClient = ({
   keys: [publicKey],
   redirectUris: [`${publicUrl}${consoleCallbackPath}`],
   scopes: ['openid'],
-  // Nobody but the console begins a login in its name.
+  // Only the console begins logins in its name.
   parRequired: true,
   parSuccessStatus: 201,
   loginHintAllowed: sandbox,
@@ -40,7 +37,6 @@ export const consoleClient = ({
   sector: consoleSector,
 });
 
-/** The tenants with the client added to one of them. */
 export const withConsoleClient = (
   tenants: readonly OauthTenant[],
   tenantId: string,

@@ -1,21 +1,20 @@
 /**
- * The clients of the sandbox, so that a newcomer can log in within a minute and try a library of their own.
+ * The clients of the sandbox.
  *
  * demo         A web application with the secret `demo-secret`.
  * demo-public  An app without a secret: PKCE.
- * demo-201     Like demo, for libraries that accept nothing but 201 for a pushed request.
+ * demo-201     Like demo, for libraries that accept only 201 for a pushed request.
  *
- * The secret is public, so what protects them is that a sandbox has no users but made-up ones.
+ * The secret is public, because a sandbox has no real users.
  */
 import { type OauthClient, type OauthTenant, oauthScopes, plainClient } from './oauth-client.ts';
 
 export const demoSecret = 'demo-secret';
 
-/** Stored form of the secret, cheap to verify: there is nothing to protect by making it slow. */
+/** Stored form of the secret, cheap to verify. */
 const demoSecretHash =
   '$scrypt$ln=10,r=8,p=1$5sAOLsdjgvOuUFEiskUnug$ZlZuCWV1Bc98qEgHhW2IlTbPMgNIEkYDVQxkbL2NFxg';
 
-/** Where the relying party of the sandbox takes people back. */
 export const demoCallbackPath = '/demo/callback';
 
 const client = (
@@ -48,7 +47,7 @@ export const demoClients = (publicUrl: string): readonly OauthClient[] => [
   client(publicUrl, { id: 'demo-201', name: 'Demo 201', parSuccessStatus: 201 }),
 ];
 
-/** The first tenant gets the demo clients, but for those whose id is configured already. */
+/** Adds those demo clients to the first tenant whose id is not configured already. */
 export const withDemoClients = (tenants: readonly OauthTenant[], publicUrl: string): readonly OauthTenant[] =>
   tenants.map((tenant, index) => {
     if (index > 0) return tenant;

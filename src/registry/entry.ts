@@ -1,29 +1,30 @@
-/** What entries of the configuration file have in common, whatever they describe. */
+/** Schemas that entries of the configuration file share. */
 import { z } from 'zod';
 
-/** What a schema gives, as readers see it. */
 export type DeepReadonly<T> = T extends readonly (infer Element)[]
   ? readonly DeepReadonly<Element>[]
   : T extends object
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T;
 
-/** A whole number between two bounds that it may have, with its default. */
+/** An integer within bounds, with its default. */
 export const whole = (min: number, max: number, initial: number) =>
   z.int().min(min).max(max).default(initial);
 
-/** The same for any number. */
 export const amount = (min: number, max: number, initial: number) =>
   z.number().min(min).max(max).default(initial);
 
 /** A number above zero, with its default. */
 export const positive = (max: number, initial: number) => z.number().positive().max(max).default(initial);
 
-/** An object whose keys all have defaults, so that it may be left out itself. */
+/** Yes or no, with its default and its meaning. */
+export const flag = (initial: boolean, meaning: string) => z.boolean().default(initial).describe(meaning);
+
+/** An object whose keys all have defaults, so it may be left out itself. */
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape).prefault({} as never);
 
-/** What one caller may do before it has to wait. */
+/** What a caller may do before it has to wait. */
 export const allowance = (requests: number, perSeconds: number) =>
   section({
     requests: whole(1, 1_000_000, requests).describe('How many at once.'),
@@ -31,9 +32,8 @@ export const allowance = (requests: number, perSeconds: number) =>
   });
 
 /**
- * Refuses an element of a list that has the same under a key as one before it.
- *
- * @param told What is wrong, from the key and the index of the first that has it.
+ * Refuses a list with the same value of a key twice. @param told The message, from the key and the
+ * index of the first.
  */
 export const refuseRepeats =
   <Key extends string>(keys: readonly Key[], told: (key: Key, first: number) => string) =>

@@ -1,29 +1,16 @@
 /**
- * Lets a few pieces of expensive work through at a time, fairly between lanes.
+ * Runs a few pieces of expensive work at a time, fairly between lanes.
  *
- * The trap this closes: a plain limit keeps the machine alive under a flood but lets the flood fill the one queue, and
- * everybody else starves behind it. Here each lane has its own short queue and the lanes take turns; within a lane the
- * origins take turns. So a flood in one lane delays another by one turn, and a flood in the same lane from another origin by
- * two.
+ * With one queue, a flood would fill it and all others would starve. Here each lane has its own
+ * short queue and the lanes take turns; within a lane the origins take turns. So a flood delays
+ * another lane by one turn, and another origin of its lane by two.
  *
- * A bound for each lane bounds nothing when a flood knows many lanes, so all that wait are bounded as well. Without room the
- * piece is turned away whose lane and whose origin have most of what waits. A flood is one or the other, so whoever is
- * alone in a lane or at an origin finds room.
+ * All that wait are bounded too, because a flood may use many lanes. When there is no room, the
+ * piece is refused whose lane and origin have most of what waits.
  */
-export interface FairSemaphore {
-  /**
-   * Runs the work when its lane has its turn.
-   *
-   * @param origin Where the work comes from; the same for all when nothing tells them apart.
-   * @returns Undefined when it is turned away: at once, or later in favour of another. Then the work never runs.
-   */
-  run<T>(lane: string, origin: string, work: () => Promise<T>): Promise<T | undefined> | undefined;
-}
-
 interface Piece {
   readonly lane: string;
   readonly origin: string;
-  /** Never rejects. */
   readonly work: () => Promise<void>;
   readonly turnAway: () => void;
 }
@@ -53,13 +40,13 @@ export const createFairSemaphore = ({
   maxWaiting,
 }: {
   readonly maxConcurrent: number;
-  /** The first of a lane in which nothing runs may always wait. */
+  /** One piece may always wait in a lane in which nothing runs. */
   readonly maxWaitingPerLane: number;
   readonly maxWaiting: number;
-}): FairSemaphore => {
+}) => {
   /** In the order of arrival. */
   const waiting = new Set<Piece>();
-  /** Lanes in which something waits, and in each its origins, in the order of their turns. */
+  /** Lanes in which something waits, with their origins, in the order of their turns. */
   const turns = new Map<string, Set<string>>();
   /** Lanes in which something runs. */
   const running = new Set<string>();
@@ -79,7 +66,7 @@ export const createFairSemaphore = ({
     if (left.length === 0) turns.delete(piece.lane);
   };
 
-  /** Its origin goes to the end of the lane's queue. */
+  /** The origin goes to the end of its lane's queue. */
   const takeFrom = (lane: string, origins: Set<string>): Piece | undefined => {
     const [origin] = origins;
     const piece = inLane(lane).find((each) => each.origin === origin);
@@ -115,7 +102,7 @@ export const createFairSemaphore = ({
     }
   };
 
-  /** Who has to go, now that there is one more. */
+  /** The piece that must go, after one was added. */
   const surplus = (lane: string): Piece | undefined => {
     const crowd = inLane(lane);
     if (crowd.length > maxWaitingPerLane && (crowd.length > 1 || running.has(lane)))
@@ -124,7 +111,14 @@ export const createFairSemaphore = ({
   };
 
   return {
-    run: <T>(lane: string, origin: string, work: () => Promise<T>) => {
+    /**
+     * Runs the work when its lane has its turn.
+     *
+     * @param origin Where the work comes from; within a lane origins take turns.
+     * @returns Undefined when it is refused: at once, or later in favour of another. Then it never
+     * runs.
+     */
+    run: <T>(lane: string, origin: string, work: () => Promise<T>): Promise<T | undefined> | undefined => {
       let isIn = true;
       const result = new Promise<T | undefined>((resolve, reject) => {
         add({

@@ -3,10 +3,8 @@ import type { GeofencingPolicy } from '../protocol/requests.ts';
 import type { Location } from './subscriber.ts';
 
 /**
- * Where a device is, as the geofencing service reports it and as a policy judges it.
- *
- * All values of a report are strings (interface section 2.2). Clients read the error code into a closed list and the
- * confidences into floating-point numbers; the accuracy must be an integer.
+ * Where a device is: as reported, and as judged by a policy. All values of a report are strings
+ * (interface section 2.2).
  */
 
 /** `0`, `0.85`, `0.9`, `1.0`. */
@@ -15,15 +13,12 @@ const confidence = (value: number): string => {
   return rounded === 1 ? '1.0' : String(rounded);
 };
 
-/**
- * The time with a numeric offset, which clients expect even for UTC. It is UTC because the service does not know the
- * time zone of the place, and an offset changes nothing about the instant.
- */
+/** With a numeric offset, which clients expect even for UTC. */
 const withOffset = (time: Date): string => time.toISOString().replace('Z', '+00:00');
 
 /**
- * @param location Undefined when nobody knows: reported as 120, the location service's unspecified failure.
- * @param now When the location was asked for; the timestamp is that of the fix, which is older.
+ * @param location Undefined when unknown: error 120, an unspecified failure.
+ * @param now When the location was asked for; the fix is older.
  */
 export const locationReport = (location: Location | undefined, now: Date): LocationReport | LocationError => {
   if (location === undefined) return { errorCode: '120', errorMessage: 'Location is not available' };
@@ -50,11 +45,9 @@ const asksForSomething = (policy: GeofencingPolicy): boolean =>
   Object.values(policy).some((bound) => (Array.isArray(bound) ? bound.length > 0 : bound !== undefined));
 
 /**
- * Whether a request with this policy must end in fault 450.
- *
- * Without a location no bound can be shown to hold, so a policy that asks for anything is violated: a fence that opens
- * when somebody switches the GPS off is no fence. An AP that would rather see the error code leaves the policy out.
- * Bounds are inclusive.
+ * Whether a request with this policy must end in fault 450. Bounds are inclusive. Without a
+ * location no bound can be shown to hold, so a policy that asks for anything is violated: to switch
+ * the GPS off must not open a fence.
  */
 export const violatesPolicy = (
   location: Location | undefined,

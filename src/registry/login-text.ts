@@ -3,15 +3,13 @@ import { dtbsLimit } from '../protocol/gsm.ts';
 import { section } from './entry.ts';
 
 /**
- * The text that the phone shows when somebody logs in.
- *
- * `#SESSION#` must be in it: it is the code that the page shows as well, and the only thing by which a person can tell
- * their own login from one that somebody else has started with their number. A text is refused here, and not on the phone,
- * when it is too long once its placeholders are filled in.
+ * The text that the phone shows for a login. `#SESSION#` is required: it is the code that the page
+ * shows too, by which a person recognises their own login. A text that is too long for a phone is
+ * refused here.
  */
 const placeholders = ['#CLIENT#', '#SESSION#', '#NUMBER#'];
 
-/** As long as what is filled in at run time, or longer. */
+/** At least as long as the real values. */
 const samples = { session: 'XXXX-XXXX', number: '00' };
 
 const hasOnlyKnownPlaceholders = (text: string): boolean =>
@@ -36,7 +34,7 @@ export const loginText = section({
   it: text.optional().describe('In Italian.'),
 });
 
-/** In one pass, so that a placeholder within a name stays what it is. A number without a place of its own is put behind. */
+/** One pass, so that a placeholder within a name is not replaced. */
 const fill = (template: string, client: string): string => {
   const values: Readonly<Record<string, string>> = { ...samples, client };
   const complete = template.includes('#NUMBER#') ? template : `${template} #NUMBER#`;
@@ -46,7 +44,7 @@ const fill = (template: string, client: string): string => {
   );
 };
 
-/** Languages whose text no phone could show, were this client the one that asks. */
+/** Languages whose text is too long for a phone with this client's name. */
 export const languagesTooLong = (
   texts: Readonly<Record<string, string | undefined>>,
   client: string,

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 
 /**
- * A tenant's logo, as the text of an SVG file.
- *
- * It is a picture and nothing else: what could run, ask somebody else's server or bring in another document is refused.
- * The pages' security policy would stop most of it as well; a logo that does not show is better found at the start.
+ * A tenant's logo: the text of an SVG file that is only a picture. Scripts, requests and references
+ * to other documents are refused. The policy of the pages would stop most of them too, but an error
+ * at the start is better than a missing logo.
  */
 const maxBytes = 32 * 1024;
 
 const forbidden: readonly (readonly [RegExp, string])[] = [
   [/<!(?!--)|<\?(?!xml\s)/i, 'must not have a document type, entities or processing instructions'],
-  // Every other test reads the text as it stands.
+  // The other tests read the text as written.
   [/&(?!(?:amp|lt|gt|quot|apos);)|\\/, 'must not have character references or backslashes'],
   [
     /<\s*(?:[\w.-]+:)?(?:script|foreignObject|iframe|object|embed|audio|video|link|meta|handler|listener)\b/i,

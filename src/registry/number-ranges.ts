@@ -1,13 +1,10 @@
 /**
- * Ranges of mobile numbers, so that a load test can register a million users in one line.
- *
- * Numbers are compared as integers: an E.164 number has at most 15 digits and no leading zero, so it fits a double exactly and
- * no two texts mean the same integer.
+ * Ranges of mobile numbers, so that one entry can register a million users. Numbers are compared as
+ * integers: an E.164 number has at most 15 digits and no leading zero, so a double is exact.
  */
 export interface NumberRange {
-  /** Digits without plus. */
+  /** Digits without plus; `first` and `last` are the same for a single number. */
   readonly first: string;
-  /** Digits without plus; the same as `first` for a single number. */
   readonly last: string;
 }
 
@@ -15,8 +12,8 @@ export interface NumberRange {
 type Overlap = readonly [number, number];
 
 /**
- * Pairs of ranges that share a number. Not every such pair, but at least one for every range that overlaps another one
- * that begins before it: enough to put a list right.
+ * Pairs of ranges that share a number: at least one pair for each range that overlaps an earlier
+ * one.
  */
 export const findOverlaps = (ranges: readonly NumberRange[]): readonly Overlap[] => {
   const sorted = ranges
@@ -34,9 +31,8 @@ export const findOverlaps = (ranges: readonly NumberRange[]): readonly Overlap[]
 };
 
 /**
- * Finds the range that holds a number: a map for single numbers, a binary search for the rest.
- *
- * @param ranges Must not overlap.
+ * Finds the range of a number: a map for single numbers, a binary search for the rest. @param
+ * ranges Must not overlap.
  */
 export const createRangeIndex = <T extends NumberRange>(
   ranges: readonly T[],
@@ -52,7 +48,7 @@ export const createRangeIndex = <T extends NumberRange>(
   return (number) => {
     const single = singles.get(number);
     if (single !== undefined) return single;
-    // Number() would also read '', '0x…' and a leading zero, none of which is the number of a range.
+    // Number() would also read '', '0x…' and a leading zero.
     if (!/^[1-9]\d{0,14}$/.test(number)) return undefined;
     const wanted = Number(number);
     let [low, high] = [0, wide.length];

@@ -1,15 +1,14 @@
 /**
- * `oidc` in the configuration: who may send people here to log in, and how it proves who it is.
+ * `oidc` in the configuration: tenants and their clients. A tenant is an issuer with its own keys,
+ * clients and style. The first one is served at `/oidc`, others at `/oidc/t/<id>`. What gives a
+ * client more rights is off by default.
  *
- * A tenant is an issuer of its own: keys, clients, looks. The first one is served at `/oidc`, every other at `/oidc/t/<id>`.
- * Everything that opens a door to a client is closed by default: no refresh tokens, no naming of the user's number, no text
- * of its own.
- *
- * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect CIBA.
+ * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect
+ * CIBA.
  */
 import { z } from 'zod';
 import type { ProtocolRules } from '../protocol/rules.ts';
-import { allowance, type DeepReadonly, positive, refuseRepeats, section, whole } from './entry.ts';
+import { allowance, type DeepReadonly, flag, positive, refuseRepeats, section, whole } from './entry.ts';
 import { languagesTooLong, loginText, tooLong } from './login-text.ts';
 import { logoSvg } from './logo-svg.ts';
 import { storedPassword } from './passwords.ts';
@@ -27,7 +26,7 @@ export const oauthScopes = [
 ] as const;
 export type OauthScope = (typeof oauthScopes)[number];
 
-/** Authentication context classes, weakest first. */
+/** Weakest first. */
 export const acrValues = [
   'mid_al2_any',
   'mid_al3_any',
@@ -47,18 +46,14 @@ export const clientAuthentications = [
   'none',
 ] as const;
 
-/** Of our signatures over ID tokens and JARM answers, and of clients' over request objects and assertions. */
+/** Of ID tokens and JARM answers, and of clients' request objects and assertions. */
 export const signingAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 
-/**
- * Characters that form-encoding leaves alone: with HTTP Basic the id is encoded, and clients that forget to would be told
- * apart from those that do not.
- */
+/** Characters that form-encoding leaves alone, because some clients forget it in HTTP Basic. */
 const clientId = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/, { error: 'must be 1 to 128 letters, digits, dots, _ or -' });
 
-/** One line that people read. */
 const shownName = z
   .string()
   .max(64)
@@ -66,7 +61,7 @@ const shownName = z
     error: 'must be one line of text, without spaces at its ends',
   });
 
-// What follows takes addresses apart, which makes no sense of anything else.
+// Later checks parse these addresses.
 const redirectUri = z
   .string()
   .max(2000, { abort: true })
@@ -99,28 +94,20 @@ const backchannel = z
 
 const clientObject = z.strictObject({
   id: clientId.describe('`client_id`. Users do not see it.'),
-  name: shownName.describe('What people are told who asks, on the page and on the phone.'),
+  name: shownName.describe('Shown to people, on the page and on the phone.'),
   authentication: z
     .enum(clientAuthentications)
     .default('client_secret_basic')
-    .describe('How it proves who it is. `none` is a public client, such as an app: it must use PKCE.'),
+    .describe('How it authenticates. `none` is a public client, such as an app, and needs PKCE.'),
   secretHash: storedPassword
     .optional()
-    .describe(
-      'Stored form of its secret, for the two methods with a secret. `paraph clients add` makes one, `paraph hash-password`, too.',
-    ),
-  keys: publicJwks
-    .prefault([])
-    .describe(
-      'Its public keys (JWK: RSA from 2048 bits on, P-256, Ed25519), for `private_key_jwt` and signed requests.',
-    ),
+    .describe('Stored form of its secret, from `paraph clients add` or `paraph hash-password`.'),
+  keys: publicJwks.prefault([]).describe('Its public keys (JWK: RSA of 2048 bits or more, P-256, Ed25519).'),
   redirectUris: z
     .array(redirectUri)
     .max(50)
     .default([])
-    .describe(
-      'Where people may be sent back to, letter by letter. Without any it cannot log people in by browser.',
-    ),
+    .describe('Where people may be sent back to, exactly. Without any: no login by browser.'),
   postLogoutRedirectUris: z
     .array(redirectUri)
     .max(50)
@@ -129,45 +116,32 @@ const clientObject = z.strictObject({
   scopes: z
     .array(z.enum(oauthScopes))
     .default(['openid', 'profile'])
-    .describe('What it may ask for; `openid` always, `offline_access` by `refreshTokens`.'),
-  refreshTokens: z
-    .boolean()
-    .default(false)
-    .describe('It may stay logged in without the user: adds the scope `offline_access`.'),
+    .describe('Must contain `openid`; `offline_access` comes from `refreshTokens`.'),
+  refreshTokens: flag(false, 'Allow refresh tokens: adds the scope `offline_access`.'),
   idTokenAlgorithm: z.enum(signingAlgorithms).default('RS256').describe('Signs its ID tokens.'),
   responseAlgorithm: z
     .enum(signingAlgorithms)
     .default('RS256')
-    .describe('Signs authorisation answers that it wants as a JWT (JARM).'),
-  parRequired: z.boolean().default(false).describe('It must push its requests (RFC 9126).'),
+    .describe('Signs authorisation answers as a JWT (JARM).'),
+  parRequired: flag(false, 'It must push its requests (RFC 9126).'),
   parSuccessStatus: z
     .union([z.literal(200), z.literal(201)])
     .default(200)
-    .describe('Status of the answer to a pushed request. Generic libraries accept 201 only.'),
-  strictParameters: z
-    .boolean()
-    .default(true)
-    .describe('Unknown scopes and `acr_values` are refused; otherwise they are left out.'),
-  loginHintAllowed: z
-    .boolean()
-    .default(false)
-    .describe("It may name the user's number, test numbers of the sandbox among them."),
-  dtbdAllowed: z.boolean().default(false).describe('It may bring the text that the phone shows.'),
-  textMessageLogin: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Who has nothing that can sign may log in with a password by text message, where the client asks for `mid_al2_any`.',
-    ),
-  numberMatching: z.boolean().default(false).describe('Page and phone show a number that the user compares.'),
+    .describe('Status for a pushed request. Generic libraries accept 201 only.'),
+  strictParameters: flag(true, 'Refuse unknown scopes and `acr_values`; otherwise ignore them.'),
+  loginHintAllowed: flag(false, 'Allow `login_hint`, also with test numbers of the sandbox.'),
+  dtbdAllowed: flag(false, 'Allow `dtbd`, the text that the phone shows.'),
+  textMessageLogin: flag(
+    false,
+    'Allow a password by text message, for `mid_al2_any` and numbers that cannot sign.',
+  ),
+  numberMatching: flag(false, 'Page and phone show a number to compare.'),
   loginText: loginText.describe("In place of the tenant's."),
-  signedRequestRequired: z.boolean().default(false).describe('It must sign its requests (RFC 9101).'),
-  dpopRequired: z.boolean().default(false).describe('Its tokens are bound to a key (RFC 9449).'),
+  signedRequestRequired: flag(false, 'It must sign its requests (RFC 9101).'),
+  dpopRequired: flag(false, 'Its tokens are bound to a key (RFC 9449).'),
   backchannel: backchannel
     .optional()
-    .describe(
-      'It may start logins without a browser (CIBA), and asks whether they have ended, or is pinged; only with `private_key_jwt`.',
-    ),
+    .describe('Allow logins without a browser (CIBA); only with `private_key_jwt`.'),
   sector: z
     .string()
     .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/, {
@@ -175,27 +149,29 @@ const clientObject = z.strictObject({
     })
     .optional()
     .describe(
-      "Clients of one sector see the same `sub` for a user. By default the host of the redirect addresses, or the client's id where there is none.",
+      'Clients of one sector see the same `sub`. Default: host of the redirect addresses, else `id`.',
     ),
 });
 
 type Entry = z.output<typeof clientObject>;
 
-/** Hosts of the addresses on the web: an app's have none that means anything. */
+/** An app's address has no host. */
 const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
   ...new Set(redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname)),
 ];
 
 const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? entry.id;
 
-/** RFC 8252 section 7: an app listens on this machine without TLS, and claims https addresses that are its own. */
+/**
+ * RFC 8252 7: an app listens on this machine without TLS, and claims https addresses of its own.
+ */
 const fitsNativeApp = (uri: string): boolean => {
   const { protocol, hostname } = new URL(uri);
   const isThisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
   return isAppAddress(uri) || (protocol === 'http:') === isThisMachine;
 };
 
-/** Key and what is wrong with it, for everything that concerns more than one key. */
+/** Rules that concern more than one key: the key and what is wrong. */
 const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])[] => {
   const { authentication, secretHash, keys, redirectUris, postLogoutRedirectUris, scopes } = entry;
   const isPublic = authentication === 'none';
@@ -246,7 +222,7 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
   return checks.flatMap(([wrong, key, message]) => (wrong ? [[key, message] as const] : []));
 };
 
-/** Set, in the order of the list above, so that two files that mean the same give the same. */
+/** In the order of `oauthScopes`. */
 const scopesOf = ({ scopes, refreshTokens }: Entry): OauthScope[] =>
   oauthScopes.filter((name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens));
 
@@ -265,7 +241,7 @@ export type OauthClient = DeepReadonly<z.output<typeof clientEntry>>;
 export type PublicJwk = OauthClient['keys'][number];
 export type LoginText = OauthClient['loginText'];
 
-/** A client of which nothing is said but who it is. */
+/** A client with all defaults. */
 export const plainClient = clientObject.omit({ id: true, name: true, sector: true }).parse({});
 
 const daySeconds = 86_400;
@@ -274,15 +250,13 @@ const limits = section({
   pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
   pushedPerAddress: allowance(1200, 60).describe('Pushed requests of public clients from one address.'),
   promptsPerNumber: allowance(6, 60).describe('Prompts on one phone, whoever asks for them.'),
-  promptsPerNumberLong: allowance(40, 86_400).describe(
-    'The same over a long time. Test numbers are not limited by it.',
-  ),
+  promptsPerNumberLong: allowance(40, 86_400).describe('The same over a long time; not for test numbers.'),
   guessesPerNumber: allowance(15, 86_400).describe('One-time passwords that are typed for one number.'),
   promptsPerClient: allowance(600, 60).describe('Prompts that one client causes.'),
   promptsPerAddress: allowance(30, 60).describe('Prompts that are asked for from one address.'),
   loginsPerAddress: allowance(120, 60).describe('Logins that browsers at one address begin.'),
   refusedTokensPerAddress: allowance(60, 60).describe(
-    'Failed authentications of clients from one address, and codes and tokens of public ones that do not exist.',
+    'Failed authentications, and wrong codes and tokens of public clients.',
   ),
 });
 
@@ -294,9 +268,7 @@ const branding = section({
     .describe('Of buttons and links.'),
   logoSvg: logoSvg
     .optional()
-    .describe(
-      'Text of an SVG file that stands above the title: 32 KiB at most, without scripts and references.',
-    ),
+    .describe('Text of an SVG file: 32 KiB at most, without scripts and references.'),
 });
 
 const refuseRepeatedIds = refuseRepeats(['id'], () => 'must not occur twice in the list');
@@ -307,10 +279,10 @@ const tenantEntry = z
       .string()
       .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 lower-case letters, digits or -' })
       .describe('Names its keys and, but for the first tenant, its issuer. Never to be changed.'),
-    name: shownName.describe('What people are told where they are.'),
+    name: shownName.describe('Shown to people on the pages.'),
     branding: branding.describe('How its pages look.'),
     loginText: loginText.describe(
-      'What the phone shows, by language. `#CLIENT#` is who asks, `#SESSION#` (required) the code that the page shows, too, `#NUMBER#` the number to match.',
+      'What the phone shows. `#CLIENT#`: who asks; `#SESSION#` (required): the code; `#NUMBER#`: the number to match.',
     ),
     clients: z
       .array(clientEntry)
@@ -331,10 +303,10 @@ export type OauthBranding = OauthTenant['branding'];
 
 const keys = section({
   publishSeconds: whole(0, 30 * daySeconds, 3600).describe(
-    'From the publication of a new key to its first signature: as long as others may cache the key set.',
+    'From publication to first signature: how long others cache the key set.',
   ),
   keepSeconds: whole(1, 365 * daySeconds, daySeconds).describe(
-    'From then until the old key is withdrawn. Not less than `idTokenSeconds`.',
+    'Until the old key is withdrawn. At least `idTokenSeconds`.',
   ),
 });
 
@@ -345,7 +317,7 @@ const oidcObject = z.strictObject({
   idTokenSeconds: whole(1, daySeconds, 3600).describe('How long an ID token is valid.'),
   refreshTokenDays: positive(3650, 14).describe('How long a client with refresh tokens stays logged in.'),
   interactionSeconds: whole(1, 3600, 900).describe(
-    'How long the browser has to come to an end, from the first page on. Not less than `promptSeconds`.',
+    'How long a login in the browser may take. At least `promptSeconds`.',
   ),
   promptSeconds: z
     .int()
@@ -353,10 +325,10 @@ const oidcObject = z.strictObject({
     .max(3600)
     .optional()
     .describe(
-      'How long the phone shows the prompt. Within the bounds of `protocol`; without it 80, or what is nearest to it there.',
+      'How long the phone shows the prompt, within the bounds of `protocol`. Without it: 80, or the nearest bound.',
     ),
   singleSignOnSeconds: whole(0, 30 * daySeconds, 0).describe(
-    'How long a login counts for further clients without asking the phone again; 0 asks each time.',
+    'How long a login counts for other clients; 0 asks the phone each time.',
   ),
   keys: keys.describe('Rotation of the keys that sign.'),
   limits: limits.describe('What one caller may do before it has to wait.'),
@@ -381,7 +353,7 @@ export const oidcSettings = oidcObject
   }))
   .prefault({});
 
-/** Still without the prompt's time, which depends on what the protocol allows. */
+/** Without the time of the prompt, which depends on the protocol's bounds. */
 type Settings = DeepReadonly<z.output<typeof oidcSettings>>;
 export type OauthSettings = Omit<Settings, 'promptSeconds'> & { readonly promptSeconds: number };
 export type OauthLimits = OauthSettings['limits'];
@@ -391,7 +363,7 @@ type Bounds = Omit<ProtocolRules, 'authorities'>;
 
 const usualPromptSeconds = 80;
 
-/** The time of the prompt; what was not given adapts itself, so that a narrow protocol needs no `oidc` beside it. */
+/** The time of the prompt. The default adapts to the bounds. */
 export const promptSecondsOf = (
   settings: Settings,
   { minTimeoutSeconds, maxTimeoutSeconds }: Bounds,
@@ -399,10 +371,10 @@ export const promptSecondsOf = (
   settings.promptSeconds ??
   Math.max(minTimeoutSeconds, Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds));
 
-/** Key within `oidc` and what is wrong with it, where the prompt's time fits something else badly. */
+/** Key within `oidc` and what is wrong, where the time of the prompt does not fit. */
 export const promptProblem = (settings: Settings, bounds: Bounds): readonly [string, string] | undefined => {
   const { minTimeoutSeconds, maxTimeoutSeconds } = bounds;
-  // Bounds in the wrong order are told where they stand.
+  // Wrong bounds are reported at their own key.
   if (minTimeoutSeconds > maxTimeoutSeconds) return undefined;
   const promptSeconds = promptSecondsOf(settings, bounds);
   if (promptSeconds < minTimeoutSeconds || promptSeconds > maxTimeoutSeconds) {

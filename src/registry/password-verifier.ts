@@ -4,31 +4,25 @@ import { createFairSemaphore } from './fair-semaphore.ts';
 import { isPlausiblePassword, verifyPassword } from './passwords.ts';
 
 /**
- * Verifies passwords without paying scrypt on every request, and without letting wrong ones take the machine.
+ * Verifies passwords without a scrypt for every request, and bounds the work for wrong ones.
  *
- * An application sends its password with every request (interface section 2.1), hundreds a second, while scrypt is
- * made to be slow. So a pair of stored form and password that was right once is remembered for the life of the process.
+ * An application sends its password with every request (interface section 2.1), and scrypt is slow.
+ * So a right pair of stored form and password is remembered for the life of the process: as an HMAC
+ * under a key that never leaves the process. A changed stored form forgets the old password. Wrong
+ * passwords are never remembered.
  *
- * Why remembering is safe: what is kept is an HMAC of the pair under a key that is drawn at start and never leaves the
- * process, so a store, log or other process gives nothing to guess against; whoever can read this process's memory reads the
- * passwords of incoming requests there anyway. The stored form is part of the pair: change it and the old password is
- * forgotten. A quick answer tells a caller only what the answer itself says. Only successes are kept, so nobody without
- * a password can fill or empty the memory.
- *
- * Wrong passwords cost one scrypt each, at most a few at a time (libuv has four threads, which signing needs too) and
- * in lanes: see fair-semaphore.ts. That holds for a process only when it has one verifier. The same pair asked for twice at once
- * is computed once.
- *
- * Whatever needs no computation is said at once, so that a caller knows whether it will have to wait.
+ * Wrong passwords cost one scrypt each, a few at a time and in lanes (fair-semaphore.ts): libuv has
+ * four threads, which signing needs too. A process must therefore have one verifier only. The same
+ * pair asked for twice at once is computed once.
  */
 export type PasswordVerdict = 'right' | 'wrong' | 'busy';
 
 export interface PasswordVerifier {
   /**
-   * @param lane Who waits behind whom. Where it must not show which names exist, it is made of the name that was given, whether
-   *   there is a stored form for it or a decoy; otherwise each stored form has its own.
-   * @param origin Where the password comes from, as far as is known: within a lane those take turns.
-   * @returns `busy`: too many different passwords are being tried at the moment. A promise only when it has to be computed.
+   * @param lane The queue of the password. Where it must not show which names exist, the lane is
+   * made of the given name; otherwise each stored form has its own.
+   * @param origin Where the password comes from; within a lane origins take turns.
+   * @returns `busy`: too many passwords are being tried. A promise only when there is work.
    */
   verify(
     stored: string,
@@ -38,13 +32,10 @@ export interface PasswordVerifier {
   ): PasswordVerdict | Promise<PasswordVerdict>;
 }
 
-/** Requests are served by the same cores, and signing shares libuv's four threads. */
+/** Requests and signing use the same cores and threads. */
 const halfOfTheMachine = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
 
-/**
- * Nobody has more than one password, or two while it changes, so what waits behind a few in one lane is guesses; a longer
- * queue would only make the owner of the name wait longer behind them.
- */
+/** An owner has one password, or two while it changes; more that wait in a lane are guesses. */
 const fewInALane = 2;
 
 export const createPasswordVerifier = ({
@@ -85,7 +76,7 @@ export const createPasswordVerifier = ({
   return {
     verify: (stored, password, lane = stored, origin = '') => {
       if (!isPlausiblePassword(password)) return 'wrong';
-      // The length in front keeps (ab, c) and (a, bc) apart.
+      // The length keeps (ab, c) and (a, bc) apart.
       const pair = createHmac('sha256', processKey)
         .update(`${stored.length}:${stored}`)
         .update(password)

@@ -3,14 +3,11 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 
 /**
- * Stored forms of application passwords: scrypt in a PHC-like string `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, salt and
- * hash in Base64 without padding.
+ * Stored forms of passwords: scrypt in a PHC-like string `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, in
+ * Base64 without padding. The parameters are in the string, so the default can change. They decide
+ * how much memory and time is spent, so they are parsed strictly and bounded.
  *
- * The parameters stand in the string, so that a stronger default needs no change of stored ones. That makes the string
- * an input that decides how much memory and time we spend: it is parsed strictly and bounded before any work is done.
- *
- * Source: RFC 7914; the PHC string format; the default is one of the equivalent settings that OWASP's password storage
- * cheat sheet lists (32 MiB, about as slow as 128 MiB at p=1).
+ * Source: RFC 7914; the PHC string format; the default is one of OWASP's settings (32 MiB).
  */
 export interface ScryptCost {
   /** Binary logarithm of N. */
@@ -27,7 +24,7 @@ export interface StoredPassword {
 
 const defaultCost: ScryptCost = { ln: 15, r: 8, p: 3 };
 
-/** Bounds the work an anonymous request can ask for: scrypt begins by hashing all of the password. */
+/** scrypt begins by hashing all of the password. */
 const maxPasswordBytes = 1024;
 
 /** 128 bytes × N × r: at most 128 MiB for one computation. */
@@ -47,7 +44,7 @@ const compute = (
   { ln, r, p }: ScryptCost,
 ): Promise<Buffer> => {
   const N = 2 ** ln;
-  // Node refuses above 32 MiB by default; what scrypt needs is 128·r·(N + p) and a little.
+  // Node refuses above 32 MiB by default; scrypt needs 128·r·(N + p) and a little.
   return derive(password, salt, length, { N, r, p, maxmem: 128 * r * (N + p + 8) });
 };
 
@@ -56,13 +53,13 @@ const withinBounds = ({ ln, r, p }: ScryptCost): boolean =>
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 
-/** Empty or over 1024 bytes of UTF-8: never hashed, never right. */
+/** 1 to 1024 bytes of UTF-8. */
 export const isPlausiblePassword = (password: string): boolean =>
   password.length > 0 &&
   password.length <= maxPasswordBytes &&
   Buffer.byteLength(password) <= maxPasswordBytes;
 
-/** @returns Undefined for anything that is not a stored password within the bounds above. */
+/** @returns Undefined for anything but a stored password within the bounds. */
 export const parseStoredPassword = (stored: string): StoredPassword | undefined => {
   const [, ln, r, p, salt, hash] = pattern.exec(stored) ?? [];
   if (salt === undefined || hash === undefined) return undefined;
@@ -71,13 +68,12 @@ export const parseStoredPassword = (stored: string): StoredPassword | undefined 
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 };
 
-/** A stored password in the configuration file. */
 export const storedPassword = z.string().refine((hash) => parseStoredPassword(hash) !== undefined, {
   error: 'must be a stored password of the form $scrypt$ln=…,r=…,p=…$salt$hash',
 });
 
 /**
- * A stored form for a new password, with a fresh salt.
+ * A stored form with a fresh salt.
  *
  * @throws RangeError for an empty password, one over 1024 bytes, or a cost out of bounds.
  */
@@ -90,10 +86,10 @@ export const hashPassword = async (password: string, cost: ScryptCost = defaultC
 };
 
 /**
- * Whether this is the password. Comparison takes the same time wherever the two differ.
+ * Compares in constant time.
  *
- * @returns False, without any work, for a stored form that is malformed or out of bounds and for a password that is
- *   empty or too long. Costs one scrypt otherwise: see {@link file://./password-verifier.ts} for the busy path.
+ * @returns False without work for a malformed stored form and for an empty or too long password.
+ * Otherwise it costs one scrypt: use the password verifier where many call.
  */
 export const verifyPassword = async (stored: string, password: string): Promise<boolean> => {
   const parsed = parseStoredPassword(stored);
@@ -103,11 +99,10 @@ export const verifyPassword = async (stored: string, password: string): Promise<
 };
 
 /**
- * A stored form that no password matches and that costs as much to refuse as `like`, for callers who must not learn
- * from the time whether a name exists.
+ * A stored form that no password matches and that costs as much as `like`, so that the time does
+ * not tell whether a name exists.
  *
- * @param seed 32 bytes that nobody can guess. With one for each name, a name that does not exist has a stored form of its own,
- *   as all others do.
+ * @param seed 32 random bytes. One seed for each name gives each unknown name its own form.
  */
 export const decoyPassword = (like: string | undefined, seed: Buffer = randomBytes(hashBytes)): string => {
   const cost = (like === undefined ? undefined : parseStoredPassword(like)?.cost) ?? defaultCost;

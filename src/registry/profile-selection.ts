@@ -3,14 +3,11 @@ import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import type { Location, Sscd, Subscriber } from './subscriber.ts';
 
 /**
- * Which device signs: from the profile that was asked for and what the subscriber has.
+ * Which device signs: from the requested profile and the subscriber's devices.
  *
- * An SSCD that is not active does not count while another one is: somebody with an old, never activated SIM and an
- * active App is an App user. When none is active they all count, so that the answer is 404 or 422 (this user must
- * activate) rather than 105 (no such user).
- *
- * Beyond that a device's state does not sway the choice: a blocked PIN on the preferred SIM is an error that the
- * user must hear of, not a reason to ask the App.
+ * A device that is not active counts only when none is active: then the answer is 404 or 422 (this
+ * user must activate) rather than 105 (no such user). Other states do not matter: a blocked PIN on
+ * the preferred SIM is an error for the user, not a reason to ask the App.
  *
  * Source: interface section 2.1, SignatureProfile.
  */
@@ -44,13 +41,13 @@ const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
 const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>
   sim?.algorithm === algorithm ? sim : undefined;
 
-/** A SIM whose network knows where it is. An error of the location service is not a place. */
+/** A SIM whose network knows where it is. An error of the location service is no place. */
 const locatableSim = ({ sim, simLocation }: Devices): Sscd | undefined =>
   simLocation !== undefined && 'country' in simLocation ? sim : undefined;
 
 const preferSim = ({ sim, app }: Devices): Sscd | undefined => sim ?? app;
 
-/** How each profile is served: by a text message, or by an SSCD if there is a fitting one. */
+/** How each profile is served: by a text message, or by a device that fits. */
 const served: Readonly<
   Record<ProfileName, 'otp-text' | 'otp-flash' | ((devices: Devices) => Sscd | undefined)>
 > = {
@@ -68,10 +65,9 @@ const served: Readonly<
 /**
  * Chooses the method for a request.
  *
- * @param subscriber Undefined for a number that the registry does not know. The one-time password profiles need nothing
- *   but a number, so they are served even then.
- * @returns `answerProfile` names the method chosen, never `Any-*`. Fault 105 for an unknown number or one without any
- *   SSCD; 109 when no SSCD serves the profile.
+ * @param subscriber Undefined for an unknown number, which can get one-time passwords only.
+ * @returns `answerProfile` names the chosen method, never `Any-*`. Fault 105 for an unknown number
+ * or one without devices; 109 when no device serves the profile.
  */
 export const chooseMethod = (subscriber: Subscriber | undefined, profile: ProfileName): Checked<Method> => {
   const by = served[profile];
@@ -85,9 +81,8 @@ export const chooseMethod = (subscriber: Subscriber | undefined, profile: Profil
 };
 
 /**
- * Profiles that a profile answer never lists. One-time passwords work for every number, so they say nothing about a
- * user. `Any-Geofencing-LoA4` depends on where the SIM is at the moment of a request; the live service leaves it out
- * even for the robot user, who can be located.
+ * One-time passwords work for every number, and geofencing depends on where the SIM is. The live
+ * service lists neither.
  */
 const unlisted: ReadonlySet<ProfileName> = new Set<ProfileName>([
   'Any-Geofencing-LoA4',
@@ -98,15 +93,14 @@ const unlisted: ReadonlySet<ProfileName> = new Set<ProfileName>([
 /** In ASCII order, as live answers list them. */
 const listed = profileNames.filter((name) => !unlisted.has(name)).toSorted();
 
-/** The profiles that a profile answer lists: those that {@link chooseMethod} would serve, except the ones above. */
+/** The profiles that {@link chooseMethod} would serve, except those above. */
 export const profilesOf = (subscriber: Subscriber): readonly ProfileName[] =>
   listed.filter((name) => chooseMethod(subscriber, name).ok);
 
 /**
- * What is wrong with the chosen SSCD, before anybody is asked.
- *
- * The order is that of the remedies: the operator must lift a suspension before the user can do anything; a user who is not
- * activated has no PIN yet; a blocked PIN must be replaced, by which the certificate is renewed as well.
+ * What is wrong with the chosen device, before the user is asked. In the order of the remedies:
+ * first the operator lifts a suspension, then the user activates, then a blocked PIN is replaced,
+ * which renews the certificate.
  */
 export const sscdFault = (sscd: Sscd): Fault | undefined => {
   if (sscd.suspended) return fault(403);

@@ -2,14 +2,11 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 
 /**
- * A client's public key, as RFC 7517 writes it.
- *
- * A private or a symmetric key is refused by name: this file is read by more people than the client, and whoever has put it
- * here has to make a new one.
+ * A client's public key (RFC 7517). A private or symmetric key is refused: many people read the
+ * configuration file, so such a key must be replaced.
  */
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
-/** By type of key. */
 const algorithmsOf: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['RSA', ['RS256', 'PS256']],
   ['EC', ['ES256']],
@@ -35,7 +32,7 @@ const isStrongEnough = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject):
   }
 };
 
-/** What is not part of the key, such as certificates, is left out. */
+/** Other members, such as certificates, are left out. */
 const members = ['kty', 'kid', 'use', 'alg', 'crv', 'x', 'y', 'n', 'e'];
 
 const isOneOf = (value: unknown, allowed: readonly string[]): boolean =>
@@ -81,7 +78,7 @@ const publicJwk = z
       > & { readonly kty: string },
   );
 
-/** A client's keys. Several must have names, by which its tokens say which one has signed. */
+/** Several keys must have different names, by which tokens say which one has signed. */
 export const publicJwks = z
   .array(publicJwk)
   .max(20)

@@ -1,12 +1,11 @@
 /**
- * How many requests an application provider may make: a token bucket in Redis, shared by all processes.
+ * Token buckets in Redis, shared by all processes. A bucket holds `requests` tokens and refills
+ * evenly in `perSeconds`. A counter for each period would let twice as many through around its
+ * edge.
  *
- * A bucket holds `requests` tokens and refills evenly in `perSeconds`, so an application may spend all of them at once
- * and then goes on at the steady rate; a counter per calendar window would let twice as many through around its edge.
- *
- * One script, one key: reading and taking is atomic without a lock, and a Redis Cluster serves it from one slot. The
- * clock is Redis's own, because the processes that share a bucket need one clock, not one each. A bucket that nobody touches
- * for `perSeconds` is full, which is what an absent key means, so it simply expires.
+ * One script with one key is atomic without a lock and works in a Redis Cluster. The time is
+ * Redis's own, because all processes need the same clock. An unused bucket becomes full and
+ * expires: an absent key is a full bucket.
  */
 export interface RateLimit {
   readonly requests: number;
@@ -15,15 +14,15 @@ export interface RateLimit {
 
 export interface RateLimiter {
   /**
-   * Takes one token of the bucket `key`.
+   * Takes one token.
    *
    * @returns False when there is none.
    * @throws When Redis is unreachable.
    */
   take(key: string, limit: RateLimit): Promise<boolean>;
   /**
-   * Puts back a token that was taken for what turned out not to count; a bucket that is full then is no key any more. Taking first and putting back holds for any number of
-   * callers at once; looking first and taking later would let all of them through.
+   * Puts back a token that did not count. To look first and take later would let parallel callers
+   * all through.
    */
   putBack(key: string, limit: RateLimit): Promise<void>;
 }
@@ -31,21 +30,18 @@ export interface RateLimiter {
 /** Where a request comes from, for limits. */
 export interface Source {
   /**
-   * What counts as one caller: an IPv4 address or an IPv6 network. Undefined where many come from one address and nothing tells
-   * them apart.
+   * One caller: an IPv4 address or an IPv6 network. Undefined where many share an address and
+   * nothing tells them apart.
    */
   readonly caller: string | undefined;
   /**
-   * The address that many may share: of a proxy that is not trusted. Anybody may pretend to be behind such a proxy and then
-   * writes a part of `caller`, so calls are counted by this address as well, in all and for the name that they are about.
+   * An address that many may share: of a proxy that is not trusted. Anyone can pretend to be behind
+   * such a proxy, so calls are also counted by this address.
    */
   readonly sharedBy?: string;
 }
 
-/**
- * For turns. An address that is shared has one turn, whoever it names: names can be invented, a new one for each request, and at
- * the bound whoever comes from elsewhere would be turned away instead of the flood.
- */
+/** For turns. A shared address has one turn: the callers that it names may be invented. */
 export const originOf = ({ caller, sharedBy }: Source): string => sharedBy ?? caller ?? '';
 
 /** A bucket and its size. */
@@ -56,21 +52,20 @@ const times = (factor: number, { requests, perSeconds }: RateLimit): RateLimit =
   perSeconds,
 });
 
-/** The bucket of a name at an address that is shared; undefined at others. */
+/** The bucket of a name at a shared address. */
 export const sharedKeyOf = ({ sharedBy }: Source, name: string): string | undefined =>
   sharedBy === undefined ? undefined : `${sharedBy} as ${name}`;
 
-/** The bucket of everybody at an address that is shared; undefined at others. */
+/** The bucket of all callers at a shared address. */
 export const everybodyKeyOf = ({ sharedBy }: Source): string | undefined =>
   sharedBy === undefined ? undefined : `${sharedBy} as anybody`;
 
 /**
- * The buckets of one caller. Where the address is shared, nobody is counted as its one caller: a caller that the proxy names
- * has the limit, the name that is called about five times as much, and everybody together ten times. So one name alone
- * leaves something for the others, and a proxy that is only pretended gets no more than ten addresses would.
+ * The buckets of a call. At a shared address the named caller has the limit, the name that is
+ * called about has five times as much, and all together ten times. So a proxy that is only
+ * pretended gets no more than ten addresses would.
  *
- * @param name What the call is about, such as a client; not a free text of the caller's. Undefined where that has a limit of
- *   its own.
+ * @param name What the call is about, such as a client; never the caller's text.
  */
 export const limitsFrom = (
   source: Source,
@@ -87,10 +82,10 @@ export const limitsFrom = (
 };
 
 /**
- * Takes a token of each bucket, or of none: who is over a limit of his own must not use up what others share with him, nor
- * fill Redis with buckets of callers that he invents.
+ * Takes a token of each bucket, or of none. So a caller over its own limit uses up no shared
+ * bucket, and invented callers do not fill Redis.
  *
- * @returns The key of the one that is empty; undefined when there was enough.
+ * @returns The key of the empty bucket.
  */
 export const takeAll = async (
   limiter: RateLimiter,
@@ -104,14 +99,14 @@ export const takeAll = async (
   return undefined;
 };
 
-/** The little of a Redis client that this needs; an ioredis client fits. */
+/** The part of an ioredis client that is used. */
 export interface ScriptRunner {
   eval(script: string, numberOfKeys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
 /**
- * KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds in which it refills; ARGV[3] how many tokens to take, -1 to put one
- * back. 1 when that was done. A full bucket is an absent key.
+ * KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds to refill; ARGV[3] tokens to take, -1 to
+ * put one back. Returns 1 when that was done.
  */
 const moveTokens = `
 local time = redis.call('TIME')
@@ -135,7 +130,7 @@ end
 return moved
 `;
 
-/** @param prefix Stands before every key: `<prefix>:rate:<key>`. */
+/** @param prefix Keys are `<prefix>:rate:<key>`. */
 export const createRateLimiter = ({
   redis,
   prefix,

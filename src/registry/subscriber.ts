@@ -1,21 +1,20 @@
 import { z } from 'zod';
 import { isFaultCode } from '../protocol/fault.ts';
-import { amount, type DeepReadonly, section } from './entry.ts';
+import { amount, type DeepReadonly, flag, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 
 /**
- * A subscriber: one mobile number, the devices that can sign for it, and what the operator knows about it.
- *
- * An element of `subscribers` in the configuration is a number, or a range of numbers that are all alike. The defaults
- * describe a healthy robot, so `{ "msisdn": "…", "sim": {} }` is somebody who signs. A subscriber without a SIM and without
- * Apps is possible too: a number that is known and cannot sign.
+ * A subscriber: one mobile number, its signing devices, and what the operator knows about it. An
+ * element of `subscribers` is a number or a range of equal numbers. The defaults describe a working
+ * robot, so `{ "msisdn": "…", "sim": {} }` can sign. Without SIM and Apps a number is known but
+ * cannot sign.
  *
  * Source: interface section 2.4.
  */
 const number = z
   .string()
   .regex(/^\+?[1-9]\d{6,14}$/, {
-    // What follows compares numbers, which makes no sense of anything else.
+    // Later checks compare numbers.
     error: 'must be an E.164 number: 7 to 15 digits, with or without a plus',
     abort: true,
   })
@@ -30,15 +29,11 @@ const simulatedSign = z.union([z.enum(['signs', 'never-answers']), z.strictObjec
 const device = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('robot'),
-    thinkSeconds: amount(0, 300, 0).describe(
-      'How long it takes to sign. It serves any number of requests at a time.',
-    ),
+    thinkSeconds: amount(0, 300, 0).describe('How long it takes to sign; any number of requests at a time.'),
   }),
   z.strictObject({
     kind: z.literal('simulated'),
-    sign: simulatedSign
-      .default('signs')
-      .describe('What the person does with a signature request: sign, nothing, or end it with a fault.'),
+    sign: simulatedSign.default('signs').describe('What becomes of a signature request.'),
     receipt: z
       .enum(['accepts', 'cancels', 'ignores', 'never-answers'])
       .default('accepts')
@@ -46,22 +41,22 @@ const device = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** A signature-creation device. Its states are facts about the subscription; what becomes of one request is the workflow's. */
+/** A signing device. Its states are facts about the subscription, not about one request. */
 const sscd = z
   .strictObject({
     state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
-    suspended: z.boolean().default(false).describe('Whether the operator has suspended it (fault 403).'),
+    suspended: flag(false, 'Whether the operator has suspended it (fault 403).'),
     pin: section({
-      blocked: z.boolean().default(false).describe('Whether the PIN is blocked (fault 402).'),
+      blocked: flag(false, 'Whether the PIN is blocked (fault 402).'),
     }).describe('The PIN of the device.'),
     certificate: section({
       algorithm: z.enum(['EC', 'RSA']).default('EC').describe('Of the key: EC is P-256, RSA has 2048 bits.'),
       state: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE').describe('Of the certificate.'),
-      expired: z.boolean().default(false).describe('Whether its three years are over (fault 422).'),
+      expired: flag(false, 'Whether its three years are over (fault 422).'),
     }).describe('The key of the device and its certificate.'),
     device: device
       .prefault({ kind: 'robot' })
-      .describe('What answers in place of the hardware: a robot, or one simulated person with one screen.'),
+      .describe('What answers: a robot, or one simulated person with one screen.'),
   })
   .transform(({ pin, certificate, ...rest }) => ({
     ...rest,
@@ -78,7 +73,7 @@ export type Sscd = DeepReadonly<z.output<typeof sscd>> & {
 };
 const named = (kind: Sscd['kind'], id: string, rest: z.output<typeof sscd>): Sscd => ({ ...rest, kind, id });
 
-/** Which implementation of the signing-device port asks it. */
+/** Which implementation of the signing-device port is used. */
 export type DeviceSpec = Sscd['device'];
 export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
 
@@ -114,9 +109,7 @@ const entry = z
     msisdn: number.describe('Mobile number.'),
     through: number
       .optional()
-      .describe(
-        'Last number of a range that begins with `msisdn`; all of them are subscribers like this one.',
-      ),
+      .describe('Last number of a range of equal subscribers that begins with `msisdn`.'),
     language: z.string().min(2).max(35).optional().describe('Preferred language.'),
     sim: sscd.optional().describe('The SIM, when it can sign.'),
     apps: z.array(sscd).max(10).prefault([]).describe('The Apps that can sign.'),
@@ -140,8 +133,8 @@ const entry = z
       sim: location.optional().describe('Where the network sees the SIM.'),
       app: location.optional().describe('Where the App says it is.'),
     }).describe('What geofencing reports. A SIM without a fix cannot serve the geofencing profile.'),
-    autoActivation: z.boolean().default(false).describe('Shown by the profile operation.'),
-    recoveryCodeCreated: z.boolean().default(false).describe('Shown by the profile operation.'),
+    autoActivation: flag(false, 'Shown by the profile operation.'),
+    recoveryCodeCreated: flag(false, 'Shown by the profile operation.'),
   })
   .refine(
     ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
@@ -157,7 +150,7 @@ const entry = z
     },
   }));
 
-/** A range of subscribers that are alike; `first` and `last` are digits without plus, and may be the same. */
+/** A range of equal subscribers; `first` and `last` are digits without plus. */
 export type SubscriberTemplate = DeepReadonly<z.output<typeof entry>>;
 
 export type Subscriber = SubscriberTemplate['subscriber'] & {
@@ -170,11 +163,11 @@ export type Subscriber = SubscriberTemplate['subscriber'] & {
 export interface SubscriberRegistry {
   /** @param msisdn Digits without plus. */
   find(msisdn: string): Subscriber | undefined;
-  /** Whether the number is one of the sandbox's own users. */
+  /** Whether the number is a user of the sandbox. */
   isTestNumber(msisdn: string): boolean;
 }
 
-/** The list; no number may belong to two elements, because neither could claim it. */
+/** No number may belong to two elements. */
 export const subscriberList = z.array(entry).superRefine((templates, context) => {
   for (const [one, other] of findOverlaps(templates)) {
     const message = `overlaps subscribers[${one}]`;

@@ -3,12 +3,10 @@ import type { SubscriberRegistry, SubscriberTemplate } from './subscriber.ts';
 import { testUsers } from './test-users.ts';
 
 /**
- * The subscribers of a configuration file and, in a sandbox, the test users.
+ * The subscribers of a configuration file and, in a sandbox, the test users. A configured number
+ * hides the test user of the same number.
  *
- * A configured number hides the test user of the same number, so that a sandbox can give it another behaviour; between
- * two configured ones there is no such order, and an overlap is an error when the file is read.
- *
- * @throws RangeError when two templates overlap, which the configuration's schema refuses before it comes here.
+ * @throws RangeError when two templates overlap; the configuration's schema refuses that before.
  */
 export const createSubscriberRegistry = ({
   subscribers,

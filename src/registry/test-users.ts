@@ -3,18 +3,14 @@ import { faultTable } from '../protocol/fault.ts';
 import { type SimulatedPerson, type Subscriber, subscriberList } from './subscriber.ts';
 
 /**
- * The sandbox's users: numbers that developers of applications know by heart, and the persons that the live service cannot
- * offer because a test account has no thumbs.
- *
- * A robot signs everything at once and any number of requests at a time. A simulated person has one SIM with one screen.
- *
- * Source: interface section 5.6.
+ * The sandbox's users. A robot signs everything at once, any number of requests at a time. A
+ * simulated person has one SIM with one screen. Source: interface section 5.6.
  */
 type Entry = z.input<typeof subscriberList>[number];
 
 const inSwitzerland = { kind: 'fix', country: 'CH', accuracyMeters: 105 } as const;
 
-/** A robot with a SIM, where nothing else is said. */
+/** A robot with a SIM by default. */
 const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
   msisdn,
   sim: {},
@@ -23,7 +19,7 @@ const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
   ...own,
 });
 
-/** A person with a SIM who signs, or does not, and then treats the receipt in one of the ways the wire can tell apart. */
+/** A person with a SIM, by what becomes of signature requests and of receipts. */
 const person = (msisdn: string, sign: SimulatedPerson['sign'], receipt: SimulatedPerson['receipt']): Entry =>
   user(msisdn, { sim: { device: { kind: 'simulated', sign, receipt } } });
 
@@ -44,16 +40,13 @@ const signers: readonly Subscriber[] = subscriberList
   ])
   .map(({ first, subscriber }) => ({ ...subscriber, msisdn: first }));
 
-/**
- * These are like the first robot: their fault must come from `alwaysFaults`, at the moment at which the workflow lets it
- * show, and not from a profile that fits nothing.
- */
+/** Like the first robot: the fault must come from `alwaysFaults`, when the workflow asks for it. */
 const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>): Subscriber[] =>
   signers.slice(0, 1).map((robot) => ({ ...robot, msisdn, alwaysFaults }));
 
 export const testUsers: readonly Subscriber[] = [
   ...signers,
   ...Object.keys(faultTable).flatMap((code) => faulty(`41000092${code}`, { code: Number(code) })),
-  // The health-check number: what monitoring calls, since it proves the way in without bothering a device.
+  // The health-check number of monitoring: it gets through the API and asks no device.
   ...faulty('41000000000', { code: 101, detail: 'Illegal msisdn' }),
 ];

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from './failure.ts';
 import { type JsonObject, readJsonObject } from './token.ts';
 
-/** The claims of an ID token that was accepted, spelled as on the wire. Times are seconds since the epoch. */
+/** Claims of an accepted ID token, spelled as on the wire. Times are seconds since the epoch. */
 export interface IdTokenClaims {
   readonly iss: string;
   readonly sub: string;
@@ -26,7 +26,7 @@ const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isTexts: Check = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isTime: Check = (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-/** Every claim with its type: what callers compare, or would compare, must be what the type says. */
+/** The type of each claim: what callers compare must be what the type says. */
 const required: Readonly<Record<string, Check>> = {
   iss: isText,
   sub: (value) => isText(value) && String(value).length <= 255,
@@ -62,9 +62,8 @@ const objectionTo = (claims: JsonObject): Refusal | undefined => {
 };
 
 /**
- * Reads the claims and checks their types.
- *
- * A logout token may come without a type of its own in the header, and then only its event tells it from an ID token.
+ * Reads the claims and checks their types. A logout token may have no type in its header; then only
+ * its event tells it from an ID token.
  *
  * Source: OpenID Connect Core 2 and 5.1; RFC 7519 4.1; OpenID Connect Back-Channel Logout 2.4.
  */
@@ -79,6 +78,6 @@ export const readClaims = (
     return refuse('wrong-type', 'the token is a logout token');
   }
   const objection = objectionTo(claims);
-  // `objectionTo` has looked at every member that the type names.
+  // All members that the type names were checked.
   return objection ?? { ok: true, claims: claims as IdTokenClaims };
 };

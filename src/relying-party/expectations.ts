@@ -1,53 +1,47 @@
 import type { JwksCache } from './jwks-cache.ts';
 import { hashOfAlgorithm } from './token.ts';
 
-/** What a relying party expects of an ID token. */
 export interface ValidateIdTokenOptions {
   /** The provider's issuer URL, compared character by character. */
   readonly issuer: string;
   readonly clientId: string;
   readonly jwks: JwksCache;
-  /**
-   * The nonce of the authorisation request. Without it a token that has one is refused: it belongs to a login that the
-   * caller has not begun, or has forgotten to name.
-   */
+  /** The nonce of the authorisation request. Without it a token that has one is refused. */
   readonly nonce?: string | undefined;
-  /** After a refresh, when a token may omit the nonce of the first one. One that is there must still match. */
+  /** After a refresh a token may omit the nonce. One that is there must still match. */
   readonly nonceOptional?: boolean;
-  /** The access token that came with the ID token. Its hash must then be in the ID token. */
+  /** The access token that came with the ID token, whose hash must be in it. */
   readonly accessToken?: string | undefined;
   /**
-   * Accepts a token without `at_hash`, as the code flow allows; one that is there must still match. Not the default,
-   * because who passes an access token expects to be told whether it belongs to the login.
+   * Accepts a token without `at_hash`, as the code flow allows. One that is there must still match.
    */
   readonly accessTokenHashOptional?: boolean;
-  /** Default RS256. What is no asymmetric algorithm known here (`none`, HS*) is never accepted, though listed. */
+  /** Default RS256. `none`, HS* and unknown algorithms are never accepted, even if listed. */
   readonly algorithms?: readonly string[];
   /** How far the clocks may be apart, in seconds. From 0 to 300, default 5. */
   readonly clockToleranceSeconds?: number;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;
-  /** `max_age` of the request: the authentication may be at most this old. Requires `auth_time`. */
+  /** `max_age` of the request: the greatest age of the authentication. Requires `auth_time`. */
   readonly maxAgeSeconds?: number | undefined;
   /** The token must have one of these as `acr`. */
   readonly acrValues?: readonly string[] | undefined;
   /** Accepted as `azp` besides the client itself. */
   readonly authorizedParties?: readonly string[];
   /**
-   * The audiences that a token may have besides the client. Undefined: any, provided that `azp` says for whom the token
-   * was made. An empty list: none.
+   * Audiences that a token may have besides the client. Undefined: any, if `azp` is right. An empty
+   * list: none.
    */
   readonly trustedAudiences?: readonly string[] | undefined;
-  /** The subject that the token must be about: after a refresh, or with `id_token_hint`. */
+  /** The expected subject: after a refresh, or with `id_token_hint`. */
   readonly subject?: string | undefined;
 }
 
-/** The options with defaults, and the time of this validation. */
 export type Expectations = Readonly<ReturnType<typeof readParameters>>;
 
 const maxToleranceSeconds = 300;
 
-/** An empty text would compare equal to what somebody forgot to fill in. */
+/** An empty text would equal a value that the caller forgot to fill in. */
 const requireText = (name: string, value: unknown): void => {
   if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string with content`);
 };
@@ -63,7 +57,7 @@ const requireSeconds = (name: string, value: number, most: number): void => {
   }
 };
 
-/** @throws TypeError for parameters that no token could be checked with; names the parameter, not its value. */
+/** @throws TypeError for options that no token could be checked with; names the option only. */
 export const readParameters = (options: ValidateIdTokenOptions) => {
   const { algorithms = ['RS256'], clockToleranceSeconds = 5, now = Date.now } = options;
   const { issuer, clientId, nonce, accessToken, subject, maxAgeSeconds, acrValues } = options;

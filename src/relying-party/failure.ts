@@ -1,9 +1,7 @@
 /**
- * Why an ID token is refused.
- *
- * The reasons stand in the order in which the checks are made. Up to `bad-signature` nothing of the token is proven:
- * whoever can send a token can choose the reason, so it may be logged and must not steer anything. From `nonce-missing` on the
- * signature was good, and the reason is the provider's own word.
+ * Why an ID token is refused, in the order of the checks. Up to `bad-signature` nothing is proven:
+ * the sender of the token can choose the reason, so log it but do not act on it. From
+ * `nonce-missing` on the signature was good.
  */
 export const idTokenFailures = [
   'malformed',
@@ -45,7 +43,7 @@ export type IdTokenFailure = (typeof idTokenFailures)[number];
 
 export type KeyFailure = Extract<IdTokenFailure, 'key-unknown' | 'key-unsuitable' | 'keys-unavailable'>;
 
-/** `detail` is a sentence for a log. It names fields and never holds a value of the token or of the caller. */
+/** `detail` is a sentence for a log. It names fields and never holds a value. */
 export interface Refusal<Reason extends IdTokenFailure = IdTokenFailure> {
   readonly ok: false;
   readonly reason: Reason;

@@ -1,6 +1,6 @@
 /**
- * What relying parties import from `paraph/relying-party`: validation of ID tokens. It uses nothing else of Paraph and
- * works with any OpenID provider.
+ * `paraph/relying-party`: validation of ID tokens of any OpenID provider. Uses nothing else of
+ * Paraph.
  */
 export type { IdTokenClaims } from './claims.ts';
 export type { ValidateIdTokenOptions } from './expectations.ts';

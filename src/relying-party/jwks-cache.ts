@@ -4,22 +4,20 @@ import { type Fetch, fetchKeySet, type KeyLookup, type VerificationKeys } from '
 /**
  * The keys of one provider, fetched when they are needed.
  *
- * Anyone can send a token with a kid that nobody has, and each would be a fetch: the flood would be passed on to the
- * provider. So fetches have a cool-down, counted from the beginning of the last one whether it succeeded or not, and
- * who asks while one is under way waits for it. Within the cool-down an unknown kid is refused at once; a new key is
- * therefore seen one cool-down late at worst.
+ * Anyone can send a token with an unknown kid, so fetches have a cool-down, counted from the start
+ * of the last one. Parallel callers wait for the same fetch. Within the cool-down an unknown kid is
+ * refused at once, so a new key may be seen one cool-down late.
  *
- * A set that is older than its age is used and refreshed in the background. One that is twice as old, after a quiet
- * night for example, is refreshed before it is used, so that a key which the provider withdrew is not accepted once
- * more. When a refresh fails the old set stays: a provider that is away ends no logins that it had not begun.
+ * A set older than `maxAgeMs` is used and refreshed in the background. One that is twice as old is
+ * refreshed before use, so that a withdrawn key is not accepted. When a refresh fails the old set
+ * stays.
  *
  * Source: interface section 5.3, step 2; OpenID Connect Core 10.1.1.
  */
 export interface JwksCache {
   /**
-   * The key with which a token with this kid and algorithm is verified.
-   *
-   * Never rejects. `keys-unavailable` when the key is not known and the last fetch failed.
+   * The key for a token with this kid and algorithm. Never rejects. `keys-unavailable` when the key
+   * is not known and the last fetch failed.
    */
   find(kid: string, algorithm: string): Promise<KeyLookup>;
 }
@@ -31,7 +29,7 @@ export interface JwksCacheOptions {
   readonly fetch?: Fetch;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;
-  /** The least time between the beginnings of two fetches. Default 5000. */
+  /** Least time between the starts of two fetches. Default 5000. */
   readonly cooldownMs?: number;
   /** For one fetch, until the last byte. Default 5000. */
   readonly timeoutMs?: number;
@@ -59,7 +57,7 @@ const requireDuration = (name: string, value: number, least: number): void => {
   }
 };
 
-/** @throws TypeError when an option cannot be meant; names the option, not its value. Fetches nothing yet. */
+/** @throws TypeError for an option out of bounds; names the option only. Fetches nothing yet. */
 export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
   const { fetch = globalThis.fetch, now = Date.now } = options;
   const { cooldownMs = 5000, timeoutMs = 5000, maxAgeMs = 600_000 } = options;
@@ -86,7 +84,10 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
     fetchedAt = startedAt;
   };
 
-  /** Joins the fetch under way, or begins one unless it is too soon. A clock that was set back ends the cool-down. */
+  /**
+   * Joins the running fetch, or starts one unless it is too soon. A clock set back ends the
+   * cool-down.
+   */
   const refresh = (): Promise<void> => {
     const sinceMs = now() - triedAt;
     if (flight === undefined && (sinceMs >= cooldownMs || sinceMs < 0)) flight = load();
@@ -97,7 +98,7 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
     find: async (kid, algorithm) => {
       const ageMs = now() - fetchedAt;
       const usable = keys?.has(kid) === true && ageMs < 2 * maxAgeMs;
-      // `load` never rejects, so nobody has to wait for it.
+      // `load` never rejects.
       if (usable && ageMs >= maxAgeMs) void refresh();
       if (!usable) await refresh();
       if (failure !== undefined && keys?.has(kid) !== true) {

@@ -4,10 +4,8 @@ import { type KeyFailure, type Refusal, refuse } from './failure.ts';
 import { isJsonObject } from './token.ts';
 
 /**
- * The keys of a provider that can verify something. Choosing among them, and importing each once, is jose's.
- *
- * A symmetric key in a public set is known to everyone. A private key there is a mishap, and everyone who saw it can
- * sign: neither is used, not even the public half.
+ * The usable keys of a provider. jose selects and imports them. Symmetric and private keys in a
+ * public set are known to everyone, so not even their public half is used.
  *
  * Source: RFC 7517 4 and 5, RFC 7518 6.
  */
@@ -18,7 +16,7 @@ export interface VerificationKeys {
   find(kid: string, algorithm: string): Promise<KeyLookup>;
 }
 
-/** The key types of the algorithms here, and the members that are secret in any of them. */
+/** Members that are secret in any of these key types. */
 const publicTypes: ReadonlySet<unknown> = new Set(['RSA', 'EC', 'OKP']);
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
@@ -27,7 +25,7 @@ const isUsable = (key: Readonly<Record<string, unknown>>): key is JWK & { readon
   typeof key.kid === 'string' &&
   secretMembers.every((name) => !Object.hasOwn(key, name));
 
-/** @returns Undefined when this is no key set. Keys of it that cannot be used are passed over. */
+/** @returns Undefined when it is no key set. Unusable keys are left out. */
 const readKeySet = (value: unknown): VerificationKeys | undefined => {
   if (!isJsonObject(value) || !Array.isArray(value.keys) || !value.keys.every(isJsonObject)) return undefined;
   const keys = value.keys.filter(isUsable);
@@ -61,13 +59,13 @@ export type Fetch = (
   },
 ) => Promise<Response>;
 
-/** Bytes, after decompression. An RSA key with its certificate chain has some 5 kB. */
+/** Bytes, after decompression. An RSA key with its certificates has some 5 kB. */
 const maxBytes = 256 * 1024;
 
 const readBounded = async (body: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Leaving the loop cancels the stream, and with it the connection.
+  // Leaving the loop cancels the stream and its connection.
   for await (const chunk of body) {
     length += chunk.byteLength;
     if (length > maxBytes) return undefined;
@@ -85,13 +83,11 @@ const parse = (bytes: Uint8Array): unknown => {
 };
 
 /**
- * One fetch of a key set.
+ * Fetches a key set once. The answer decides which signatures are valid, so redirects are not
+ * followed and its size is bounded.
  *
- * Whoever answers here decides what is a valid signature, so the answer has to be what it claims: no redirect is
- * followed, and nothing is read beyond a size that no key set has.
- *
- * @param timeoutMs Until the last byte is there.
- * @returns The keys, or why there are none in words for a log. Never rejects.
+ * @param timeoutMs Until the last byte.
+ * @returns The keys, or for a log why there are none. Never rejects.
  */
 export const fetchKeySet = async (
   url: string,

@@ -1,13 +1,13 @@
 /**
- * What the provider's redirect has brought, and whether it may be believed: anybody can write a link to this address.
+ * Checks what the provider's redirect has brought: anyone can write a link to this address.
  *
- * Sources: RFC 6749 section 10.12 (state), RFC 9207 (iss), RFC 6749 section 4.1.2.1 (errors).
+ * Sources: RFC 6749 4.1.2.1 (errors) and 10.12 (state), RFC 9207 (iss).
  */
 import { isSameText } from './checks.ts';
 
 /**
  * code     To be exchanged for tokens.
- * error    The provider's word that nobody has logged in.
+ * error    The provider says that the login failed.
  * refused  Not the answer to the login of this browser.
  */
 export type Returned =

@@ -1,15 +1,13 @@
-/** The form of a token: its segments, their JSON, and what its header may say. */
+/** The form of a token: its segments, their JSON and its header. */
 import { Buffer } from 'node:buffer';
 import { type Refusal, refuse } from './failure.ts';
 
 /**
- * The signature algorithms that an ID token can have here, with the hash that `at_hash` is made with.
+ * The accepted signature algorithms, with the hash of `at_hash`. Others are never accepted: `none`
+ * is no signature, and with HS* the relying party could have signed itself. EdDSA names no hash;
+ * providers use SHA-512, the one inside Ed25519.
  *
- * A name that is missing from this table is not acceptable, whoever lists it. `none` is missing because it is no
- * signature, HS* because a key that the relying party has is one that the relying party could have signed with.
- *
- * Source: RFC 7518 3.1, RFC 8037 3.1, RFC 9864; OpenID Connect Core 3.1.3.6 for the hash. EdDSA names no hash; SHA-512,
- * the one inside Ed25519, is what providers use.
+ * Source: RFC 7518 3.1, RFC 8037 3.1, RFC 9864; OpenID Connect Core 3.1.3.6.
  */
 export const hashOfAlgorithm: ReadonlyMap<string, 'sha256' | 'sha384' | 'sha512'> = new Map([
   ['RS256', 'sha256'],
@@ -29,7 +27,7 @@ export type JsonObject = { readonly [name: string]: unknown };
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The parts of a text that is known to be JSON which matter for names: strings, and where objects begin and end. */
+/** The parts of valid JSON that matter for names: strings, and where objects begin and end. */
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
 const hasDuplicate = (text: string): boolean => {
@@ -41,7 +39,7 @@ const hasDuplicate = (text: string): boolean => {
     else if (token === '}' || token === ']') open.pop();
     else if (token === ':' && last !== undefined) {
       const names = open.at(-1);
-      // Two spellings of a name are one name: "a" and "\u0061".
+      // "a" and "\u0061" are one name.
       const name: string = JSON.parse(last);
       if (names?.has(name)) return true;
       names?.add(name);
@@ -55,14 +53,12 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * JSON objects that mean the same to everyone who reads them.
- *
- * A member that occurs twice is read as the first by some and as the last by others, and bytes that are no UTF-8 as
- * whatever a decoder makes of them. Headers and claims with either are refused.
+ * Reads a JSON object that every reader understands alike. Parsers disagree about names that occur
+ * twice and about bytes that are no UTF-8, so both are refused.
  *
  * Source: RFC 7515 4 and RFC 7519 4 (names must be unique), RFC 8259 8.1.
  *
- * @returns Undefined for what is no UTF-8, no JSON, no object, or has a name twice.
+ * @returns Undefined for anything else.
  */
 export const readJsonObject = (bytes: Uint8Array): JsonObject | undefined => {
   try {
@@ -74,7 +70,7 @@ export const readJsonObject = (bytes: Uint8Array): JsonObject | undefined => {
   }
 };
 
-/** Characters. ID tokens have one or two thousand; with many claims some more. */
+/** Characters. ID tokens have one or two thousand. */
 const maxLength = 16_384;
 
 const decode = (segment: string): Uint8Array | undefined => {
@@ -83,11 +79,9 @@ const decode = (segment: string): Uint8Array | undefined => {
 };
 
 /**
- * Three segments of base64url, the first two JSON objects. The second is decoded here, and its JSON is read only after the
- * header was found acceptable.
- *
- * base64url is read strictly. A decoder that is lenient takes padding, the other alphabet, and bits at the end that
- * belong to no byte: then one signature has many spellings, and who remembers tokens by their text is fooled.
+ * Reads three segments of base64url; header and payload are JSON objects. The payload's JSON is
+ * parsed after the header is accepted. base64url is read strictly: otherwise one signature has many
+ * spellings, and a memory of used tokens can be fooled.
  *
  * Source: RFC 7515 3.1 and 7.1, RFC 4648 3.5; RFC 7516 3.1 for five segments.
  */
@@ -110,16 +104,15 @@ export const readCompact = (
 };
 
 /**
- * Providers write `JWT` or nothing. Everything else is a token for another purpose: `at+jwt`, `logout+jwt`, `dpop+jwt`,
- * signed with the same keys and often for the same audience.
+ * Providers write `JWT` or nothing. Other types (`at+jwt`, `logout+jwt`, `dpop+jwt`) are tokens for
+ * another purpose, signed with the same keys.
  */
 const isTypeOfIdToken = (typ: unknown): boolean =>
   typ === undefined || (typeof typ === 'string' && /^(application\/)?jwt$/i.test(typ));
 
 /**
- * The header says which key and which algorithm, and both are only wishes: the algorithm must be one that the caller
- * expects, the key is looked up in the provider's set. Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`,
- * `x5u`) are never looked at.
+ * Key and algorithm of the header are only wishes: the algorithm must be an expected one, and the
+ * key comes from the provider's set. Keys and key addresses in the header are ignored.
  *
  * Source: interface section 5.3; RFC 8725 3.1, 3.11; RFC 7515 4.1.11.
  */
@@ -129,7 +122,7 @@ export const checkHeader = (
 ): { readonly ok: true; readonly algorithm: string; readonly kid: string } | Refusal => {
   const { typ, alg, kid } = header;
   if (!isTypeOfIdToken(typ)) return refuse('wrong-type', 'typ in the header is not that of an ID token');
-  // No extension is understood here, and with `b64` the meaning of the payload would change.
+  // No extension is supported; `b64` would change the meaning of the payload.
   if ('crit' in header) return refuse('critical-extension', 'the header has crit');
   if (typeof alg !== 'string') return refuse('malformed-header', 'alg in the header is no string');
   if (!algorithms.includes(alg) || !hashOfAlgorithm.has(alg)) {

@@ -17,22 +17,20 @@ const refuseSignature = async (
     return undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return refuse('bad-signature', 'the signature does not verify');
-    // What is no word about the token is one about the key: an RSA key of 1024 bits, for example.
+    // Other errors are about the key: an RSA key of 1024 bits, for example.
     return refuse('key-unsuitable', 'the key cannot be used for this algorithm');
   }
 };
 
 /**
- * Decides whether an ID token is this provider's word to this client about this login.
+ * Decides whether an ID token is this provider's answer to this client about this login. Cheap
+ * checks come first: form, header, issuer, audience, times; then the key, which may need a fetch;
+ * then the signature, and what binds the token to the login.
  *
- * Cheap checks come before costly ones: form, header, issuer, audience and times; then the key, which may cost a
- * fetch; the signature; and what binds the token to the login. A token that fails a check costs nothing that comes
- * after it.
- *
- * @param token  The compact form as the token endpoint sent it. Whatever it is, also no string at all, it is judged.
+ * @param token The compact form from the token endpoint; any other value is refused, not thrown.
  * @returns The claims, or the first check that failed.
- * @throws (rejects) TypeError when a parameter cannot be meant: an empty issuer, an empty list of acr values, no usable
- *   algorithm, milliseconds for seconds. Nothing else.
+ * @throws (rejects) TypeError for an unusable option: an empty issuer or list of acr values, no
+ * usable algorithm. Nothing else.
  *
  * Source: interface section 5.3; OpenID Connect Core 3.1.3.6 to 3.1.3.8; RFC 8725.
  */

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { pageHeaders } from '../../src/oauth/page-headers.ts';
+import { pageHeaders } from '../../src/oauth/error-pages.ts';
 import { serveAsset } from '../../src/oauth/pages/assets.ts';
 import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
 import { everyPage, frameOf } from '../oauth/pages/every-page.ts';

@@ -311,7 +311,8 @@ describe('a problem', () => {
         if (typeof wrong !== 'string') expect(found, path).not.toEqual([]);
         for (const problem of found) {
           expect(problem).not.toContain('hunter2');
-          // A bad discriminator is reported at its key, a bad alternative of a union at the union's.
+          // A bad discriminator is reported at its key, a bad alternative of a union at the
+          // union's.
           expect(
             path.startsWith(problem.split(': ')[0]?.replace(/\.hunter$/, '') ?? '?'),
             `${path} / ${problem}`,

@@ -1,4 +1,7 @@
-/** What the console believes of its provider: here one that answers whatever a test says, with a good signature. */
+/**
+ * What the console believes of its provider: here one that answers whatever a test says, with a
+ * good signature.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +64,9 @@ const login = (): ConsoleLogin => {
   });
 };
 
-/** From the beginning to what the console makes of the answer; half a minute passes at the provider. */
+/**
+ * From the beginning to what the console makes of the answer; half a minute passes at the provider.
+ */
 const finishWith = async (changes: JWTPayload, console = login()) => {
   const begun = await console.begin();
   if (begun === undefined) throw new Error('not begun');

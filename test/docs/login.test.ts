@@ -2,11 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acrOf, type LoginMethod } from '../../src/oauth/authentication-context.ts';
 import { claimsOfScopes } from '../../src/oauth/claims.ts';
 import { errorCodes } from '../../src/oauth/error-codes.ts';
-import { amrValues } from '../../src/oauth/evidence.ts';
-import { errorOfFault } from '../../src/oauth/login-failures.ts';
+import { amrValues, findAcr, type LoginMethod } from '../../src/oauth/evidence.ts';
+import { toLoginError } from '../../src/oauth/login-failures.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
 import { faultCodes } from '../../src/protocol/fault.ts';
 import { acrValues, oauthScopes } from '../../src/registry/oauth-client.ts';
@@ -37,7 +36,7 @@ describe('the tables of docs/login.md', () => {
     expect(rowsOf('acr')).toEqual(
       acrValues.map((value) => [
         `\`${value}\``,
-        ...methods.map((method) => (acrOf([value], method) === value ? 'yes' : 'no')),
+        ...methods.map((method) => (findAcr([value], method) === value ? 'yes' : 'no')),
       ]),
     );
   });
@@ -67,7 +66,7 @@ describe('the tables of docs/login.md', () => {
       faultCodes
         .toSorted((a, b) => a - b)
         .map((code) => {
-          const { error, code: stable } = errorOfFault({ code });
+          const { error, code: stable } = toLoginError({ code });
           return [code, error, stable];
         }),
     );

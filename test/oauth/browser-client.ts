@@ -1,7 +1,9 @@
 /**
- * A browser without a window: keeps cookies by path, follows redirects inside the provider, reads forms and links.
+ * A browser without a window: keeps cookies by path, follows redirects inside the provider, reads
+ * forms and links.
  *
- * It stops where the provider sends it somewhere else, as to a client's callback, and says where that was.
+ * It stops where the provider sends it somewhere else, as to a client's callback, and says where
+ * that was.
  */
 export interface BrowserPage {
   readonly status: number;
@@ -20,9 +22,15 @@ export interface Browser {
   request(address: string, init?: RequestInit): Promise<Response>;
   /** Sends the form of a page whose action ends with `/<name>`: its hidden fields and these. */
   submit(page: BrowserPage, name: string, fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
-  /** Waits on the page's events, as its script does, until something has changed, and loads it again. */
+  /**
+   * Waits on the page's events, as its script does, until something has changed, and loads it
+   * again.
+   */
   waitOn(page: BrowserPage): Promise<BrowserPage>;
-  /** Follows reloads and waits until the provider sends the browser away, or the person has to do something. */
+  /**
+   * Follows reloads and waits until the provider sends the browser away, or the person has to do
+   * something.
+   */
   settle(page: BrowserPage): Promise<BrowserPage>;
   /** A second browser with the same cookies, from here on its own. */
   clone(): Browser;
@@ -85,7 +93,10 @@ const reloadOf = (html: string): string | undefined => {
 export interface BrowserOptions {
   /** What the address bar shows. */
   readonly origin: string;
-  /** Who answers at that origin, when it is somebody else: as a balancer in front of several processes. */
+  /**
+   * Who answers at that origin, when it is somebody else: as a balancer in front of several
+   * processes.
+   */
   readonly server?: (() => string) | undefined;
   readonly acceptLanguage?: string;
 }
@@ -199,6 +210,9 @@ export const createBrowser = (options: BrowserOptions, known: readonly Cookie[] 
   return browser;
 };
 
-/** The page that waits for the phone: it has no field to fill in, and reloads by itself where there is no script. */
+/**
+ * The page that waits for the phone: it has no field to fill in, and reloads by itself where there
+ * is no script.
+ */
 export const isWaiting = (html: string): boolean =>
   /<noscript>\s*<meta\b[^>]*http-equiv="refresh"/.test(html) && formIn(html, 'cancel') !== undefined;

@@ -1,4 +1,7 @@
-/** Who calls is found out by the one method that a client is registered with, and nothing is told to those who guess. */
+/**
+ * Who calls is found out by the one method that a client is registered with, and nothing is told to
+ * those who guess.
+ */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { SignJWT, UnsecuredJWT } from 'jose';

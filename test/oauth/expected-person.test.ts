@@ -1,6 +1,6 @@
 /**
- * Whom a client expects: nobody else's code is issued in answer to its `id_token_hint`, and nobody else's session stands in for
- * a person that its `login_hint` names.
+ * Whom a client expects: nobody else's code is issued in answer to its `id_token_hint`, and nobody
+ * else's session stands in for a person that its `login_hint` names.
  *
  * Sources: OpenID Connect Core sections 3.1.2.1, 3.1.2.2 and 8.1; interface section 4.5.
  */

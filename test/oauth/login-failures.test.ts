@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorOfFault, failureCauseOf, otherLoginError } from '../../src/oauth/login-failures.ts';
+import { findFailureCause, otherLoginError, toLoginError } from '../../src/oauth/login-failures.ts';
 import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 
 const explained = {
@@ -21,7 +21,7 @@ describe('the cause of a failed login', () => {
     'explains fault %i in a way of its own, or as our mistake',
     (code) => {
       const expected = new Map(Object.entries(explained)).get(String(code)) ?? 'internal';
-      expect(failureCauseOf({ code })).toBe(expected);
+      expect(findFailureCause({ code })).toBe(expected);
     },
   );
 });
@@ -30,7 +30,7 @@ describe('the error that a client is told', () => {
   it.each(faultCodes.map((code) => [code, faultTable[code].reason] as const))(
     'for %i %s has a stable code, and fixed words that OAuth can carry',
     (code) => {
-      const { error, description, trace } = errorOfFault({ code });
+      const { error, description, trace } = toLoginError({ code });
       expect(error).toBe(code === 900 ? 'server_error' : 'access_denied');
       expect(description).toMatch(/^mid_(auth_\d{4}|sys_9900)_[\w-]{8} - [a-z ]+$/);
       expect(description).toContain(trace);
@@ -38,7 +38,7 @@ describe('the error that a client is told', () => {
   );
 
   it('carries the trace of the login', () => {
-    expect(errorOfFault({ code: 208 }, 'abcd1234').description).toMatch(/^mid_auth_3300_abcd1234 - /);
+    expect(toLoginError({ code: 208 }, 'abcd1234').description).toMatch(/^mid_auth_3300_abcd1234 - /);
     expect(otherLoginError('abcd1234').description).toMatch(/^mid_auth_3900_abcd1234 - /);
   });
 });

@@ -1,4 +1,7 @@
-/** Clients keep numbers as people have typed them; what is meant is understood, and what is not gets a reason of its own. */
+/**
+ * Clients keep numbers as people have typed them; what is meant is understood, and what is not gets
+ * a reason of its own.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLoginHint } from '../../src/oauth/login-hint.ts';

@@ -1,4 +1,7 @@
-/** Logins as transactions: the same login is never a second prompt, and only its own signature counts. */
+/**
+ * Logins as transactions: the same login is never a second prompt, and only its own signature
+ * counts.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogins, type LoginRequest, type Logins } from '../../src/oauth/logins.ts';

@@ -1,6 +1,6 @@
 /**
- * A browser is sent to addresses that the client has registered, letter by letter, and nowhere else: not for an error, not
- * after a logout, not with a handle that belongs to somebody else.
+ * A browser is sent to addresses that the client has registered, letter by letter, and nowhere
+ * else: not for an error, not after a logout, not with a handle that belongs to somebody else.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TestProduct } from '../support/product.ts';
@@ -98,7 +98,10 @@ const bare = (fields: Readonly<Record<string, string>>) => {
   return `${product.url}/oidc/auth?${query}`;
 };
 
-/** A refusal that goes nowhere: a page for a person, JSON for a program, and the same with each of them. */
+/**
+ * A refusal that goes nowhere: a page for a person, JSON for a program, and the same with each of
+ * them.
+ */
 const expectRefusedHere = async (address: string, values: readonly string[] = []): Promise<void> => {
   for (const [accept, type] of [
     ['text/html,application/xhtml+xml', 'text/html'],

@@ -1,6 +1,7 @@
 /**
- * What a request says about its own address changes nothing: neither in documents, nor in redirects, cookies and forms, nor
- * in what a proof is compared with. Requests are written by hand, because clients would mend them.
+ * What a request says about its own address changes nothing: neither in documents, nor in
+ * redirects, cookies and forms, nor in what a proof is compared with. Requests are written by hand,
+ * because clients would mend them.
  */
 import { connect } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';

@@ -1,6 +1,6 @@
 /**
- * What may be used once is used once, however many try at the same moment at two processes: fifty times, because a race that
- * is lost rarely is lost in the end.
+ * What may be used once is used once, however many try at the same moment at two processes: fifty
+ * times, because a race that is lost rarely is lost in the end.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -26,7 +26,7 @@ const rivals = 8;
 /** Rounds at a time. */
 const atOnce = 5;
 /** Of 400 logins, some wait for others. */
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 /** Two processes of one service. */
 let products: readonly TestProduct[] = [];
 
@@ -93,7 +93,7 @@ describe('of eight at the same moment exactly one', () => {
       });
       expect(results).toEqual(everyRound({ '200 tokens': 1, '400 invalid_grant': rivals - 1 }));
     },
-    patienceMs,
+    timeoutMs,
   );
 
   it(
@@ -106,7 +106,7 @@ describe('of eight at the same moment exactly one', () => {
       });
       expect(results).toEqual(everyRound({ '200 tokens': 1, '400 invalid_grant': rivals - 1 }));
     },
-    patienceMs,
+    timeoutMs,
   );
 
   it(
@@ -120,7 +120,8 @@ describe('of eight at the same moment exactly one', () => {
             createBrowser({ origin: publicUrl, server: () => productOf(place).url }),
           ),
         );
-        // All of them are there before one has finished: a second visit works as long as the first is on its way.
+        // All of them are there before one has finished: a second visit works as long as the first
+        // is on its way.
         expect(visits.map(({ page }) => page.status)).toEqual(visits.map(() => 200));
         const ends = await Promise.all(visits.map((visit) => client(0).confirm(visit)));
         return counted(
@@ -133,7 +134,7 @@ describe('of eight at the same moment exactly one', () => {
       // The others' clients hear of it at the address that they have pushed.
       expect(results).toEqual(everyRound({ code: 1, 'error: invalid_request_uri': rivals - 1 }));
     },
-    patienceMs,
+    timeoutMs,
   );
 
   it.each(['/par', '/token/introspection', '/token/revocation'])(
@@ -155,7 +156,7 @@ describe('of eight at the same moment exactly one', () => {
       });
       expect(results).toEqual(Array.from({ length: rounds }, () => 1));
     },
-    patienceMs,
+    timeoutMs,
   );
 
   it(
@@ -174,6 +175,6 @@ describe('of eight at the same moment exactly one', () => {
       });
       expect(results).toEqual(Array.from({ length: rounds }, () => 1));
     },
-    patienceMs,
+    timeoutMs,
   );
 });

@@ -1,6 +1,6 @@
 /**
- * A process that is killed in the middle of a login, again and again: the person goes on with the same cookies at the next
- * one and does not notice.
+ * A process that is killed in the middle of a login, again and again: the person goes on with the
+ * same cookies at the next one and does not notice.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -143,7 +143,8 @@ describe('a process that is killed with -9', () => {
     expect(isWaiting(waiting.html)).toBe(true);
     await restart();
     const reloaded = await Promise.all(Array.from({ length: 4 }, () => browser.clone().open(waiting.url)));
-    // A second prompt would have another code, and the SIM with its one screen would refuse it as busy.
+    // A second prompt would have another code, and the SIM with its one screen would refuse it as
+    // busy.
     for (const { html } of reloaded) expect(isWaiting(html)).toBe(true);
     const code = sessionCodeOf(waiting.html);
     expect(code).toBeDefined();

@@ -1,6 +1,6 @@
 /**
- * Keys change while relying parties hold the old ones: jose's remote key set and our own look on, and every token verifies at
- * every moment of it.
+ * Keys change while relying parties hold the old ones: jose's remote key set and our own look on,
+ * and every token verifies at every moment of it.
  */
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What the provider keeps in Redis is of no use to whoever reads Redis, and is used once where it must be. */
+/**
+ * What the provider keeps in Redis is of no use to whoever reads Redis, and is used once where it
+ * must be.
+ */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSealedStore } from '../../src/oauth/sealed-store.ts';

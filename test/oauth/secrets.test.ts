@@ -1,9 +1,9 @@
 /**
- * After whole logins of every kind, nothing that would let somebody in is in the log or in Redis: whoever reads either
- * cannot become anybody.
+ * After whole logins of every kind, nothing that would let somebody in is in the log or in Redis:
+ * whoever reads either cannot become anybody.
  *
- * What is searched for are the very values of this run, in every form in which one is carelessly written down, hashes
- * included.
+ * What is searched for are the very values of this run, in every form in which one is carelessly
+ * written down, hashes included.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Behind a reverse proxy that nobody has configured, everybody comes from one address. No stranger shuts the others out
- * there, and nobody guesses more than he may because he pretends to be behind one.
+ * Behind a reverse proxy that nobody has configured, everybody comes from one address. No stranger
+ * shuts the others out there, and nobody guesses more than he may because he pretends to be behind
+ * one.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLimits } from '../../src/oauth/limits.ts';
@@ -112,7 +113,8 @@ describe('wrong secrets that come through a proxy that is not trusted', () => {
       });
       const statuses = await repeat(10, (turn) => ask(path, id, `wrong-${turn}`, invented(turn)));
       expect(statuses).toEqual(Array(10).fill(401));
-      // What failed is counted after the answer. The library's endpoints say with status 400 that it was too often.
+      // What failed is counted after the answer. The library's endpoints say with status 400 that
+      // it was too often.
       let turn = 10;
       await vi.waitFor(
         async () => {

@@ -1,6 +1,6 @@
 /**
- * Two issuers in one process, on one Redis, with a client of the same name in each: what belongs to one is unknown to the
- * other, in both directions and everywhere where something can be shown.
+ * Two issuers in one process, on one Redis, with a client of the same name in each: what belongs to
+ * one is unknown to the other, in both directions and everywhere where something can be shown.
  */
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -25,7 +25,10 @@ const redis = testRedis();
 const signOnRedis = testRedis();
 const briefRedis = testRedis();
 const lifetimes = { codeSeconds: 30, accessTokenSeconds: 1234, idTokenSeconds: 777, refreshTokenDays: 2 };
-/** Long enough for what comes next at once, however busy the machine is: a second may be nearly over when it is counted. */
+/**
+ * Long enough for what comes next at once, however busy the machine is: a second may be nearly over
+ * when it is counted.
+ */
 const shortLived = { codeSeconds: 3, accessTokenSeconds: 3, singleSignOnSeconds: 1 };
 /** Each login asks the phone. */
 let product: TestProduct;

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 
 /**
- * A verifier that has no room for any computation but the first: what it still answers, it remembers. Two different
- * wrong passwords fill it: one runs, one would have to wait.
+ * A verifier that has no room for any computation but the first: what it still answers, it
+ * remembers. Two different wrong passwords fill it: one runs, one would have to wait.
  */
 const withoutRoom = () => createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerLane: 0 });
 

@@ -38,7 +38,8 @@ describe('the rate limiter', () => {
     const redis = client();
     const { take } = createRateLimiter({ redis, prefix });
     await takeTimes(3, () => take('refill', three));
-    // Instead of waiting, the bucket is made to look as if it had been touched a third of a day and a minute ago.
+    // Instead of waiting, the bucket is made to look as if it had been touched a third of a day and
+    // a minute ago.
     await redis.hincrby(`${prefix}:rate:refill`, 'at', -(28_800 + 60) * 1_000_000);
     expect(await takeTimes(2, () => take('refill', three))).toEqual([true, false]);
   });

@@ -1,6 +1,7 @@
 /**
- * Tokens that must be refused, under the reason. All but one thing about each is right, so that no other check can refuse it
- * by chance; where several apply it stands under the one that comes first.
+ * Tokens that must be refused, under the reason. All but one thing about each is right, so that no
+ * other check can refuse it by chance; where several apply it stands under the one that comes
+ * first.
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -39,7 +40,10 @@ const rawHead = (rawHeader: string | Uint8Array) => forge({ rawHeader });
 const claims = (changed: Record<string, unknown>) => forge({ claims: changed });
 const rawClaims = (raw: string | Uint8Array) => forge({ rawClaims: raw });
 
-/** The other characters that a lenient decoder reads as the same bytes: the last bits belong to none. */
+/**
+ * The other characters that a lenient decoder reads as the same bytes: the last bits belong to
+ * none.
+ */
 const otherSpelling = (segment: string): string => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const last = alphabet.indexOf(segment.at(-1) ?? '');

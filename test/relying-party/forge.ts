@@ -1,6 +1,6 @@
 /**
- * A provider that signs whatever it is told to: with node:crypto and by hand, because a library refuses to make most
- * of the tokens that have to be refused.
+ * A provider that signs whatever it is told to: with node:crypto and by hand, because a library
+ * refuses to make most of the tokens that have to be refused.
  */
 import { Buffer } from 'node:buffer';
 import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';

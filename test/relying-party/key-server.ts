@@ -1,7 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A provider's key endpoint on a port of its own, which counts what it is asked and answers as a test says. */
+/**
+ * A provider's key endpoint on a port of its own, which counts what it is asked and answers as a
+ * test says.
+ */
 export interface KeyServer {
   readonly url: string;
   readonly fetches: number;

@@ -1,6 +1,6 @@
 /**
- * A good token has exactly one spelling: whatever is changed about its text, it is no longer accepted. That includes
- * the changes which a lenient decoder does not see.
+ * A good token has exactly one spelling: whatever is changed about its text, it is no longer
+ * accepted. That includes the changes which a lenient decoder does not see.
  */
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';

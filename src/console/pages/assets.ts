@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { icon, looks, type Schemes } from '../../looks.ts';
+import { icon, type Schemes, themeCss } from '../../theme.ts';
 
 /** Colours that only the console has. */
 const own: Schemes = {
@@ -18,7 +18,7 @@ const read = (name: string): string => readFileSync(new URL(`../assets/${name}`,
 export const assets = {
   'console.css': {
     type: 'text/css; charset=utf-8',
-    content: `${looks([own], 'screen and (prefers-color-scheme:dark)')}\n${read('console.css')}`,
+    content: `${themeCss([own], 'screen and (prefers-color-scheme:dark)')}\n${read('console.css')}`,
   },
   'console.js': { type: 'text/javascript; charset=utf-8', content: read('console.js') },
   'icon.svg': { type: 'image/svg+xml', content: icon },

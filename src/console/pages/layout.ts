@@ -1,7 +1,7 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
 import { html, raw } from 'hono/html';
-import { flourish } from '../../looks.ts';
 import { includesRole } from '../../operators/operator.ts';
+import { flourish } from '../../theme.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
 import { csrfField, type Html, nothing } from './markup.ts';

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { pageHeaders } from '../../oauth/page-headers.ts';
+import { pageHeaders } from '../../oauth/error-pages.ts';
 import { readSessionCookie } from '../../operators/cookie.ts';
 import { includesRole, type Role } from '../../operators/operator.ts';
 import { refuse } from '../answers.ts';

@@ -4,7 +4,7 @@
  * nothing.
  */
 import { html, raw } from 'hono/html';
-import { flourish, icon } from '../../looks.ts';
+import { flourish, icon } from '../../theme.ts';
 import type { OpenApiDocument } from '../openapi.ts';
 import type { Examples } from './examples.ts';
 import { type DocumentationFacts, firstSignature, modes, overview, verification } from './guide.ts';

@@ -3,9 +3,9 @@
  * everything that might be too wide either breaks or scrolls in its own box: the page itself never
  * scrolls sideways.
  */
-import { looks } from '../../looks.ts';
+import { themeCss } from '../../theme.ts';
 
-export const stylesheet = `${looks([])}
+export const stylesheet = `${themeCss([])}
 *{box-sizing:border-box}
 html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0 auto;max-width:82rem;padding-inline:1.25rem;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}

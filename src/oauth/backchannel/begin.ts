@@ -1,31 +1,32 @@
 /**
- * Asks the phone for a backchannel request, before the client is told that its request was taken.
+ * Asks the phone for a backchannel request, before the client is told that the request is accepted.
  *
- * What the transaction is made of is written down first, and which transaction it is right after it was started; a request that
- * the client is told of is therefore durable in all its parts. A refusal to begin with (no such method, too many prompts) is an
- * error of this request and not a result to poll for: the client learns of it without waiting, and nothing is kept. When
- * something breaks after the phone was asked, the client is told of a failure, and the prompt is taken back if that can be done:
- * nobody would learn what the person answers.
+ * The record of the login is stored before the transaction is started, and the id of the
+ * transaction right after. So an accepted request is durable in all its parts. When the phone
+ * cannot be asked, the request itself fails and nothing is kept. When something breaks after the
+ * phone was asked, the client gets an error and the prompt is cancelled, because nobody would learn
+ * the answer.
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
-import { acrValuesIn } from '../authentication-context.ts';
+import { toError } from '../../redis/to-error.ts';
 import type { OauthDeps } from '../deps.ts';
-import { textIn } from '../library.ts';
-import { errorOfFault } from '../login-failures.ts';
-import { type LoginStart, type Logins, type StartedLogin, traceOf } from '../logins.ts';
-import { chooseLanguage } from '../pages/language.ts';
+import { parseAcrValues } from '../evidence.ts';
+import { readText } from '../library.ts';
+import { toLoginError } from '../login-failures.ts';
+import { type LoginStart, type Logins, traceOf } from '../logins.ts';
+import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
+import { denied, refusal, unavailable } from './parameters.ts';
 import type { Pings } from './pings.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
-import { denied, refusal, unavailable } from './refusal.ts';
 
-/** How often a client may ask; the default of the specification (OpenID Connect CIBA section 7.3), told in the answer, too. */
+/** How often a client may ask: the default of OpenID Connect CIBA section 7.3. */
 export const pollEverySeconds = 5;
 
 /**
- * Everything that the transaction is made of is in the record, so starting it again is the same transaction and not a second
+ * Starts the transaction of a record. Starting it again gives the same transaction, not a second
  * prompt.
  */
 export const startLogin = async (
@@ -34,14 +35,14 @@ export const startLogin = async (
   login: BackchannelLogin,
 ): Promise<LoginStart> => {
   const client = tenant.clients.get(login.clientId);
-  // The client was taken out of the configuration meanwhile.
+  // The client was removed from the configuration meanwhile.
   if (client === undefined) return { kind: 'refused', fault: fault(900) };
+  // No page could show a number to match; people compare the binding message here.
   return logins.start({
     ...login,
     tenant,
     client,
     scopes: new Set(login.scopes),
-    // There is no page that could show a number beside it: the binding message is what a person compares here.
     matchNumber: undefined,
   });
 };
@@ -51,22 +52,25 @@ export type BeginOptions = Pick<OauthDeps, 'logins' | 'limits' | 'subscribers' |
   readonly settings: { readonly promptSeconds: number };
 };
 
+type Who = { readonly clientId: string; readonly msisdn: string };
+
 export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
-  const loginOf = (
+  const toLogin = (
     request: BackchannelAuthenticationRequest,
-    { clientId, msisdn }: { readonly clientId: string; readonly msisdn: string },
+    { clientId, msisdn }: Who,
   ): BackchannelLogin => {
     const { acr_values, binding_message, dtbd, ui_locales } = request.params ?? {};
     const begunAt = now();
     return {
       clientId,
       msisdn,
-      language: chooseLanguage(textIn(ui_locales), subscribers.find(msisdn)?.language),
-      acrValues: acrValuesIn(acr_values),
+      language: chooseLanguage(readText(ui_locales), subscribers.find(msisdn)?.language),
+      acrValues: parseAcrValues(acr_values),
       scopes: [...request.scopes],
-      dtbd: textIn(dtbd),
-      // The client shows its binding message. Without one nobody shows what the phone could be compared with.
-      sessionCode: textIn(binding_message) ?? '',
+      dtbd: readText(dtbd),
+      // The client shows its binding message. Without one there is nothing to compare the phone
+      // with.
+      sessionCode: readText(binding_message) ?? '',
       reference: `B${randomBytesOf(16).toString('hex')}`,
       begunAt,
       promptSeconds: Math.min(settings.promptSeconds, request.expiration),
@@ -75,38 +79,22 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     };
   };
 
-  const refusalOf = (start: Exclude<LoginStart, { kind: 'started' }>, login: BackchannelLogin): Error => {
+  const toClientError = (start: Exclude<LoginStart, { kind: 'started' }>, login: BackchannelLogin): Error => {
     if (start.kind === 'busy') return unavailable(503, 'the service is busy');
-    // The text was put together here, out of what the client has brought and of what the operator has written.
+    // The text is made of what the client has sent and of what the operator has configured.
     if (start.fault.code === 103) {
       return login.dtbd === undefined
         ? refusal('invalid_binding_message', 'otherRequest', 'binding_message is too long for the phone')
         : refusal('invalid_request', 'otherRequest', 'dtbd is too long for the phone');
     }
-    return denied(errorOfFault(start.fault, traceOf(login)));
-  };
-
-  const keep = async (tenant: Tenant, authReqId: string, login: BackchannelLogin): Promise<void> => {
-    await createBackchannelRecords(tenant.store, now).putLogin(authReqId, login);
-    if (tenant.clients.get(login.clientId)?.backchannel?.delivery === 'ping') {
-      await pings.expect(tenant, authReqId, login);
-    }
-  };
-
-  /** Never rejects: what is told is what has broken first. */
-  const takeBack = async ({ msspTransId }: StartedLogin): Promise<void> => {
-    try {
-      await logins.cancel(msspTransId);
-    } catch (error) {
-      log.trouble(error instanceof Error ? error : new Error('a prompt could not be taken back'));
-    }
+    return denied(toLoginError(start.fault, traceOf(login)));
   };
 
   const ask = async (
     ctx: KoaContextWithOIDC,
     tenant: Tenant,
     request: BackchannelAuthenticationRequest,
-    who: { readonly clientId: string; readonly msisdn: string },
+    who: Who,
   ): Promise<void> => {
     const retryLater = (): void => ctx.set('retry-after', String(limits.retryAfterSeconds));
     // The address is that of the client's server, which all of its users share.
@@ -115,25 +103,31 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
       retryLater();
       throw unavailable(429, 'too many prompts');
     }
-    const login = loginOf(request, who);
-    await createBackchannelRecords(tenant.store, now).putLogin(request.jti, login);
+    const login = toLogin(request, who);
+    const records = createBackchannelRecords(tenant.store, now);
+    await records.putLogin(request.jti, login);
     const start = await startLogin(logins, tenant, login);
     if (start.kind !== 'started') {
       if (start.kind === 'busy') retryLater();
-      throw refusalOf(start, login);
+      throw toClientError(start, login);
     }
-    const { kind: _, ...transaction } = start;
+    const { kind: _, ...started } = start;
+    const { msspTransId } = started;
     try {
-      await keep(tenant, request.jti, { ...login, started: transaction });
+      await records.putLogin(request.jti, { ...login, started });
+      if (tenant.clients.get(login.clientId)?.backchannel?.delivery === 'ping') {
+        await pings.expect(tenant, request.jti, login);
+      }
     } catch (error) {
-      await takeBack(transaction);
+      // The client is told of the first error; one of the cancellation is only logged.
+      await logins.cancel(msspTransId).catch((failed: unknown) => log.trouble(toError(failed)));
       throw error;
     }
     log.audit({
       event: 'login begun',
       tenant: tenant.id,
       clientId: who.clientId,
-      msspTransId: transaction.msspTransId,
+      msspTransId,
       trace: traceOf(login),
     });
   };
@@ -142,7 +136,7 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     ctx: KoaContextWithOIDC,
     tenant: Tenant,
     request: BackchannelAuthenticationRequest,
-    who: { readonly clientId: string; readonly msisdn: string },
+    who: Who,
   ): Promise<void> => {
     try {
       await ask(ctx, tenant, request, who);

@@ -1,8 +1,8 @@
 /**
- * Tells clients in ping mode that a login has ended: one instance of the chart (machines/ping.machine.ts) for each such login.
- *
- * A process waits for the end of each login that it has, while the job sleeps. One that stops gives them up, one that dies does not
- * renew its holds any more, and another process waits. When a process was only stalled, the client is told twice, which it must bear.
+ * Runs the chart of pings (machines/ping.machine.ts): one instance for each login of a client in
+ * ping mode. A process waits for the end of each login that it has taken, while the job sleeps.
+ * When the process stops or dies, another one takes over. After a stall the client may be told
+ * twice.
  */
 import {
   type PingData,
@@ -18,34 +18,33 @@ import { activity, defineWorkflow } from '../../engine/define.ts';
 import { createEngine, spreadOver } from '../../engine/engine.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../engine/worker.ts';
 import { clockOf, type RedisClient } from '../../redis/connect.ts';
+import { toError } from '../../redis/to-error.ts';
 import { shardPrefix } from '../../transactions/contract.ts';
 import { closeQueues, openQueue } from '../../transactions/shards.ts';
 
-/** What is done for the chart. Undefined, not here and now: it is done again, here or in another process. So is what rejects. */
-export interface PingActivities {
+/** Undefined, or a rejection: not now; it is tried again, here or in another process. */
+interface PingActivities {
   untilSettled(login: PingLogin, stop: AbortSignal): Promise<boolean | undefined>;
   ping(given: PingTry, stop: AbortSignal): Promise<PingResult | undefined>;
 }
 
 export interface PingWorkOptions {
-  /** Over which logins are added: somebody waits for that. */
   readonly commands: RedisClient;
   readonly blocking: RedisClient;
   readonly prefix: string;
   readonly onError: (error: Error) => void;
 }
 
-/** Between two tries of a client's endpoint. */
+/** Pauses between the tries of a client's endpoint. */
 const pausesMs = [1000, 3000];
 const concurrency = 50;
-/** The next process that takes it may be able to. */
 const policy = { attempts: Number.POSITIVE_INFINITY, maxBackoffMs: 1000 };
 
 export const createPingWork = (activities: PingActivities, options: PingWorkOptions) => {
   const { commands, blocking, prefix, onError } = options;
   const clock = clockOf(commands);
   const now = (): number => Math.floor(clock.now());
-  // One worker waits for all of them, so they are all in one shard.
+  // All pings are in one shard, because one worker waits for all of them.
   const openOver = (redis: RedisClient) =>
     openQueue('pings', shardPrefix(prefix, 0), { redis, onError }).queue;
   const queue = openOver(commands);
@@ -55,9 +54,9 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
   ) =>
     activity<Input, Output>(async ({ input, signal }) => {
       const result = await run(input, signal).catch((error: unknown) => {
-        if (!signal.aborted) onError(error instanceof Error ? error : new Error('unknown'));
+        if (!signal.aborted) onError(toError(error));
       });
-      // What an error says lies in the job for a while.
+      // The job keeps the text of an error, so this one says nothing.
       if (result === undefined) throw new Error('not now');
       return result as Output;
     }, policy);
@@ -76,18 +75,11 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
   const engine = createEngine(spreadOver([queue], commands, now), now);
   let worker: WorkflowWorker | undefined;
   let closed: Promise<void> | undefined;
-
-  const close = async (): Promise<void> => {
-    await worker?.close();
-    await closeQueues([queue, workerQueue]);
-  };
   return {
-    /** From now on the client will be told when the login ends. */
     add: (login: PingData): Promise<void> => engine.start(workflow, login.reference, login),
-    /** Runs activities in this process, also of what others have left behind. Safe to call again. */
     start: (): void => {
       if (closed !== undefined) return;
-      // What an earlier release waited for. Its processes may still be at it, for less than a day: no login is open for longer.
+      // A key of an earlier release, whose processes may use it for a day: no login is open longer.
       blocking.expire(`${prefix}:oidc:pings`, 86_400, 'NX').catch(onError);
       worker ??= startWorkflowWorker({
         queue: workerQueue,
@@ -97,13 +89,14 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
         now,
         onTrouble: onError,
         graceMs: 0,
-        // Nobody asks for one that is over.
         worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
       });
     },
-    /** Leaves what is open to others. Safe to call again. */
     close: (): Promise<void> => {
-      closed ??= close();
+      closed ??= (async () => {
+        await worker?.close();
+        await closeQueues([queue, workerQueue]);
+      })();
       return closed;
     },
   };

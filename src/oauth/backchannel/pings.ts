@@ -1,6 +1,6 @@
 /**
- * Tells clients in ping mode that a login has ended. What happens when is up to a chart (machines/ping.machine.ts), whose instances
- * outlive this process; here is what is done for it.
+ * Tells clients in ping mode that a login has ended. The chart (machines/ping.machine.ts) decides
+ * what happens when, and its instances outlive this process. This file does the work for the chart.
  */
 import type { PingLogin, PingResult, PingTry } from '../../../machines/ping.machine.ts';
 import type { OauthDeps } from '../deps.ts';
@@ -9,38 +9,25 @@ import { createPingWork, type PingWorkOptions } from './ping.worker.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
 import type { Settle } from './settlement.ts';
 
-export interface Pings {
-  /** From now on the client will be told when the login ends. */
-  expect(tenant: Tenant, authReqId: string, login: BackchannelLogin): Promise<void>;
-  /** Begins to wait for logins. Safe to call again. */
-  start(): void;
-  /** Leaves what is open to others. Safe to call again. */
-  close(): Promise<void>;
-}
-
-/** After the deadline a transaction takes a moment to end. */
+/** A transaction may end this long after its deadline. */
 const endMarginMs = 5000;
 /** One call to a client's endpoint. */
 const timeoutMs = 5000;
 
 /**
  * told     The client has it.
- * failed   It may be different next time; `why` holds no secret.
- * refused  It will not be.
+ * failed   A later try may succeed; `why` holds no secret.
+ * refused  No later try will succeed.
  */
 type Notified = { readonly kind: 'told' } | { readonly kind: 'failed' | 'refused'; readonly why: string };
 
-/** Redirects are not followed: the token is for the configured address alone. */
-const outcomeOf = (status: number): Notified =>
-  status >= 200 && status < 300
-    ? { kind: 'told' }
-    : { kind: status >= 500 ? 'failed' : 'refused', why: `status ${status}` };
-
 /**
- * One call to a client's notification endpoint: `auth_req_id`, with the token that the client has given for it. Never rejects.
+ * Calls a client's notification endpoint with the token that the client has given. Never rejects.
+ * Redirects are not followed, because the token is for the configured address alone.
  *
- * The library's own `backchannelPing` gives up after 2.5 seconds, tries once, and refuses addresses of private networks,
- * which is where many clients of an operator are. The address here is the operator's own word, from the configuration.
+ * The library's `backchannelPing` gives up after 2.5 seconds, tries once, and refuses addresses of
+ * private networks, where many clients of an operator are. Our address comes from the
+ * configuration.
  *
  * Source: OpenID Connect CIBA section 10.2.
  */
@@ -50,17 +37,17 @@ export const notify = async (
   { fetch, signal }: { readonly fetch: typeof globalThis.fetch; readonly signal: AbortSignal },
 ): Promise<Notified> => {
   try {
-    const response = await fetch(endpoint, {
+    const { body, ok, status } = await fetch(endpoint, {
       method: 'POST',
       redirect: 'manual',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ auth_req_id: authReqId }),
       signal,
     });
-    await response.body?.cancel();
-    return outcomeOf(response.status);
+    await body?.cancel();
+    return ok ? { kind: 'told' } : { kind: status >= 500 ? 'failed' : 'refused', why: `status ${status}` };
   } catch (error) {
-    // The message may quote the request; its kind does not.
+    // The message may quote the request; the name of the error does not.
     return { kind: 'failed', why: error instanceof Error ? error.name : 'unknown' };
   }
 };
@@ -72,11 +59,11 @@ export const createPings = (
   { tenants, logins, fetch, now, log }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
   settle: Settle,
   work: PingWorkOptions,
-): Pings => {
+) => {
   const find = async (tenant: Tenant, reference: string) => {
     const records = createBackchannelRecords(tenant.store, now);
-    const ping = await records.ping(reference);
-    const login = ping && (await records.login(ping.authReqId));
+    const ping = await records.readPing(reference);
+    const login = ping && (await records.readLogin(ping.authReqId));
     return ping && login && { authReqId: ping.authReqId, login };
   };
 
@@ -85,14 +72,13 @@ export const createPings = (
     stop: AbortSignal,
   ): Promise<boolean | undefined> => {
     const tenant = tenants.find(tenantId);
-    // Of a later configuration, perhaps, which other processes have.
+    // Processes with a later configuration may know this tenant.
     if (tenant === undefined) return undefined;
     const found = await find(tenant, reference);
     if (found === undefined) return false;
     const { started } = found.login;
     if (started !== undefined) {
-      const { msspTransId, deadline } = started;
-      await logins.ended(msspTransId, Math.max(deadline, now()) + endMarginMs, stop);
+      await logins.ended(started.msspTransId, Math.max(started.deadline, now()) + endMarginMs, stop);
     }
     return (!stop.aborted && (await settle(tenant, found.authReqId))) || undefined;
   };
@@ -108,7 +94,7 @@ export const createPings = (
     const { authReqId, login } = found;
     const provider = await tenant.provider();
     const request = await provider.BackchannelAuthenticationRequest.find(authReqId);
-    // Expired; or the client has its tokens already, and asking again would look like theft to the library and revoke them.
+    // Expired, or the client has its tokens. A second poll would look like theft and revoke them.
     if (request === undefined || request.consumed) return 'unwanted';
     const backchannel = tenant.clients.get(login.clientId)?.backchannel;
     const token = request.params?.client_notification_token;
@@ -116,8 +102,7 @@ export const createPings = (
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
     const notified = await notify(backchannel.notificationEndpoint, { token, authReqId }, { fetch, signal });
     if (notified.kind === 'told') return 'told';
-    const isOver = notified.kind === 'refused' || isLast;
-    if (isOver && !stop.aborted) {
+    if ((notified.kind === 'refused' || isLast) && !stop.aborted) {
       log.trouble(new Error(`client ${login.clientId} could not be notified: ${notified.why}`));
     }
     return notified.kind === 'refused' ? 'unwanted' : 'failed';
@@ -125,15 +110,20 @@ export const createPings = (
 
   const { add, start, close } = createPingWork({ untilSettled, ping }, work);
   return {
-    start: () => {
+    /** Begins to wait for logins. Safe to call again. */
+    start: (): void => {
       // A worker costs a connection, and most services have no such client.
       if (tenants.all.some(hasPings)) start();
     },
+    /** Leaves open pings to other processes. Safe to call again. */
     close,
-    expect: async (tenant, authReqId, login) => {
-      await createBackchannelRecords(tenant.store, now).putPing(login, { authReqId });
+    /** From now on the client will be told when the login ends. */
+    expect: async (tenant: Tenant, authReqId: string, login: BackchannelLogin): Promise<void> => {
+      await createBackchannelRecords(tenant.store, now).putPing(login, authReqId);
       const { reference, expiresAt } = login;
       await add({ tenantId: tenant.id, reference, lifetimeMs: Math.max(expiresAt - now(), 0) });
     },
   };
 };
+
+export type Pings = ReturnType<typeof createPings>;

@@ -1,11 +1,11 @@
 /**
- * What is remembered of a backchannel login beside the library's own record of the request; all of it in the tenant's
+ * What is stored of a backchannel login beside the library's own record; all of it in the tenant's
  * sealed store, until the request expires.
  *
- * backchannel      By auth_req_id: what the transaction is made of, and once it is durable, which it is.
- * backchannel-end  By auth_req_id: how it has ended. Written once, by whoever sees the end first.
- * ping             By the login's reference: whom to tell. The queue of pings names the reference, so that the auth_req_id
- *                  stands nowhere in the open.
+ * backchannel      By auth_req_id: what the transaction is made of and, once it is durable, its id.
+ * backchannel-end  By auth_req_id: how it ended. Written once, by the first process that sees it.
+ * ping             By the login's reference: the auth_req_id. The queue of pings holds the
+ *                  reference, so that no auth_req_id is stored in clear.
  */
 import type { AcrValue, LoginLanguage } from '../../registry/oauth-client.ts';
 import type { SignedEnding } from '../evidence.ts';
@@ -24,10 +24,9 @@ export interface BackchannelLogin {
   readonly sessionCode: string;
   /** AP_TransID of the transaction. Random, and not computed from the auth_req_id. */
   readonly reference: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as `expiresAt`. */
   readonly begunAt: number;
   readonly promptSeconds: number;
-  /** When the request expires; milliseconds since the epoch. */
   readonly expiresAt: number;
   /** Undefined until the transaction is durable. */
   readonly started: StartedLogin | undefined;
@@ -35,30 +34,27 @@ export interface BackchannelLogin {
 
 export type BackchannelEnd = SignedEnding | ({ readonly how: 'failed' } & LoginError);
 
-interface PingRecord {
-  readonly authReqId: string;
-}
-
-/** How much longer than the request: whoever is late reads why, and does not begin anew. */
+/** Records outlive the request by this, so that a late poll reads the result and starts nothing. */
 const marginSeconds = 60;
 
 export const createBackchannelRecords = (store: SealedStore, now: () => number) => {
-  const ttlOf = ({ expiresAt }: BackchannelLogin): number => (expiresAt - now()) / 1000 + marginSeconds;
+  const toTtl = ({ expiresAt }: BackchannelLogin): number => (expiresAt - now()) / 1000 + marginSeconds;
+  const readEnd = async (authReqId: string) =>
+    (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined;
   return {
-    putLogin: (authReqId: string, login: BackchannelLogin) =>
-      store.put('backchannel', authReqId, login, ttlOf(login)),
-    login: async (authReqId: string) =>
-      (await store.get('backchannel', authReqId)) as BackchannelLogin | undefined,
-    /** @returns The end that counts: this one, or that of somebody who was first; and whether it is this one. */
-    end: async (authReqId: string, login: BackchannelLogin, end: BackchannelEnd) => {
-      if (await store.putOnce('backchannel-end', authReqId, end, ttlOf(login))) return { end, isFirst: true };
-      const first = (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined;
-      return { end: first ?? end, isFirst: false };
+    readEnd,
+    /** @returns The end that counts, this one or an earlier one, and whether it is this one. */
+    putEnd: async (authReqId: string, login: BackchannelLogin, end: BackchannelEnd) => {
+      const isFirst = await store.putOnce('backchannel-end', authReqId, end, toTtl(login));
+      return { end: isFirst ? end : ((await readEnd(authReqId)) ?? end), isFirst };
     },
-    ended: async (authReqId: string) =>
-      (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined,
-    putPing: (login: BackchannelLogin, ping: PingRecord) =>
-      store.put('ping', login.reference, ping, ttlOf(login)),
-    ping: async (reference: string) => (await store.get('ping', reference)) as PingRecord | undefined,
+    readLogin: async (authReqId: string) =>
+      (await store.get('backchannel', authReqId)) as BackchannelLogin | undefined,
+    putLogin: (authReqId: string, login: BackchannelLogin) =>
+      store.put('backchannel', authReqId, login, toTtl(login)),
+    readPing: async (reference: string) =>
+      (await store.get('ping', reference)) as { readonly authReqId: string } | undefined,
+    putPing: (login: BackchannelLogin, authReqId: string) =>
+      store.put('ping', login.reference, { authReqId }, toTtl(login)),
   };
 };

@@ -1,33 +1,33 @@
 /**
  * From the end of a transaction to what the token endpoint hands out.
  *
- * Nobody has to be there when a person signs: whoever comes next, a client that polls or a process that is about to ping,
- * looks at the transaction and settles the request. Of several at the same time one writes down how it has ended, the grant's
- * name included; carrying that out (evidence, grant, the library's record) is the same for all of them and can be repeated, so
- * a process that dies in between leaves nothing half done.
+ * A request is settled by the next process that looks at it: at a poll, or before a ping. One
+ * process stores how the login ended, with the id of the grant. To carry this out (evidence, grant,
+ * the library's record) gives the same in every process and can be repeated, so a process that dies
+ * leaves nothing half done.
  *
- * The library's `backchannelResult` is not used: it would wait for the client's notification endpoint, call it each time, and
- * lose the description of an error.
+ * The library's `backchannelResult` is not used: it would call the client's notification endpoint
+ * and wait for it each time, and lose the description of an error.
  */
 import { fault } from '../../protocol/fault.ts';
 import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
-import { errorOfFault } from '../login-failures.ts';
+import { toLoginError } from '../login-failures.ts';
 import { type LoginState, type StartedLogin, traceOf } from '../logins.ts';
 import type { Tenant } from '../tenant.ts';
 import { startLogin } from './begin.ts';
 import { type BackchannelEnd, type BackchannelLogin, createBackchannelRecords } from './records.ts';
 
-type Looked = Exclude<LoginState, { kind: 'open' }>;
+type EndState = Exclude<LoginState, { kind: 'open' }>;
 
 /** A text that was only delivered proves nothing. */
-const checked = (state: Looked): Looked =>
+const requireSignature = (state: EndState): EndState =>
   state.kind === 'signed' && state.evidence.cms === undefined ? { kind: 'failed', fault: fault(900) } : state;
 
-const endOf = (login: BackchannelLogin, state: Looked): BackchannelEnd =>
+const toEnd = (login: BackchannelLogin, state: EndState): BackchannelEnd =>
   state.kind === 'signed'
     ? signedEnding(state.evidence)
-    : { how: 'failed', ...errorOfFault(state.fault, traceOf(login)) };
+    : { how: 'failed', ...toLoginError(state.fault, traceOf(login)) };
 
 export const createSettlement = ({
   settings,
@@ -35,39 +35,33 @@ export const createSettlement = ({
   now,
   log,
 }: Pick<OauthDeps, 'settings' | 'logins' | 'now' | 'log'>) => {
-  const recordsOf = (tenant: Tenant) => createBackchannelRecords(tenant.store, now);
-
-  /** The process that was to start it has died in the middle: the same transaction, while a prompt makes sense. */
+  /**
+   * After a crash before the start was stored: the same transaction, while a prompt makes sense.
+   */
   const startAgain = async (
     tenant: Tenant,
     authReqId: string,
     login: BackchannelLogin,
-  ): Promise<StartedLogin | Looked | undefined> => {
+  ): Promise<StartedLogin | EndState | undefined> => {
     if (now() >= login.begunAt + login.promptSeconds * 1000) return { kind: 'failed', fault: fault(208) };
     const start = await startLogin(logins, tenant, login);
-    switch (start.kind) {
-      case 'busy':
-        return undefined;
-      case 'refused':
-        return { kind: 'failed', fault: start.fault };
-      case 'started': {
-        const { kind: _, ...started } = start;
-        await recordsOf(tenant).putLogin(authReqId, { ...login, started });
-        return started;
-      }
-    }
+    if (start.kind === 'busy') return undefined;
+    if (start.kind === 'refused') return { kind: 'failed', fault: start.fault };
+    const { kind: _, ...started } = start;
+    await createBackchannelRecords(tenant.store, now).putLogin(authReqId, { ...login, started });
+    return started;
   };
 
   const decide = async (tenant: Tenant, authReqId: string): Promise<BackchannelEnd | undefined> => {
-    const records = recordsOf(tenant);
-    const login = await records.login(authReqId);
+    const records = createBackchannelRecords(tenant.store, now);
+    const login = await records.readLogin(authReqId);
     if (login === undefined) return undefined;
     const started = login.started ?? (await startAgain(tenant, authReqId, login));
     if (started === undefined) return undefined;
     const state = 'kind' in started ? started : await logins.look(started, login);
     if (state.kind === 'open') return undefined;
-    const ended = checked(state);
-    const { end, isFirst } = await records.end(authReqId, login, endOf(login, ended));
+    const ended = requireSignature(state);
+    const { end, isFirst } = await records.putEnd(authReqId, login, toEnd(login, ended));
     if (isFirst) {
       log.audit({
         event: 'login ended',
@@ -93,27 +87,19 @@ export const createSettlement = ({
     } else {
       const { clientId = '', scope = 'openid' } = request;
       await keepGrant(tenant, end, { clientId, scope, seconds: settings.refreshTokenSeconds });
-      const { grantId, evidence } = end;
-      Object.assign(request, {
-        grantId,
-        acr: evidence.acr,
-        amr: [...evidence.amr],
-        authTime: evidence.at,
-      });
+      const { acr, amr, at } = end.evidence;
+      Object.assign(request, { grantId: end.grantId, acr, amr: [...amr], authTime: at });
     }
     // Last: from here on a poll finds everything.
     await request.save();
   };
 
-  /**
-   * @returns Whether the request has its result. Safe to call any number of times, by any number of processes.
-   * @throws When Redis is unreachable.
-   */
+  /** @returns Whether the request has its result. Can be repeated, by any number of processes. */
   return async (tenant: Tenant, authReqId: string): Promise<boolean> => {
-    const end = (await recordsOf(tenant).ended(authReqId)) ?? (await decide(tenant, authReqId));
-    if (end === undefined) return false;
-    await carryOut(tenant, authReqId, end);
-    return true;
+    const ended = await createBackchannelRecords(tenant.store, now).readEnd(authReqId);
+    const end = ended ?? (await decide(tenant, authReqId));
+    if (end !== undefined) await carryOut(tenant, authReqId, end);
+    return end !== undefined;
   };
 };
 

@@ -1,24 +1,26 @@
-/** What a person can do with a login, one function for each form. Each can be repeated without harm. */
+/**
+ * What a person can do with a login: one function for each form. Each can be repeated without harm.
+ */
 import type { OauthDeps } from '../deps.ts';
+import { chooseNumber } from '../login-hint.ts';
 import { traceOf } from '../logins.ts';
-import type { NumberProblem } from '../pages/views.ts';
+import type { NumberError } from '../pages/views.ts';
 import type { Beginning, Begun } from './begin.ts';
+import { codeLifeMs, isCode, maxGuesses } from './begin.ts';
 import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
-import { chooseNumber } from './numbers.ts';
-import { codeLifeMs, isCode, mostGuesses } from './one-time-code.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
 
-/** What is wrong, for the number page to say. Without it the browser goes to the page, which shows what has become of it. */
-export interface Objection {
-  readonly problem: NumberProblem;
+/** An error for the number page. Without one the browser goes to the page of the moment. */
+export interface FormError {
+  readonly problem: NumberError;
   readonly entered?: string;
 }
 
 export interface Submission {
   readonly visit: Visit;
-  /** When the form was made; see facts.ts. */
+  /** The round for which the form was made; see facts.ts. */
   readonly round: number;
   readonly field: (name: string) => string;
   readonly look: () => Promise<Standing>;
@@ -27,10 +29,10 @@ export interface Submission {
 export const actionNames = ['number', 'retry', 'text', 'other', 'code', 'cancel'] as const;
 export type ActionName = (typeof actionNames)[number];
 export type Actions = Readonly<
-  Record<ActionName, (submission: Submission) => Promise<Objection | undefined>>
+  Record<ActionName, (submission: Submission) => Promise<FormError | undefined>>
 >;
 
-const afterBegin = (begun: Begun): Objection | undefined =>
+const afterBegin = (begun: Begun): FormError | undefined =>
   begun === 'begun' ? undefined : { problem: begun };
 
 export const createActions = (
@@ -53,7 +55,7 @@ export const createActions = (
       isCurrent(progress, round) &&
       !attempt.guessedRight &&
       !attempt.barred &&
-      attempt.wrongGuesses < mostGuesses &&
+      attempt.wrongGuesses < maxGuesses &&
       now() < attempt.begunAt + codeLifeMs;
     return mayGuess ? attempt : undefined;
   };
@@ -97,7 +99,7 @@ export const createActions = (
       const asked = guessable(progressOf(await visit.facts.read(visit.uid)), round);
       // An empty field is no guess.
       if (asked === undefined || typed.trim() === '') return undefined;
-      // Before anything is compared, and for all logins of the number: each has only a few tries, but anybody can begin many.
+      // Limits all logins of the number: each has a few tries, but anyone can begin many.
       const isAllowed = await limits.mayGuess(asked.msisdn);
       const { added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (facts): LoginFact | undefined => {
         const attempt = guessable(progressOf(facts), round);

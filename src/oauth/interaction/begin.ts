@@ -1,36 +1,30 @@
 /**
- * Asks a phone, once.
- *
- * The attempt is written down before anything is sent, with all that the transaction is made of; of several clicks at the
- * same time one can write it. When this process dies behind that point, the next visit finds an attempt that nobody has
- * started and starts it again: the same request, which joins the transaction that exists already.
+ * Asks a phone, once. The attempt is stored before anything is sent, with all that the transaction
+ * is made of. Of several clicks one can store it. After a crash the next visit finds the attempt
+ * and starts it again, which joins the transaction that exists already.
  */
-import { randomInt } from 'node:crypto';
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthDeps } from '../deps.ts';
 import { traceOf } from '../logins.ts';
 import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
-import { codeFor } from './one-time-code.ts';
 import type { Visit } from './visit.ts';
 
 /** Prompts and texts of one login. */
-export const mostPrompts = 5;
-/** How long another process may take to start what it has written down. */
-export const startPatienceMs = 3000;
+export const maxPrompts = 5;
+/** How long another process may take to start an attempt that it has stored. */
+export const startTimeoutMs = 3000;
 
-/**
- * begun  The attempt exists, or somebody else's click was first.
- */
+/** `begun`: the attempt exists, by this click or an earlier one. */
 export type Begun = 'begun' | 'limited' | 'busy';
 
 export interface Wish extends Pick<Attempt, 'method' | 'msisdn'> {
   readonly round: number;
 }
 
-/** What is written down before the phone is asked. */
 type BegunAttempt = Omit<Attempt, 'start' | 'wrongGuesses' | 'guessedRight' | 'barred'>;
 
-/** Characters that nobody mistakes for another one, and no vowels, so that they form no word. */
+/** No vowels and no characters that look alike. */
 const sessionAlphabet = 'BCDFGHJKLMNPQRSTVWXZ23456789';
 const sessionLength = 4;
 
@@ -45,7 +39,7 @@ export const createBeginning = (
   codeKey: Uint8Array,
   { logins, limits, now, log }: Pick<OauthDeps, 'logins' | 'limits' | 'now' | 'log'>,
 ) => {
-  /** @returns Whether the fact was news about this attempt, and whether the person has gone meanwhile. */
+  /** @returns Whether the fact was added, and whether the person has left meanwhile. */
   const note = async (visit: Visit, reference: string, fact: LoginFact) => {
     const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
       const { attempt, ending } = progressOf(known);
@@ -108,7 +102,6 @@ export const createBeginning = (
   };
 
   return {
-    /** @throws When Redis is unreachable. */
     begin: async (visit: Visit, { round, method, msisdn }: Wish): Promise<Begun> => {
       const { client, uid, ttlSeconds, language, dtbd } = visit;
       const attempt = {
@@ -116,28 +109,53 @@ export const createBeginning = (
         msisdn,
         reference: `L${randomBytesOf(16).toString('hex')}`,
         begunAt: now(),
-        // A client's own text need not have a place for it, and a page must not ask for what no phone shows.
+        // A client's own text need not contain the code; the page must then not show one.
         sessionCode: dtbd === undefined || dtbd.includes('#SESSION#') ? newSessionCode() : '',
         matchNumber: client.numberMatching && method === 'sign' ? newMatchNumber() : undefined,
         language,
       };
       const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
         const progress = progressOf(known);
-        const mayAsk = isCurrent(progress, round) && progress.prompts < mostPrompts;
+        const mayAsk = isCurrent(progress, round) && progress.prompts < maxPrompts;
         return mayAsk ? { kind: 'begun', ...attempt } : undefined;
       });
       if (added) return startFirst(visit, attempt);
-      // The form was of this round, and yet nothing could be written: there have been too many.
+      // The round is right and yet nothing was added: there were too many prompts.
       return progressOf(facts).round === round ? 'limited' : 'begun';
     },
 
-    /** Starts what was written down and perhaps never started. While the service is busy it stays that way. */
+    /** Starts an attempt that was stored and perhaps never started. */
     startAgain: async (visit: Visit, attempt: Attempt): Promise<void> => {
-      if (now() < attempt.begunAt + startPatienceMs) return;
-      // The phone may ask already. So no limit counts it twice, and what could not be done now is not written down as undone.
+      if (now() < attempt.begunAt + startTimeoutMs) return;
+      // The phone may ask already, so limits do not count it again and a busy service stores
+      // nothing.
       await start(visit, attempt);
     },
   };
 };
 
 export type Beginning = ReturnType<typeof createBeginning>;
+
+/**
+ * One-time passwords by text message, for numbers that cannot sign, where the client accepts them.
+ * A password is computed from the attempt's reference, so that the same attempt sends the same text
+ * again. The records of the login do not hold it. The transaction's job and the outbox hold it in
+ * clear (threat model B1).
+ */
+export const maxGuesses = 3;
+/** From the request for the text. */
+export const codeLifeMs = 300_000;
+
+const digits = 6;
+
+export const codeFor = (key: Uint8Array, reference: string): string =>
+  String(
+    createHmac('sha256', key).update(`code ${reference}`).digest().readUIntBE(0, 6) % 10 ** digits,
+  ).padStart(digits, '0');
+
+/** In constant time. Spaces between digits are allowed. */
+export const isCode = (key: Uint8Array, reference: string, typed: string): boolean => {
+  const given = Buffer.from(typed.replaceAll(/\s/g, ''));
+  const right = Buffer.from(codeFor(key, reference));
+  return given.length === right.length && timingSafeEqual(given, right);
+};

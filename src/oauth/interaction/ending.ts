@@ -1,33 +1,31 @@
 /**
  * The way back to the client.
  *
- * How the login has ended is written down once, with the name of the grant that comes of it; carrying it out (evidence, grant,
- * the library's own record) can be repeated and gives the same. Then the browser goes on to the library, which issues the code
- * and forgets the interaction.
- *
- * Of several tabs, reloads and double clicks one goes on at a time. The others wait until it has arrived, and say so; when it
- * does not arrive, because its browser or process has died, the next one takes its place.
+ * How the login ended is stored once, with the id of its grant. To carry it out (evidence, grant,
+ * the library's record) can be repeated. Then the browser goes to the library, which issues the
+ * code and destroys the interaction. One tab at a time may go; the others wait for it, and take its
+ * place after some seconds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
-import { errorOfFault, otherLoginError, otherPersonError } from '../login-failures.ts';
+import { otherLoginError, otherPersonError, toLoginError } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts';
 import type { Standing } from './standing.ts';
 import type { Interaction, Visit } from './visit.ts';
 
-/** For how long one tab has the way to itself. */
+/** How long one tab has the way to itself. */
 const aheadSeconds = 3;
-const patienceMs = 5000;
+const timeoutMs = 5000;
 const lookEveryMs = 150;
 
-/** To the library, at this address; another tab has taken the login back to the client; or it is not over. */
+/** `to`: the library's address. `done`: another tab has gone back to the client. */
 export type Departure = { readonly to: string } | 'done' | 'not-yet';
 
 /**
- * Who a number is for a client is compared only now that the person has proven to have it: before, anybody with an ID token could
- * try out which number it belongs to.
+ * The `id_token_hint` is compared only after the person has signed. Earlier, anyone with an ID
+ * token could find out its number.
  */
 const endingOf = (
   standing: Standing,
@@ -42,7 +40,7 @@ const endingOf = (
     case 'failed': {
       const { failure, attempt } = standing;
       const trace = traceOf(attempt);
-      const error = typeof failure === 'object' ? errorOfFault(failure, trace) : otherLoginError(trace);
+      const error = typeof failure === 'object' ? toLoginError(failure, trace) : otherLoginError(trace);
       return { how: 'failed', ...error };
     }
     case 'signed':
@@ -51,7 +49,7 @@ const endingOf = (
       }
       return signedEnding(standing.evidence);
     case 'cancelled':
-      return { how: 'cancelled', ...errorOfFault({ code: 401 }, last && traceOf(last)) };
+      return { how: 'cancelled', ...toLoginError({ code: 401 }, last && traceOf(last)) };
     case 'ended':
       return standing.ending;
   }
@@ -82,7 +80,10 @@ export const createDeparture = (
     });
   };
 
-  /** @returns The ending that counts: this one, or an earlier one; undefined when the login has gone on meanwhile. */
+  /**
+   * @returns The ending that counts, this one or an earlier one; undefined when the login has gone
+   * on.
+   */
   const settle = async (visit: Visit, standing: Standing, proposed: Ending): Promise<Ending | undefined> => {
     const { tenant, client, uid, ttlSeconds } = visit;
     const seen = 'attempt' in standing ? standing.attempt.reference : undefined;
@@ -116,13 +117,13 @@ export const createDeparture = (
     if (proposed === undefined) return 'not-yet';
     const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
     if (ending === undefined) return 'not-yet';
-    const until = now() + patienceMs;
+    const until = now() + timeoutMs;
     for (;;) {
       const isAhead = await visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds);
       const interaction = await visit.interaction();
       if (interaction === undefined) return 'done';
       if (isAhead) {
-        // Saved twice it could come to life again after the library has forgotten it.
+        // A second save could bring the interaction back after the library has destroyed it.
         if (interaction.result === undefined) await carryOut(visit, interaction, ending);
         return { to: interaction.returnTo };
       }

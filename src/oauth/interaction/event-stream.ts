@@ -1,17 +1,16 @@
 /**
- * Server-sent events for the waiting page: one event, when there is something new to see.
- *
- * A stream holds a connection, so a login may have a few at a time and no more; whoever gets none asks by polling. When this
- * process stops, its streams end without an event, and the browsers come back to another one.
+ * Server-sent events for the waiting page: one event, when there is something new. A stream holds a
+ * connection, so a login may have a few; further pages poll. When this process stops, its streams
+ * end without an event and the browsers connect to another one.
  *
  * Source: HTML Living Standard, section 9.2.
  */
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { toError } from '../../redis/to-error.ts';
-import { pageHeaders } from '../page-headers.ts';
+import { pageHeaders } from '../error-pages.ts';
 
-const mostForOne = 4;
+const maxStreams = 4;
 const heartbeatMs = 15_000;
 const retryMs = 2000;
 
@@ -30,15 +29,15 @@ export const createEventStreams = ({
   };
 
   /**
-   * @param changed Resolves with true when the page should be loaded again; with false when nobody need wait any more.
-   * @returns Undefined when the login has too many streams already.
+   * @param changed Resolves with true to reload the page, with false when nobody waits any more.
+   * @returns Undefined when the login has too many streams.
    */
   return (
     c: Context,
     uid: string,
     changed: (gone: AbortSignal) => Promise<boolean>,
   ): Response | undefined => {
-    if (stopping.aborted || (openFor.get(uid) ?? 0) >= mostForOne) return undefined;
+    if (stopping.aborted || (openFor.get(uid) ?? 0) >= maxStreams) return undefined;
     count(uid, 1);
     const response = streamSSE(c, async (stream) => {
       const gone = new AbortController();
@@ -60,8 +59,17 @@ export const createEventStreams = ({
       }
     });
     for (const [name, value] of Object.entries(pageHeaders)) response.headers.set(name, value);
-    // nginx would hold events back until it has a buffer full of them.
+    // Without this, nginx would buffer the events.
     response.headers.set('x-accel-buffering', 'no');
     return response;
   };
 };
+
+/**
+ * Answers HEAD where GET would open an event stream: Hono runs GET for HEAD and drops the body,
+ * which nothing would end. @returns Undefined for other methods.
+ */
+export const headOfStream = ({ req }: Context): Response | undefined =>
+  req.method === 'HEAD'
+    ? new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } })
+    : undefined;

@@ -1,12 +1,12 @@
 /**
- * What has happened in one login at the browser: a short list of facts that only grows.
+ * What has happened in a login at the browser: a list of facts that only grows.
  *
- * Two tabs, a double click, a reload and two processes may all act on the same login at the same time. Each fact is written
- * once, at the place behind the last one that its writer has seen; whoever finds the place taken reads again and decides
- * anew. So nothing is lost or done twice, and after a crash the list says how far the login had come. What can be
- * derived (has the phone signed? is it too late?) is not in it.
+ * Two tabs, a double click and several processes may act on a login at the same time. Each fact is
+ * stored once, at the index after the last fact that its writer has read. When the index is taken,
+ * the writer reads again and decides again. What can be derived (has the phone signed? is it too
+ * late?) is not stored.
  *
- * Stored: kind `login`, handle `<uid of the interaction> <index>`, until the interaction is over.
+ * Stored: kind `login`, handle `<uid of the interaction> <index>`, until the interaction ends.
  */
 import type { Fault } from '../../protocol/fault.ts';
 import type { LoginLanguage } from '../../registry/oauth-client.ts';
@@ -16,12 +16,12 @@ import type { StartedLogin } from '../logins.ts';
 import type { SealedStore } from '../sealed-store.ts';
 
 /**
- * begun      The person has said whom to ask; from here on the transaction exists or can be made again, the same.
+ * begun      The number is chosen; the transaction exists or can be made again, the same.
  * started    The transaction is durable.
- * refused    Nobody could be asked: no such number, or nothing that signs in the wanted way.
- * withheld   Nobody was asked: too many prompts, or the service is overloaded.
- * guessed    Somebody typed a one-time password.
- * barred     Too many were typed for this number, in this login and others; this one was not looked at, nor will others be.
+ * refused    The number is unknown, or has no device that fits.
+ * withheld   Too many prompts, or the service is overloaded.
+ * guessed    A one-time password was typed.
+ * barred     Too many passwords were typed for this number; no further one is compared.
  * restarted  The person wants to give another number.
  * cancelled  The person gave up.
  * ended      What the client is told. Nothing follows.
@@ -29,7 +29,7 @@ import type { SealedStore } from '../sealed-store.ts';
 export type LoginFact =
   | {
       readonly kind: 'begun';
-      /** sign: the phone is asked for a signature. text: a one-time password goes to it, and is typed in here. */
+      /** sign: the phone is asked for a signature. text: a one-time password is sent to it. */
       readonly method: 'sign' | 'text';
       /** Digits without plus. */
       readonly msisdn: string;
@@ -53,35 +53,20 @@ export type LoginFact =
 /** What the client is told. */
 export type Ending = SignedEnding | ({ readonly how: 'failed' | 'cancelled' } & LoginError);
 
-export interface LoginFacts {
-  read(uid: string): Promise<readonly LoginFact[]>;
-  /**
-   * Adds what `decide` makes of the facts so far, or nothing when it makes nothing of them.
-   *
-   * @returns All facts, and whether the last one was added by this call.
-   * @throws When Redis is unreachable, or holds a fact that cannot be read.
-   */
-  add(
-    uid: string,
-    ttlSeconds: number,
-    decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
-  ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }>;
-}
-
-/** More than a person needs; it bounds what one interaction can store. An end can be written beyond it. */
-const mostFacts = 48;
+/** Bounds what one interaction can store. An end can be stored beyond it. */
+const maxFacts = 48;
 /**
- * Kept free behind `begun`: how it was started or why not, what was typed, another number. Without it an attempt could
- * stay open that a limit has forbidden, and be taken for one whose process has died.
+ * Kept free after `begun`, for its start, its guesses and a restart. Without it a refused attempt
+ * could stay open and look like one whose process has died.
  */
 const roomForAttempt = 8;
 const readAhead = 4;
 
 const isEnd = ({ kind }: LoginFact): boolean => kind === 'cancelled' || kind === 'ended';
 const hasRoom = (count: number, fact: LoginFact): boolean =>
-  isEnd(fact) || count < (fact.kind === 'begun' ? mostFacts - roomForAttempt : mostFacts);
+  isEnd(fact) || count < (fact.kind === 'begun' ? maxFacts - roomForAttempt : maxFacts);
 
-export const createLoginFacts = (store: SealedStore): LoginFacts => {
+export const createLoginFacts = (store: SealedStore) => {
   const at = (uid: string, index: number): string => `${uid} ${index}`;
 
   const readFrom = async (uid: string, known: readonly LoginFact[]): Promise<readonly LoginFact[]> => {
@@ -94,8 +79,18 @@ export const createLoginFacts = (store: SealedStore): LoginFacts => {
   };
 
   return {
-    read: (uid) => readFrom(uid, []),
-    add: async (uid, ttlSeconds, decide) => {
+    read: (uid: string): Promise<readonly LoginFact[]> => readFrom(uid, []),
+    /**
+     * Adds the fact that `decide` returns for the facts so far, if any.
+     *
+     * @returns All facts, and whether this call has added the last one.
+     * @throws When Redis is unreachable, or a fact cannot be read.
+     */
+    add: async (
+      uid: string,
+      ttlSeconds: number,
+      decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
+    ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }> => {
       let facts = await readFrom(uid, []);
       for (;;) {
         const fact = decide(facts);
@@ -105,32 +100,32 @@ export const createLoginFacts = (store: SealedStore): LoginFacts => {
         }
         const known = facts.length;
         facts = await readFrom(uid, facts);
-        // The place is taken by what was sealed under another key, or is damaged: trying again would never end.
+        // The fact is damaged or was sealed under another key: another try would never end.
         if (facts.length === known) throw new Error('A fact of a login cannot be read');
       }
     },
   };
 };
 
+export type LoginFacts = ReturnType<typeof createLoginFacts>;
+
 export interface Attempt extends Omit<Extract<LoginFact, { kind: 'begun' }>, 'kind'> {
-  /** Undefined while it is being started, or when the process that was to start it has died. */
+  /** Undefined while it is being started, or after a crash. */
   readonly start: StartedLogin | { readonly fault: Fault } | undefined;
   readonly wrongGuesses: number;
   readonly guessedRight: boolean;
-  /** No password counts any more. */
   readonly barred: boolean;
 }
 
 export interface Progress {
   /**
-   * How often the person has asked for something to be sent. Forms carry it, so that the second click of two, or a page that
-   * is shown again, cannot ask a second time.
+   * How often the person has asked for a prompt. Forms carry it, so that a second click or an old
+   * page cannot ask again.
    */
   readonly round: number;
-  /** How often a phone was, or was about to be, asked. */
   readonly prompts: number;
   readonly attempt: Attempt | undefined;
-  /** Why the last wish was not fulfilled, until there is another one. */
+  /** Why the last request was not fulfilled. */
   readonly withheld: { readonly why: 'limited' | 'busy'; readonly msisdn: string } | undefined;
   readonly cancelled: boolean;
   readonly ending: Ending | undefined;
@@ -194,5 +189,5 @@ const after = (progress: Progress, fact: LoginFact): Progress => {
 export const isCurrent = ({ cancelled, ending, ...progress }: Progress, round: number): boolean =>
   progress.round === round && !cancelled && ending === undefined;
 
-/** How far a login has come, told from its facts alone. Pure. */
+/** Pure. */
 export const progressOf = (facts: readonly LoginFact[]): Progress => facts.reduce(after, nothing);

@@ -1,36 +1,58 @@
 /**
- * The browser's part of a login, between the library's authorisation endpoint and its resume address.
+ * The browser's part of a login, between the library's authorisation endpoint and its resume
+ * address.
  *
- * A GET shows, and begins nothing: links are followed by previews and prefetchers too. It may finish what a press of a button
- * has begun and whose process has died before the phone was asked (`begin.ts`). Forms answer with a redirect to the page. The
- * way back to the client is a GET as well, because the policy of the pages bounds where a form may lead.
+ * A GET shows the page and begins nothing, because previews and prefetchers follow links too. It
+ * may restart an attempt after a crash (`begin.ts`). Forms are answered by a redirect to the page.
+ * The way back to the client is a GET, because the policy bounds where a form may lead.
  *
- * Everything that a page is made of is in Redis, so any process answers any request of any login.
+ * All state is in Redis, so any process can answer any request.
  */
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { toError } from '../../redis/to-error.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
+import { pageHeaders } from '../error-pages.ts';
 import { isForm, parseForm, readBody } from '../form.ts';
-import { headOfStream } from '../head-of-stream.ts';
-import { pageHeaders } from '../page-headers.ts';
 import { serveAsset } from '../pages/assets.ts';
-import { chooseLanguage } from '../pages/language.ts';
 import { loginPage } from '../pages/login-page.ts';
-import { noticePage } from '../pages/notice-page.ts';
-import { frameFor } from '../pages/page.ts';
-import type { NoticeCause, NumberProblem } from '../pages/views.ts';
+import { chooseLanguage, frameFor, noticePage } from '../pages/page.ts';
+import type { NoticeCause, NumberError } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
-import { type ActionName, actionNames, createActions, type Objection } from './actions.ts';
+import { type ActionName, actionNames, createActions, type FormError } from './actions.ts';
 import { createBeginning } from './begin.ts';
 import { createDeparture } from './ending.ts';
-import { createEventStreams } from './event-stream.ts';
+import { createEventStreams, headOfStream } from './event-stream.ts';
 import { type Progress, progressOf } from './facts.ts';
-import { formToken, isFromOurPage, roundOfForm } from './form-token.ts';
-import { type Standing, standingOf, waitForChange } from './standing.ts';
+import { findStanding, type Standing, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
+
+/**
+ * Each form carries an HMAC over interaction and round (`facts.ts`), so another site cannot send
+ * it, also from a browser without SameSite cookies. `Referrer-Policy: no-referrer` makes browsers
+ * send `Origin: null` even with our forms, so `null` is accepted.
+ */
+const macOf = (key: Uint8Array, uid: string, round: number): Buffer =>
+  createHmac('sha256', key).update(`form ${round} ${uid}`).digest();
+
+/** `<round>.<43 base64url characters>` */
+const formToken = (key: Uint8Array, uid: string, round: number): string =>
+  `${round}.${macOf(key, uid, round).toString('base64url')}`;
+
+/** @returns The round of the form; undefined when the token is not of this interaction. */
+const roundOfForm = (key: Uint8Array, uid: string, token: string): number | undefined => {
+  const [, round, mac] = /^(\d{1,3})\.([\w-]{43})$/.exec(token) ?? [];
+  if (round === undefined || mac === undefined) return undefined;
+  const given = Buffer.from(mac, 'base64url');
+  const right = macOf(key, uid, Number(round));
+  return given.length === right.length && timingSafeEqual(given, right) ? Number(round) : undefined;
+};
+
+const isFromOurPage = (sent: string | undefined, fetchSite: string | undefined, origin: string): boolean =>
+  (sent === undefined || sent === 'null' || sent === origin) &&
+  (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
 
 type RouteContext = Context<Environment>;
 
@@ -46,12 +68,11 @@ interface Looked {
   readonly standing: Standing;
 }
 
-/** Ours are small. */
 const maxFormBytes = 4096;
 const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
-/** Of what may be tried again later. */
-const laterStatuses: ReadonlyMap<NumberProblem, number> = new Map([
+/** A later try may succeed. */
+const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
   ['limited', 429],
   ['busy', 503],
 ]);
@@ -89,13 +110,13 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   const look = async (visit: Visit): Promise<Looked> => {
     const progress = progressOf(await visit.facts.read(visit.uid));
-    return { progress, standing: await standingOf(progress, { logins, acrValues: visit.acrValues, now }) };
+    return { progress, standing: await findStanding(progress, { logins, acrValues: visit.acrValues, now }) };
   };
 
   const show = (
     visit: Visit,
     { progress, standing }: Looked,
-    objection?: Objection,
+    formError?: FormError,
     status = 200,
     headers: Readonly<Record<string, string>> = {},
   ): Response => {
@@ -105,7 +126,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       progress,
       now: now(),
       promptSeconds: settings.promptSeconds,
-      objection,
+      formError,
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
@@ -132,21 +153,20 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     const parsed = parseForm(read.bytes);
     if (!parsed.ok) return refuse(400);
     const field = (name: string): string => parsed.form.get(name) ?? '';
-    const sent = { origin: c.req.header('origin'), fetchSite: c.req.header('sec-fetch-site') };
+    const { origin } = new URL(visit.tenant.issuer);
     const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
-    if (round === undefined || !isFromOurPage(sent, new URL(visit.tenant.issuer).origin)) {
-      return refuse(403);
-    }
-    const objection = await actions[name]({
+    const isOurs = isFromOurPage(c.req.header('origin'), c.req.header('sec-fetch-site'), origin);
+    if (round === undefined || !isOurs) return refuse(403);
+    const formError = await actions[name]({
       visit,
       round,
       field,
       look: async () => (await look(visit)).standing,
     });
-    if (objection === undefined) return goTo(visit.pagePath);
-    const status = laterStatuses.get(objection.problem);
+    if (formError === undefined) return goTo(visit.pagePath);
+    const status = laterStatuses.get(formError.problem);
     const headers = status === undefined ? {} : { 'retry-after': String(limits.retryAfterSeconds) };
-    return show(visit, await look(visit), objection, status ?? 422, headers);
+    return show(visit, await look(visit), formError, status ?? 422, headers);
   };
 
   const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
@@ -167,7 +187,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
 
-  /** The first tenant has one address only. Whatever is not found here is answered by those who come after. */
+  /** The first tenant has one address only. Unknown tenants are left to later routes. */
   const tenantOf = (c: RouteContext): Tenant | undefined => {
     const id = c.req.param('tenant');
     if (id === undefined) return tenants.main;
@@ -219,7 +239,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
         `${page}/${name}`,
         withVisit((c, visit) => submit(c, visit, name)),
       );
-      // Where a browser that shows the answer to a form comes back to.
+      // A browser reloads or returns to the address of a form.
       routes.get(
         `${page}/${name}`,
         withVisit(async (_, visit) => goTo(visit.pagePath)),

@@ -1,16 +1,13 @@
-/**
- * Where a login stands now: its facts, together with what has become of the transaction and with the time.
- */
+/** The state of a login: computed from its facts, its transaction and the time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, fault } from '../../protocol/fault.ts';
 import type { AcrValue } from '../../registry/oauth-client.ts';
 import type { LoginEvidence } from '../evidence.ts';
 import type { Logins } from '../logins.ts';
-import { startPatienceMs } from './begin.ts';
+import { codeLifeMs, maxGuesses, startTimeoutMs } from './begin.ts';
 import type { Attempt, Ending, Progress } from './facts.ts';
-import { codeLifeMs, mostGuesses } from './one-time-code.ts';
 
-/** Why somebody was not let in: the transaction's fault, or what only a typed password can do wrong, as the page calls it. */
+/** The transaction's fault, or what is wrong with a typed password, as the page calls it. */
 export type Failure = Fault | 'code-wrong' | 'expired' | 'limited';
 
 export type Standing =
@@ -24,20 +21,20 @@ export type Standing =
 
 const afterText = (attempt: Attempt, evidence: LoginEvidence | undefined, now: number): Standing => {
   if (attempt.guessedRight) {
-    // Only somebody who has read the text can know the password, so the news of its delivery is about to come.
+    // The password was in the text, so the end of its delivery is about to come.
     return evidence === undefined ? { kind: 'waiting', attempt } : { kind: 'signed', attempt, evidence };
   }
   const failed = (failure: Failure): Standing => ({ kind: 'failed', attempt, failure });
   if (attempt.barred) return failed('limited');
-  if (attempt.wrongGuesses >= mostGuesses) return failed('code-wrong');
+  if (attempt.wrongGuesses >= maxGuesses) return failed('code-wrong');
   return now >= attempt.begunAt + codeLifeMs ? failed('expired') : { kind: 'code', attempt };
 };
 
-/** A delivery proves nothing about who has read it. */
+/** A delivery proves nothing about the reader. */
 const fits = (attempt: Attempt, { cms }: LoginEvidence): boolean =>
   (attempt.method === 'text') === (cms === undefined);
 
-export const standingOf = async (
+export const findStanding = async (
   { attempt, cancelled, ending }: Progress,
   {
     logins,
@@ -60,15 +57,14 @@ export const standingOf = async (
   return evidence === undefined ? { kind: 'waiting', attempt } : { kind: 'signed', attempt, evidence };
 };
 
-/** How long after its deadline a transaction may take to end. */
+/** A transaction may end this long after its deadline. */
 const endingMarginMs = 5000;
 const lookEveryMs = 250;
 
 /**
- * Waits until a login looks different from a page that waits.
+ * Waits until the login needs another page than the waiting one.
  *
- * @param look Where the login stands now.
- * @returns False when it is still the same although its time is over, or when nobody waits any more.
+ * @returns False when its time is over without a change, or when `gone` aborts.
  */
 export const waitForChange = async (
   look: () => Promise<Standing>,
@@ -86,8 +82,8 @@ export const waitForChange = async (
       waitedForEnd = true;
       continue;
     }
-    // Nobody has started it: loading the page again does. The page that waits here may have tried just now.
-    if (now() >= Math.max(begunAt, since) + startPatienceMs) return true;
+    // After a crash before the start, to load the page again starts it.
+    if (now() >= Math.max(begunAt, since) + startTimeoutMs) return true;
     await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
   }
   return false;

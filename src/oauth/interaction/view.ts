@@ -1,11 +1,10 @@
-/** From where a login stands to what the page shows. Pure. */
-import { failureCauseOf } from '../login-failures.ts';
+/** From the state of a login to what the page shows. Pure. */
+import { findFailureCause } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
-import type { Objection } from './actions.ts';
-import { mostPrompts } from './begin.ts';
+import type { FormError } from './actions.ts';
+import { maxGuesses, maxPrompts } from './begin.ts';
 import type { Progress } from './facts.ts';
-import { mostGuesses } from './one-time-code.ts';
 import type { Failure, Standing } from './standing.ts';
 import type { Visit } from './visit.ts';
 
@@ -13,17 +12,16 @@ export interface ViewContext {
   readonly visit: Visit;
   readonly csrf: string;
   readonly progress: Progress;
-  /** Milliseconds since the epoch. */
   readonly now: number;
   readonly promptSeconds: number;
-  /** To what the person has just sent. */
-  readonly objection: Objection | undefined;
+  /** For what the person has just sent. */
+  readonly formError: FormError | undefined;
 }
 
-/** Enough to recognise a number, and not enough to learn it from a screen. */
+/** Enough to recognise a number, too little to learn it. */
 const shortened = (msisdn: string): string => `+${msisdn.slice(0, 2)} … ${msisdn.slice(-2)}`;
 
-/** Where asking the same phone once more may end differently. */
+/** Failures after which the same phone may be asked again. */
 const worthRetrying: ReadonlySet<FailureCause> = new Set([
   'rejected',
   'busy-phone',
@@ -35,7 +33,7 @@ const worthRetrying: ReadonlySet<FailureCause> = new Set([
   'internal',
 ]);
 
-/** The number can sign nothing, and the client accepts less: in its configuration, and in what it asks for. */
+/** The number cannot sign, and the client accepts passwords by configuration and by request. */
 export const mayTypeCode = (failure: Failure, { acrValues, client }: Visit): boolean =>
   client.textMessageLogin &&
   typeof failure === 'object' &&
@@ -47,7 +45,7 @@ const failedView = (
   { visit, progress }: ViewContext,
 ): Omit<ViewOf<'failed'>, keyof FormTarget> => {
   const { offer, client } = visit;
-  const cause = typeof failure === 'object' ? failureCauseOf(failure) : failure;
+  const cause = typeof failure === 'object' ? findFailureCause(failure) : failure;
   const mayRetry = (attempt.method === 'sign' || client.textMessageLogin) && worthRetrying.has(cause);
   const hasOthers = offer.manualInput || offer.hints.length > 1;
   const ways = [
@@ -56,11 +54,11 @@ const failedView = (
     ...(hasOthers ? (['other'] as const) : []),
   ];
   const reference = traceOf(attempt);
-  return { kind: 'failed', cause, reference, ways: progress.prompts < mostPrompts ? ways : [] };
+  return { kind: 'failed', cause, reference, ways: progress.prompts < maxPrompts ? ways : [] };
 };
 
 export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
-  const { visit, csrf, progress, now, promptSeconds, objection } = context;
+  const { visit, csrf, progress, now, promptSeconds, formError } = context;
   const target = { pagePath: visit.pagePath, csrf };
   switch (standing.kind) {
     case 'number': {
@@ -69,8 +67,8 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
         ...target,
         ...visit.offer,
         kind: 'number',
-        entered: objection?.entered ?? (withheld && `+${withheld.msisdn}`),
-        problem: objection?.problem ?? withheld?.why,
+        entered: formError?.entered ?? (withheld && `+${withheld.msisdn}`),
+        problem: formError?.problem ?? withheld?.why,
       };
     }
     case 'waiting': {
@@ -80,7 +78,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
       return {
         ...target,
         kind: 'waiting',
-        // A text of the client's own may leave it out; then there is nothing to compare.
+        // A client's own text may leave the code out; then there is nothing to compare.
         sessionCode: started === undefined || started.text.includes(sessionCode) ? sessionCode : '',
         matchNumber,
         phone: shortened(msisdn),
@@ -89,7 +87,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
     }
     case 'code': {
       const { msisdn, wrongGuesses } = standing.attempt;
-      const triesLeft = mostGuesses - wrongGuesses;
+      const triesLeft = maxGuesses - wrongGuesses;
       return { ...target, kind: 'code', phone: shortened(msisdn), triesLeft, wrong: wrongGuesses > 0 };
     }
     case 'failed':

@@ -1,20 +1,19 @@
 /**
- * A browser at one of the addresses of its login: who asks, for what, and the library's interaction that it belongs to.
- *
- * The cookie decides, and the address must agree with it: a link to somebody else's login shows nothing.
+ * A browser at an address of its login: the client, the request, and the library's interaction. The
+ * cookie decides, and the address must agree with it, so a link to another login shows nothing.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import { acrValuesIn } from '../authentication-context.ts';
+import { parseAcrValues } from '../evidence.ts';
 import { isHinted } from '../interaction-policy.ts';
-import { errors, textIn } from '../library.ts';
+import { errors, readText } from '../library.ts';
+import { type Offer, toOffer } from '../login-hint.ts';
 import { pinToIssuer } from '../mount.ts';
-import { chooseLanguage } from '../pages/language.ts';
+import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
 import { createLoginFacts, type LoginFacts, progressOf } from './facts.ts';
-import { type Offer, offerOf } from './numbers.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -22,40 +21,37 @@ export interface Visit {
   readonly tenant: Tenant;
   readonly client: OauthClient;
   readonly uid: string;
-  /** Path of the login's page, without a slash at its end. */
+  /** Of the login's page, without a slash at its end. */
   readonly pagePath: string;
   readonly language: LoginLanguage;
   readonly acrValues: readonly AcrValue[];
-  /** Those asked for that the client may have. */
+  /** The requested ones that the client may have. */
   readonly scopes: readonly string[];
   readonly dtbd: string | undefined;
   readonly offer: Offer;
-  /** Whether a login by this account is what the client wants (`id_token_hint`). */
+  /** Whether this account fits the `id_token_hint`. */
   readonly isExpected: (account: string) => boolean;
-  /** Of the browser. */
   readonly address: Source;
   readonly facts: LoginFacts;
-  /** How long what is stored about this login is needed. */
   readonly ttlSeconds: number;
   /** @returns Undefined when the library has moved on: the login is over. */
   interaction(): Promise<Interaction | undefined>;
-  /** Tells the library how the login has ended; it finds that when the browser resumes. */
+  /** Stores the result, which the library reads when the browser resumes. */
   conclude(interaction: Interaction, result: InteractionResults): Promise<void>;
 }
 
-/** Facts may be read a little longer than the interaction lives: by whoever comes late. */
+/** Facts are kept a little longer than the interaction, for late requests. */
 const afterwardsSeconds = 60;
 
-/** Pushed requests only: a link to the authorisation endpoint can be written by anybody. */
+/** Links that were not pushed can be written by anyone. */
 const wasPushed = (interaction: Interaction): boolean =>
   'parJti' in interaction && typeof interaction.parJti === 'string';
 
 /**
- * When somebody else has logged in with this browser before, that session ends with the new login: the library would ask the
- * browser to log out first, on a page of its own, after the person has already signed.
+ * When another person has logged in with this browser before, that session ends with the new login.
+ * Otherwise the library would ask the browser to log out first.
  *
- * @returns `done` when it has gone back to the client, perhaps from another tab.
- * @throws When Redis is unreachable.
+ * @returns `done` when the browser has gone back to the client, perhaps in another tab.
  */
 export const openVisit = async (
   tenant: Tenant,
@@ -86,8 +82,8 @@ export const openVisit = async (
     return hasCookie ? 'login-expired' : 'cookie-missing';
   }
   const { params } = interaction;
-  const client = tenant.clients.get(textIn(params.client_id) ?? '');
-  // The configuration has changed meanwhile.
+  const client = tenant.clients.get(readText(params.client_id) ?? '');
+  // The client was removed from the configuration meanwhile.
   if (client === undefined) return 'login-expired';
   const pushed = wasPushed(interaction);
   const secondsLeft = interaction.exp - Math.floor(now() / 1000);
@@ -98,11 +94,11 @@ export const openVisit = async (
     client,
     uid,
     pagePath: `${tenant.path}/interaction/${uid}`,
-    language: chooseLanguage(textIn(params.ui_locales), incoming.headers['accept-language']),
-    acrValues: acrValuesIn(params.acr_values),
-    scopes: (textIn(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
-    dtbd: client.dtbdAllowed && pushed ? textIn(params.dtbd) : undefined,
-    offer: offerOf(textIn(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+    language: chooseLanguage(readText(params.ui_locales), incoming.headers['accept-language']),
+    acrValues: parseAcrValues(params.acr_values),
+    scopes: (readText(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
+    dtbd: client.dtbdAllowed && pushed ? readText(params.dtbd) : undefined,
+    offer: toOffer(readText(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
     isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
     address,
     facts,

@@ -1,10 +1,7 @@
 /**
- * What the pages load: a style sheet with the tenant's colour, a script, an icon, the tenant's logo.
- *
- * The pages name them with a hash of their content, and what is asked for by its right hash may be kept for ever. Another
- * release, which runs beside this one while it is rolled out, has other hashes: so an answer to those must not be kept, and
- * browsers ask about it each time. A logo is an SVG document, which could hold a script if somebody opened it by itself: its
- * own policy forbids that.
+ * Files of the pages: style sheet, script, icon and logo. The pages name them with a hash of their
+ * content, and only the right hash may be cached for ever: another release may run at the same
+ * time. A logo is an SVG and could hold a script, which its policy forbids.
  */
 import { hash } from 'node:crypto';
 import type { OauthBranding } from '../../registry/oauth-client.ts';
@@ -13,7 +10,7 @@ import { script } from './script.ts';
 import { stylesheet } from './stylesheet.ts';
 import type { PageFrame } from './views.ts';
 
-/** What the browser shows beside the title. Without one it would ask for a file that nobody has. */
+/** Without an icon browsers ask for `/favicon.ico`. */
 const icon = ({ color }: OauthBranding): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect width="48" height="48" rx="10" fill="${plainColour(color)}"/><path d="M19 9h10a3 3 0 0 1 3 3v24a3 3 0 0 1-3 3H19a3 3 0 0 1-3-3V12a3 3 0 0 1 3-3zM22.5 34h3" fill="none" stroke="${inkOn(color)}" stroke-width="3" stroke-linecap="round"/></svg>`;
 
@@ -31,7 +28,6 @@ const assetOf = (type: string, content: string): Asset => ({
 
 const scriptAsset = assetOf('text/javascript;charset=UTF-8', script);
 
-/** A tenant's looks never change while it runs. */
 const known = new WeakMap<OauthBranding, ReadonlyMap<string, Asset>>();
 
 const assetsOf = (branding: OauthBranding): ReadonlyMap<string, Asset> => {
@@ -54,10 +50,7 @@ export const assetAddress = (
 
 const yearSeconds = 31_536_000;
 
-/**
- * @param query Without the question mark.
- * @returns Undefined when there is no such file.
- */
+/** @param query Without the question mark. */
 export const serveAsset = (
   name: string,
   branding: OauthBranding,

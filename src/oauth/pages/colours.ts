@@ -1,16 +1,15 @@
 /**
- * Colours that can be read, made from the one that a tenant has chosen.
- *
- * Source: WCAG 2.2, 1.4.3 (4.5 to 1 for text) and the definition of relative luminance.
+ * Readable colours, made from a tenant's colour. Source: WCAG 2.2, 1.4.3 (4.5 to 1 for text) and
+ * the definition of relative luminance.
  */
 type Channels = readonly [red: number, green: number, blue: number];
 
-export const leastContrast = 4.5;
+export const minContrast = 4.5;
 
 const black: Channels = [0, 0, 0];
 const white: Channels = [255, 255, 255];
 
-/** @param hex `#rrggbb`. Whatever else it is counts as black. */
+/** @param hex `#rrggbb`; anything else counts as black. */
 const channelsOf = (hex: string): Channels => {
   const [, red, green, blue] = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(hex) ?? [];
   if (red === undefined || green === undefined || blue === undefined) return black;
@@ -28,7 +27,7 @@ const linear = (value: number): number => {
 const luminance = ([red, green, blue]: Channels): number =>
   0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 
-/** The colour as a style sheet may hold it, whatever the text was. */
+/** A colour that is safe in a style sheet, whatever the text was. */
 export const plainColour = (hex: string): string => hexOf(channelsOf(hex));
 
 /** From 1, the same, to 21, black on white. */
@@ -44,16 +43,16 @@ const mix = (from: Channels, to: Channels, share: number): Channels => [
   from[2] + (to[2] - from[2]) * share,
 ];
 
-/** Black or white, whichever is read better. One of the two always has 4.5 to 1. */
+/** One of the two always has 4.5 to 1. */
 export const inkOn = (background: string): '#000000' | '#ffffff' =>
   contrast(background, '#ffffff') >= contrast(background, '#000000') ? '#ffffff' : '#000000';
 
-/** The colour of a button that is pointed at: further away from its text, so never harder to read. */
+/** For a pressed button: further away from its text, so never harder to read. */
 export const pressed = (background: string): string =>
   hexOf(mix(channelsOf(background), inkOn(background) === '#ffffff' ? black : white, 0.18));
 
-/** The colour itself where it can be read on all of these, else as little darker or lighter as it takes. */
-export const readableOn = (colour: string, backgrounds: readonly string[], least = leastContrast): string => {
+/** The colour, made darker or lighter until it can be read on all backgrounds. */
+export const readableOn = (colour: string, backgrounds: readonly string[], least = minContrast): string => {
   const from = channelsOf(colour);
   const to = backgrounds.every((background) => inkOn(background) === '#000000') ? black : white;
   for (let percent = 0; percent < 100; percent += 2) {

@@ -1,21 +1,76 @@
-/** The pages that a person sees between the client's “log in” and the way back. Pure: from a model to text. */
+/** The pages of a login. Pure: from a model to text. */
 import { html } from 'hono/html';
-import { buttonForm, hiddenToken, icons, problemSummary, reference, unbroken } from './markup.ts';
+import { assetAddress } from './assets.ts';
+import {
+  buttonForm,
+  errorSummary,
+  type Html,
+  hiddenToken,
+  icons,
+  reference,
+  spelled,
+  unbroken,
+} from './markup.ts';
 import { numberPage } from './number-page.ts';
-import { layOut } from './page.ts';
+import { layOut, layOutWarning, wordsOf } from './page.ts';
 import type { LoginView, PageFrame, ViewOf } from './views.ts';
-import { waitingPage } from './waiting-page.ts';
-import { wordsOf } from './words.ts';
 
-/** Takes the one-time password that a text message has brought. */
+/**
+ * Waits for the phone. With script the page learns of news at once; without, it reloads every few
+ * seconds. The clock is no live region: a screen reader says once that time is nearly over.
+ */
+const reloadSeconds = 3;
+const nearlyOverSeconds = 20;
+
+/** 80 is `1:20`. */
+const clock = (seconds: number): string => {
+  const left = Math.max(0, Math.floor(seconds));
+  return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+};
+
+const token = (name: string, text: string, kind: string): Html =>
+  html`<div class="${kind}"><dt>${name}</dt><dd>${spelled(text)}</dd></div>`;
+
+const waitingPage = (frame: PageFrame, view: ViewOf<'waiting'>): string => {
+  const words = wordsOf(frame.language);
+  const { pagePath, sessionCode, matchNumber, phone, secondsLeft } = view;
+  const { title, lead, compare, code, number, differs, status, timeLeft, nearlyOver } = words.waiting;
+  // A client's own text may show neither.
+  const comparison =
+    sessionCode === '' && matchNumber === undefined
+      ? ''
+      : html`<div class="compare">
+<p id="compare">${compare}</p>
+<dl aria-labelledby="compare">
+${matchNumber === undefined ? '' : token(number, matchNumber, 'match')}
+${sessionCode === '' ? '' : token(code, sessionCode, matchNumber === undefined ? 'match' : 'session')}
+</dl>
+</div>`;
+  return layOut(frame, {
+    title,
+    head: html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
+<script src="${assetAddress(frame, 'login.js')}" defer></script>`,
+    main: html`${icons.ringing}
+<h1>${title}</h1>
+<p class="lead">${lead(unbroken(phone), frame.clientName ?? words.someClient)}</p>
+${comparison}
+<div class="waiting" id="waiting" data-events="${pagePath}/events" data-state="${pagePath}/state" data-seconds="${secondsLeft}" data-nearly-seconds="${nearlyOverSeconds}" data-nearly-over="${nearlyOver(nearlyOverSeconds)}">
+<p class="status" role="status" id="status">${status}<span class="dots" aria-hidden="true"><span>.</span><span>.</span><span>.</span></span></p>
+<p class="time" role="timer" aria-live="off">${timeLeft} <span id="clock">${clock(secondsLeft)}</span></p>
+</div>
+<p class="note">${differs}</p>
+<div class="actions">${buttonForm(view, 'cancel', words.cancel, 'secondary')}</div>`,
+  });
+};
+
 const codePage = (frame: PageFrame, view: ViewOf<'code'>): string => {
   const words = wordsOf(frame.language);
   const { title, lead, label, hint, send, wrong } = words.code;
   const error = view.wrong ? wrong(view.triesLeft) : undefined;
   return layOut(frame, {
     title,
-    hasProblem: view.wrong,
-    main: html`${error === undefined ? '' : problemSummary(words.problemTitle, error, 'code')}
+    hasError: view.wrong,
+    main: html`${error === undefined ? '' : errorSummary(words.problemTitle, error, 'code')}
 ${icons.message}
 <h1>${title}</h1>
 <p class="lead">${lead(unbroken(view.phone))}</p>
@@ -35,29 +90,24 @@ ${error === undefined ? '' : html`<p class="error" id="code-error"><span class="
   });
 };
 
-/** Says what has happened and what to do. */
 const failedPage = (frame: PageFrame, view: ViewOf<'failed'>): string => {
   const words = wordsOf(frame.language);
-  const { title, what, next } = words.failed.causes[view.cause];
   const { ways } = view;
   const back = words.backTo(frame.clientName ?? words.someClient);
-  return layOut(frame, {
-    title,
-    main: html`${icons.warning}
-<h1>${title}</h1>
-<p class="lead">${what}</p>
-<p>${next}</p>
-<div class="actions">
+  return layOutWarning(
+    frame,
+    words.failed.causes[view.cause],
+    html`<div class="actions">
 ${ways.map((way, index) => buttonForm(view, way, words.failed.ways[way], index === 0 ? 'primary' : 'secondary'))}
 <a class="${ways.length === 0 ? 'primary' : 'quiet'} button" href="${view.pagePath}/return">${back}</a>
 </div>
 ${reference(words.reference, view.reference)}`,
-  });
+  );
 };
 
 /**
- * The last page: it moves on by itself, and has a link for browsers that do not. A form's answer could not lead to the
- * client, since the policy bounds where forms go.
+ * Moves on by itself, and has a link for other browsers. The answer to a form could not lead to the
+ * client, because the policy bounds it.
  */
 const leavingPage = (frame: PageFrame, { pagePath, how }: ViewOf<'leaving'>): string => {
   const words = wordsOf(frame.language);

@@ -1,10 +1,10 @@
-/** Pieces that all pages are made of. Whatever is put into a template is escaped by it. */
+/** Pieces of all pages. Templates escape their values. */
 import { html } from 'hono/html';
 import type { FormTarget } from './views.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** Drawn in the colour of the text around; a title beside each says the same in words. */
+/** In the colour of the text; a title beside it says the same in words. */
 const icon = (name: string, lines: Html): Html =>
   html`<svg class="icon ${name}" viewBox="0 0 48 48" width="48" height="48" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${lines}</svg>`;
 
@@ -29,7 +29,6 @@ export const icons = {
 export const hiddenToken = ({ csrf }: FormTarget): Html =>
   html`<input type="hidden" name="csrf" value="${csrf}">`;
 
-/** A form that holds a button and nothing to fill in. */
 export const buttonForm = (
   target: FormTarget,
   name: string,
@@ -38,15 +37,15 @@ export const buttonForm = (
 ): Html =>
   html`<form method="post" action="${target.pagePath}/${name}">${hiddenToken(target)}<button class="${kind}" type="submit">${label}</button></form>`;
 
-/** For people who see: one word. For those who hear: one character after the other. */
+/** One word to see, single characters to hear. */
 export const spelled = (text: string): Html =>
   html`<span aria-hidden="true">${text}</span><span class="unseen">${[...text].join(' ')}</span>`;
 
 /**
- * What is wrong, before everything else and with the way to the field. It takes the focus, so that it is the first thing
- * that is read out.
+ * Says what is wrong, above the page and with a link to the field. It takes the focus, so that it
+ * is read out first.
  */
-export const problemSummary = (title: string, text: string, fieldId: string | undefined): Html =>
+export const errorSummary = (title: string, text: string, fieldId: string | undefined): Html =>
   html`<div class="problem" role="alert" tabindex="-1" autofocus><h2>${title}</h2><p>${
     fieldId === undefined ? text : html`<a href="#${fieldId}">${text}</a>`
   }</p></div>`;
@@ -54,14 +53,14 @@ export const problemSummary = (title: string, text: string, fieldId: string | un
 export const reference = (label: string, value: string): Html =>
   html`<dl class="reference"><dt>${label}</dt><dd><code>${value}</code></dd></dl>`;
 
-/** `+41 … 01` and the like stay on one line. */
+/** Keeps `+41 … 01` on one line. */
 export const unbroken = (text: string): string =>
   text.replaceAll(/\+\d[\d …]*\d/g, (number) => number.replaceAll(' ', '\u00a0'));
 
 /** Country codes of one and two digits; all others have three. ITU-T E.164. */
 const countryCode = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
 
-/** Digits in groups, as they are read: Swiss numbers in the Swiss way, others by three behind the country's code. */
+/** Swiss numbers in Swiss groups, others in groups of three after the country code. */
 export const readableNumber = (msisdn: string): string => {
   const digits = msisdn.replace(/^\+/, '');
   if (!/^\d+$/.test(digits)) return msisdn;

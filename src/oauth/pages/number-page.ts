@@ -1,29 +1,26 @@
 /**
- * Asks whom to ask. Each form sends one `msisdn`: the choice among the client's numbers and the field for another one are
- * forms of their own.
- *
- * With one number and nothing to choose, it is still the person who sends the request: a page that is only looked at, by a
- * link preview for example, must not make a phone ring.
+ * Asks for the number. Each form sends one `msisdn`: the choice among the client's numbers and the
+ * field for another one are separate forms. Even with one number the person must press the button:
+ * a link preview must not make a phone ring.
  */
 import { html } from 'hono/html';
 import {
   buttonForm,
+  errorSummary,
   type Html,
   hiddenToken,
   icons,
-  problemSummary,
   readableNumber,
   unbroken,
 } from './markup.ts';
-import { layOut } from './page.ts';
-import type { NumberProblem, PageFrame, ViewOf } from './views.ts';
-import { wordsOf } from './words.ts';
+import { layOut, wordsOf } from './page.ts';
+import type { NumberError, PageFrame, ViewOf } from './views.ts';
 import type { Words } from './words-en.ts';
 
 type NumberView = ViewOf<'number'>;
 
-/** The others are nobody's mistake: the field is right as it is. */
-const isFieldProblem = (problem: NumberProblem | undefined): boolean =>
+/** With other errors the field is right as it is. */
+const isFieldProblem = (problem: NumberError | undefined): boolean =>
   problem === 'missing' || problem === 'malformed' || problem === 'not-listed';
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
@@ -66,7 +63,7 @@ const confirmed = (words: Words, msisdn: string): Html =>
 
 interface Asked {
   readonly forms: Html;
-  /** Where the way from the summary leads to. */
+  /** Where the link of the error leads. */
   readonly fieldId: string | undefined;
 }
 
@@ -85,7 +82,7 @@ const ask = (view: NumberView, words: Words, error: string | undefined): Asked =
   const named = hints.findIndex(
     ({ msisdn }) => entered !== undefined && digitsOf(msisdn) === digitsOf(entered),
   );
-  // Something typed that is none of the choices belongs to the other form, and so does what is wrong with it.
+  // A typed number that is none of the choices belongs to the other form, with its error.
   const isOther = mayType && entered !== undefined && entered !== '' && named === -1;
   const selected = named === -1 ? hints.findIndex((hint) => hint.default) : named;
   const choice = form(view, words, chosen(view, words, isOther ? -1 : selected, isOther ? undefined : error));
@@ -113,8 +110,8 @@ export const numberPage = (frame: PageFrame, view: NumberView): string => {
   const { forms, fieldId } = ask(view, words, isField ? text : undefined);
   return layOut(frame, {
     title,
-    hasProblem: problem !== undefined,
-    main: html`${text === undefined ? '' : problemSummary(words.problemTitle, text, isField ? fieldId : undefined)}
+    hasError: problem !== undefined,
+    main: html`${text === undefined ? '' : errorSummary(words.problemTitle, text, isField ? fieldId : undefined)}
 ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${words.number.lead}</p>

@@ -1,8 +1,7 @@
 /**
- * What the waiting page runs, in words that every browser of the last ten years knows.
- *
- * News come as a server-sent event. A browser without them, or one that has lost the stream twice, asks every two seconds.
- * Nothing runs while nobody looks; who comes back, on a phone from the app that signs, sees the news at once.
+ * The script of the waiting page, for browsers of the last ten years. News come as a server-sent
+ * event. A browser without them, or that lost the stream twice, polls every two seconds. Nothing
+ * runs while the page is hidden; it asks at once when it is shown again.
  */
 export const script = `(function () {
   'use strict';

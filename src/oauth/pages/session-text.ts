@@ -1,8 +1,6 @@
 /**
- * What the phone shows for a login.
- *
- * A text is a line for each thought. Where no number is to be matched, or no code to be compared, the line that would hold it is
- * left out; where there is a number and the text has no place for it, as a client's own text may, it comes at the end.
+ * What the phone shows for a login. A line without its value (no number to match, no code to
+ * compare) is left out. A number without a place in the text is added at the end.
  */
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import type { LoginLanguage, LoginText } from '../../registry/oauth-client.ts';
@@ -22,25 +20,24 @@ const codeTexts: Readonly<Record<LoginLanguage, string>> = {
   it: 'Il suo codice per accedere a #CLIENT#: #SESSION#\nNon lo comunichi a nessuno.',
 };
 
-/** The client's text before the tenant's before ours, all in the person's language. */
+/** The client's text, else the tenant's, else ours. */
 export const loginTextFor = (language: LoginLanguage, ...texts: readonly LoginText[]): string =>
   texts.map((text) => text[language]).find((text) => text !== undefined) ?? defaultLoginText[language];
 
 export interface LoginTextValues {
   readonly client: string;
-  /** Empty where nobody shows it but the phone. */
+  /** Empty when only the phone would show it. */
   readonly session: string;
-  /** The number to match, where there is one. */
   readonly number: string | undefined;
 }
 
-/** One pass, so that a placeholder within a value stays what it is. */
+/** One pass, so that a placeholder within a value is not replaced. */
 const fill = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replaceAll(/#(CLIENT|SESSION|NUMBER)#/g, (_, name: string) => values[name] ?? '');
 
 type Placeholder = '#CLIENT#' | '#SESSION#' | '#NUMBER#';
 
-/** A line that says something else as well loses the placeholder alone, and the colon before it. */
+/** A line with other content loses only the placeholder and the colon before it. */
 const without = (template: string, absent: readonly Placeholder[]): string => {
   const present = (['#CLIENT#', '#SESSION#', '#NUMBER#'] as const).filter((each) => !absent.includes(each));
   const has = (line: string, placeholders: readonly Placeholder[]): boolean =>
@@ -53,7 +50,7 @@ const without = (template: string, absent: readonly Placeholder[]): string => {
       absent.reduce((kept, each) => kept.replaceAll(new RegExp(`[\\s:]*${each}`, 'g'), ''), line),
     )
     .join('\n');
-  // A phone must ask something.
+  // A phone must show something.
   return text.trim() === '' ? '#CLIENT#' : text;
 };
 
@@ -68,10 +65,8 @@ const complete = (template: string, { session, number }: LoginTextValues): strin
 const fits = (text: string): boolean => text.length <= dtbsLimit(text);
 
 /**
- * Fills a template in; the client's name is shortened when the text were too long for a phone.
- *
- * @returns A text that is still too long when that is the template's fault: to leave out a part of what the person agrees
- * to is not ours.
+ * Fills a template in, and shortens the client's name when the text is too long for a phone. The
+ * result is still too long when the template is: no part of what the person agrees to is left out.
  */
 export const fillLoginText = (template: string, values: LoginTextValues): string => {
   const { client, session, number } = values;
@@ -82,14 +77,14 @@ export const fillLoginText = (template: string, values: LoginTextValues): string
   if (fits(text) || !chosen.includes('#CLIENT#')) return text;
   const letters = [...client];
   for (let kept = letters.length - 1; kept > 0; kept -= 1) {
-    // Three full stops, since the ellipsis is not in the alphabet of a SIM.
+    // Three full stops, because the alphabet of a SIM has no ellipsis.
     const shorter = textWith(`${letters.slice(0, kept).join('').trimEnd()}...`);
     if (fits(shorter)) return shorter;
   }
   return textWith('');
 };
 
-/** The text message that carries a one-time password. */
+/** The text message with a one-time password. */
 export const codeText = (
   language: LoginLanguage,
   { client, code }: { readonly client: string; readonly code: string },

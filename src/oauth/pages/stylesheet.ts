@@ -1,11 +1,9 @@
 /**
- * The looks of the pages: one quiet card, one thing that stands out, and that in the tenant's colour.
- *
- * Sizes follow the reader's own letters, so that twice the size is the same page and not a broken one. Colours follow the
- * reader's scheme; where the tenant's colour could not be read, a darker or lighter one takes its place.
+ * The style of the pages. Sizes follow the reader's font size and colours the reader's scheme.
+ * Where the tenant's colour could not be read, a darker or lighter one is used.
  */
 import type { OauthBranding } from '../../registry/oauth-client.ts';
-import { contrast, inkOn, leastContrast, plainColour, pressed, readableOn } from './colours.ts';
+import { contrast, inkOn, minContrast, plainColour, pressed, readableOn } from './colours.ts';
 
 export const schemes = {
   light: {
@@ -36,15 +34,17 @@ export const schemes = {
 
 type Scheme = Readonly<Record<keyof typeof schemes.light, string>>;
 
-/** Below that contrast a button is not seen as one. */
-const leastPresence = 2;
+/** Below that contrast a button is not recognised. */
+const minPresence = 2;
 
-/** What is made of the tenant's colour. A button that would vanish in the dark takes the brighter colour of the links. */
+/**
+ * Colours made of the tenant's. A button too dark for the dark scheme takes the colour of links.
+ */
 export const tenantColours = (scheme: Scheme, color: string) => {
   const isDark = inkOn(scheme.card) === '#ffffff';
-  /** Of links and of the edges of buttons, on everything that they may stand on. */
-  const accent = readableOn(color, [scheme.paper, scheme.card, scheme.tint], isDark ? 6.5 : leastContrast);
-  const button = isDark && contrast(color, scheme.card) < leastPresence ? accent : plainColour(color);
+  /** Of links and of the edges of buttons, on every background. */
+  const accent = readableOn(color, [scheme.paper, scheme.card, scheme.tint], isDark ? 6.5 : minContrast);
+  const button = isDark && contrast(color, scheme.card) < minPresence ? accent : plainColour(color);
   return { accent, button, 'button-ink': inkOn(button), 'button-pressed': pressed(button) };
 };
 

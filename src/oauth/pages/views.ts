@@ -1,24 +1,21 @@
-/** What a page is made from. It says nothing about how it looks or reads. */
+/** What a page is made from; nothing about its style or words. */
 import type { LoginLanguage, OauthBranding } from '../../registry/oauth-client.ts';
 import type { Words } from './words-en.ts';
 
-/** What every page knows, whatever it says. */
 export interface PageFrame {
   readonly language: LoginLanguage;
   readonly tenantName: string;
   readonly branding: OauthBranding;
-  /** Path of the tenant, without a slash at its end: `/oidc`. */
+  /** Of the tenant, without a slash at its end: `/oidc`. */
   readonly path: string;
-  /** Who asks; absent where that is not known. */
   readonly clientName?: string;
 }
 
-export type NumberProblem = keyof Words['number']['problems'];
-/** Why a login failed, in as many words as a person can do something about. */
+export type NumberError = keyof Words['number']['problems'];
 export type FailureCause = keyof Words['failed']['causes'];
 export type NoticeCause = keyof Words['notices'];
 
-/** The forms of a login lead to addresses below `pagePath`, and are not accepted without the token. */
+/** The forms of a login lead below `pagePath` and need the token. */
 export interface FormTarget {
   readonly pagePath: string;
   readonly csrf: string;
@@ -36,7 +33,7 @@ export type LoginView = FormTarget &
         readonly manualInput: boolean;
         /** What the person has just typed. */
         readonly entered?: string | undefined;
-        readonly problem?: NumberProblem | undefined;
+        readonly problem?: NumberError | undefined;
       }
     | {
         readonly kind: 'waiting';
@@ -49,7 +46,7 @@ export type LoginView = FormTarget &
     | {
         readonly kind: 'code';
         readonly phone: string;
-        /** The last one that was typed was wrong. */
+        /** The last password was wrong. */
         readonly wrong: boolean;
         readonly triesLeft: number;
       }
@@ -64,7 +61,6 @@ export type LoginView = FormTarget &
     | { readonly kind: 'leaving'; readonly how: 'signed' | 'cancelled' }
   );
 
-/** The view of one kind of page. */
 export type ViewOf<Kind extends LoginView['kind']> = Extract<LoginView, { kind: Kind }>;
 
 export type Notice =

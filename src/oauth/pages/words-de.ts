@@ -53,76 +53,48 @@ export const de: Words = {
   },
   failed: {
     causes: {
-      rejected: {
-        title: 'Anmeldung abgelehnt',
-        what: 'Die Anfrage wurde auf Ihrem Telefon abgelehnt. Sie sind nicht angemeldet.',
-        next: 'War das ein Versehen, melden Sie sich erneut an. Haben Sie die Anmeldung nicht selbst gestartet, haben Sie richtig gehandelt.',
-      },
-      'pin-blocked': {
-        title: 'Ihre PIN ist gesperrt',
-        what: 'Auf Ihrem Telefon wurde zu oft eine falsche PIN eingegeben.',
-        next: 'Setzen Sie bei Ihrem Mobilfunkanbieter eine neue PIN und melden Sie sich dann erneut an.',
-      },
-      suspended: {
-        title: 'Die Anmeldung per Telefon ist gesperrt',
-        what: 'Für diese Nummer ist die Anmeldung per Telefon zurzeit gesperrt.',
-        next: 'Ihr Mobilfunkanbieter kann Ihnen den Grund nennen und die Sperre aufheben.',
-      },
-      'needs-activation': {
-        title: 'Die Anmeldung per Telefon ist nicht aktiviert',
-        what: 'Diese Nummer ist noch nicht für die Anmeldung per Telefon aktiviert.',
-        next: 'Aktivieren Sie sie bei Ihrem Mobilfunkanbieter und melden Sie sich dann erneut an.',
-      },
-      'busy-phone': {
-        title: 'Ihr Telefon ist noch beschäftigt',
-        what: 'Auf Ihrem Telefon ist eine andere Anfrage offen. Es kann nur eine auf einmal anzeigen.',
-        next: 'Beantworten Sie diese Anfrage oder lehnen Sie sie ab, oder warten Sie zwei Minuten. Melden Sie sich dann erneut an.',
-      },
-      'no-response': {
-        title: 'Keine Antwort von Ihrem Telefon',
-        what: 'Die Anfrage wurde nicht rechtzeitig bestätigt.',
-        next: 'Prüfen Sie, ob Ihr Telefon eingeschaltet ist und Empfang hat. Melden Sie sich dann erneut an.',
-      },
-      'no-method': {
-        title: 'Anmeldung mit dieser Nummer nicht möglich',
-        what: 'Diese Nummer ist nicht für die Anmeldung per Telefon registriert, oder nicht so, wie es hier verlangt wird.',
-        next: 'Prüfen Sie, ob die Nummer stimmt. Wenn ja, hilft Ihnen Ihr Mobilfunkanbieter weiter.',
-      },
-      certificate: {
-        title: 'Ihr Zertifikat ist abgelaufen',
-        what: 'Ihr Telefon weist Sie mit einem digitalen Zertifikat aus. Dieses ist nicht mehr gültig.',
-        next: 'Erneuern Sie es bei Ihrem Mobilfunkanbieter und melden Sie sich dann erneut an.',
-      },
-      unreachable: {
-        title: 'Ihr Telefon ist nicht erreichbar',
-        what: 'Die Anfrage konnte nicht zugestellt werden. Vielleicht ist Ihr Telefon ausgeschaltet oder hat keinen Empfang.',
-        next: 'Prüfen Sie das und melden Sie sich dann erneut an.',
-      },
-      location: {
-        title: 'Anmeldung an diesem Ort nicht möglich',
-        what: 'Diese Anmeldung ist nur an bestimmten Orten erlaubt. Ihr Telefon ist anderswo oder gibt seinen Standort nicht bekannt.',
-        next: 'Prüfen Sie, ob Ihr Telefon den Standort mitteilen darf. Melden Sie sich dann an einem erlaubten Ort erneut an.',
-      },
-      limited: {
-        title: 'Zu viele Versuche',
-        what: 'Es gab in kurzer Zeit zu viele Versuche. Zu Ihrem Schutz machen wir eine Pause.',
-        next: 'Warten Sie einige Minuten und melden Sie sich dann erneut an.',
-      },
-      'code-wrong': {
-        title: 'Der Code war zu oft falsch',
-        what: 'Zu Ihrem Schutz ist der Code aus der SMS nicht mehr gültig.',
-        next: 'Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.',
-      },
-      expired: {
-        title: 'Die Zeit ist abgelaufen',
-        what: 'Der Code aus der SMS wurde nicht rechtzeitig eingegeben und ist nicht mehr gültig.',
-        next: 'Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.',
-      },
-      internal: {
-        title: 'Etwas ist schiefgegangen',
-        what: 'Der Fehler liegt bei uns. Sie sind nicht angemeldet.',
-        next: 'Melden Sie sich in einigen Minuten erneut an. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
-      },
+      rejected: `Anmeldung abgelehnt
+Die Anfrage wurde auf Ihrem Telefon abgelehnt. Sie sind nicht angemeldet.
+War das ein Versehen, melden Sie sich erneut an. Haben Sie die Anmeldung nicht selbst gestartet, haben Sie richtig gehandelt.`,
+      'pin-blocked': `Ihre PIN ist gesperrt
+Auf Ihrem Telefon wurde zu oft eine falsche PIN eingegeben.
+Setzen Sie bei Ihrem Mobilfunkanbieter eine neue PIN und melden Sie sich dann erneut an.`,
+      suspended: `Die Anmeldung per Telefon ist gesperrt
+Für diese Nummer ist die Anmeldung per Telefon zurzeit gesperrt.
+Ihr Mobilfunkanbieter kann Ihnen den Grund nennen und die Sperre aufheben.`,
+      'needs-activation': `Die Anmeldung per Telefon ist nicht aktiviert
+Diese Nummer ist noch nicht für die Anmeldung per Telefon aktiviert.
+Aktivieren Sie sie bei Ihrem Mobilfunkanbieter und melden Sie sich dann erneut an.`,
+      'busy-phone': `Ihr Telefon ist noch beschäftigt
+Auf Ihrem Telefon ist eine andere Anfrage offen. Es kann nur eine auf einmal anzeigen.
+Beantworten Sie diese Anfrage oder lehnen Sie sie ab, oder warten Sie zwei Minuten. Melden Sie sich dann erneut an.`,
+      'no-response': `Keine Antwort von Ihrem Telefon
+Die Anfrage wurde nicht rechtzeitig bestätigt.
+Prüfen Sie, ob Ihr Telefon eingeschaltet ist und Empfang hat. Melden Sie sich dann erneut an.`,
+      'no-method': `Anmeldung mit dieser Nummer nicht möglich
+Diese Nummer ist nicht für die Anmeldung per Telefon registriert, oder nicht so, wie es hier verlangt wird.
+Prüfen Sie, ob die Nummer stimmt. Wenn ja, hilft Ihnen Ihr Mobilfunkanbieter weiter.`,
+      certificate: `Ihr Zertifikat ist abgelaufen
+Ihr Telefon weist Sie mit einem digitalen Zertifikat aus. Dieses ist nicht mehr gültig.
+Erneuern Sie es bei Ihrem Mobilfunkanbieter und melden Sie sich dann erneut an.`,
+      unreachable: `Ihr Telefon ist nicht erreichbar
+Die Anfrage konnte nicht zugestellt werden. Vielleicht ist Ihr Telefon ausgeschaltet oder hat keinen Empfang.
+Prüfen Sie das und melden Sie sich dann erneut an.`,
+      location: `Anmeldung an diesem Ort nicht möglich
+Diese Anmeldung ist nur an bestimmten Orten erlaubt. Ihr Telefon ist anderswo oder gibt seinen Standort nicht bekannt.
+Prüfen Sie, ob Ihr Telefon den Standort mitteilen darf. Melden Sie sich dann an einem erlaubten Ort erneut an.`,
+      limited: `Zu viele Versuche
+Es gab in kurzer Zeit zu viele Versuche. Zu Ihrem Schutz machen wir eine Pause.
+Warten Sie einige Minuten und melden Sie sich dann erneut an.`,
+      'code-wrong': `Der Code war zu oft falsch
+Zu Ihrem Schutz ist der Code aus der SMS nicht mehr gültig.
+Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.`,
+      expired: `Die Zeit ist abgelaufen
+Der Code aus der SMS wurde nicht rechtzeitig eingegeben und ist nicht mehr gültig.
+Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.`,
+      internal: `Etwas ist schiefgegangen
+Der Fehler liegt bei uns. Sie sind nicht angemeldet.
+Melden Sie sich in einigen Minuten erneut an. Geschieht es wieder, nennen Sie dem Support die Referenz unten.`,
     },
     ways: { retry: 'Erneut versuchen', other: 'Andere Nummer verwenden', text: 'Code per SMS erhalten' },
   },
@@ -132,26 +104,18 @@ export const de: Words = {
     onward: (client) => `Weiter zu ${client}`,
   },
   notices: {
-    'request-unusable': {
-      title: 'Diese Anmeldung kann nicht beginnen',
-      what: 'Sie wurden mit einer Anfrage hierher geschickt, die nicht oder nicht mehr gültig ist.',
-      next: 'Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut an. Geschieht es wieder, nennen Sie dem Support dort die Referenz unten.',
-    },
-    'login-expired': {
-      title: 'Diese Anmeldung ist vorbei',
-      what: 'Sie hat zu lange gedauert oder ist bereits abgeschlossen.',
-      next: 'Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut an.',
-    },
-    'cookie-missing': {
-      title: 'Wir finden Ihre Anmeldung nicht',
-      what: 'Ihr Browser hat das Cookie dieser Anmeldung nicht mitgeschickt. Vielleicht haben Sie die Seite in einem anderen Browser geöffnet, oder Ihr Browser lehnt Cookies ab.',
-      next: 'Erlauben Sie Cookies für diese Website. Gehen Sie dann dorthin zurück, woher Sie gekommen sind, und melden Sie sich im selben Browser erneut an.',
-    },
-    internal: {
-      title: 'Etwas ist schiefgegangen',
-      what: 'Der Fehler liegt bei uns. Sie sind nicht angemeldet.',
-      next: 'Versuchen Sie es in einigen Minuten erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.',
-    },
+    'request-unusable': `Diese Anmeldung kann nicht beginnen
+Sie wurden mit einer Anfrage hierher geschickt, die nicht oder nicht mehr gültig ist.
+Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut an. Geschieht es wieder, nennen Sie dem Support dort die Referenz unten.`,
+    'login-expired': `Diese Anmeldung ist vorbei
+Sie hat zu lange gedauert oder ist bereits abgeschlossen.
+Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut an.`,
+    'cookie-missing': `Wir finden Ihre Anmeldung nicht
+Ihr Browser hat das Cookie dieser Anmeldung nicht mitgeschickt. Vielleicht haben Sie die Seite in einem anderen Browser geöffnet, oder Ihr Browser lehnt Cookies ab.
+Erlauben Sie Cookies für diese Website. Gehen Sie dann dorthin zurück, woher Sie gekommen sind, und melden Sie sich im selben Browser erneut an.`,
+    internal: `Etwas ist schiefgegangen
+Der Fehler liegt bei uns. Sie sind nicht angemeldet.
+Versuchen Sie es in einigen Minuten erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.`,
   },
   logOut: {
     title: (tenant) => `Bei ${tenant} abmelden?`,

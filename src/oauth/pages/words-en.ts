@@ -1,17 +1,16 @@
 /**
- * Everything that a page says. The other languages say the same, so this is also their type.
- *
- * A client's name goes only where every language can take any name, or the phrase `someClient`, without bending it: after
- * “to”, “bei”, “à” and “a”.
+ * The texts of the pages, and the type of the other languages. A client's name, or `someClient`,
+ * stands only where no language must inflect it: after “to”, “bei”, “à” and “a”. Messages of three
+ * lines are a title, what happened, and what to do.
  */
 export const en = {
-  /** In place of a client's name that is not known. */
+  /** For a client without a known name. */
   someClient: 'the application',
   safety: 'Enter your PIN on your phone only, never on a website.',
   cancel: 'Cancel',
   backTo: (client: string) => `Back to ${client}`,
   reference: 'Reference for support',
-  /** Before the title of a page that reports a mistake in the form. */
+  /** Before the title of a page with a form error. */
   error: 'Error',
   problemTitle: 'That did not work',
   number: {
@@ -30,7 +29,7 @@ export const en = {
       limited: 'There have been too many requests in a short time. Wait a minute, then try again.',
       busy: 'Very many people are logging in right now. Wait a moment, then try again.',
     },
-    /** `missing` where there is nothing to type. */
+    /** `missing` where nothing is typed. */
     notChosen: 'Choose a number.',
   },
   waiting: {
@@ -44,7 +43,7 @@ export const en = {
       'Does your phone show something else, or did you not start this login yourself? Then reject the request.',
     status: 'Waiting for your confirmation',
     timeLeft: 'Time left:',
-    /** Said once, to those who cannot see the clock. */
+    /** Read out once, for people who cannot see the clock. */
     nearlyOver: (seconds: number) => `${seconds} seconds left`,
   },
   code: {
@@ -58,76 +57,48 @@ export const en = {
   },
   failed: {
     causes: {
-      rejected: {
-        title: 'Login rejected',
-        what: 'The request was rejected on your phone. You are not logged in.',
-        next: 'If that was a mistake, log in again. If you did not start this login yourself, you were right to reject it.',
-      },
-      'pin-blocked': {
-        title: 'Your PIN is blocked',
-        what: 'A wrong PIN was entered on your phone too many times.',
-        next: 'Set a new PIN with your mobile provider, then log in again.',
-      },
-      suspended: {
-        title: 'Login by phone is suspended',
-        what: 'Logging in by phone is suspended for this number at the moment.',
-        next: 'Your mobile provider can tell you why, and lift the suspension.',
-      },
-      'needs-activation': {
-        title: 'Login by phone is not activated',
-        what: 'This number is not yet activated for logging in by phone.',
-        next: 'Activate it with your mobile provider, then log in again.',
-      },
-      'busy-phone': {
-        title: 'Your phone is still busy',
-        what: 'Another request is open on your phone, and it can show only one at a time.',
-        next: 'Answer or reject that request, or wait two minutes. Then log in again.',
-      },
-      'no-response': {
-        title: 'No answer from your phone',
-        what: 'The request was not confirmed in time.',
-        next: 'Check that your phone is switched on and has reception. Then log in again.',
-      },
-      'no-method': {
-        title: 'You cannot log in with this number',
-        what: 'This number is not registered for logging in by phone, or not in the way that is required here.',
-        next: 'Check that the number is right. If it is, your mobile provider can help you.',
-      },
-      certificate: {
-        title: 'Your certificate has expired',
-        what: 'Your phone proves who you are with a digital certificate. It is no longer valid.',
-        next: 'Renew it with your mobile provider, then log in again.',
-      },
-      unreachable: {
-        title: 'Your phone cannot be reached',
-        what: 'The request could not be delivered. Your phone may be switched off or without reception.',
-        next: 'Check this, then log in again.',
-      },
-      location: {
-        title: 'Login not possible from this place',
-        what: 'This login is allowed in certain places only. Your phone is somewhere else, or does not say where it is.',
-        next: 'Check that your phone may share its location. Then log in again from a permitted place.',
-      },
-      limited: {
-        title: 'Too many attempts',
-        what: 'There have been too many attempts in a short time. For your protection we are pausing.',
-        next: 'Wait a few minutes, then log in again.',
-      },
-      'code-wrong': {
-        title: 'The code was wrong too many times',
-        what: 'For your protection the code from the text message is no longer valid.',
-        next: 'Log in again. You will get a new code.',
-      },
-      expired: {
-        title: 'Time is up',
-        what: 'The code from the text message was not entered in time and is no longer valid.',
-        next: 'Log in again. You will get a new code.',
-      },
-      internal: {
-        title: 'Something went wrong',
-        what: 'The mistake is ours. You are not logged in.',
-        next: 'Log in again in a few minutes. If it happens again, tell support the reference below.',
-      },
+      rejected: `Login rejected
+The request was rejected on your phone. You are not logged in.
+If that was a mistake, log in again. If you did not start this login yourself, you were right to reject it.`,
+      'pin-blocked': `Your PIN is blocked
+A wrong PIN was entered on your phone too many times.
+Set a new PIN with your mobile provider, then log in again.`,
+      suspended: `Login by phone is suspended
+Logging in by phone is suspended for this number at the moment.
+Your mobile provider can tell you why, and lift the suspension.`,
+      'needs-activation': `Login by phone is not activated
+This number is not yet activated for logging in by phone.
+Activate it with your mobile provider, then log in again.`,
+      'busy-phone': `Your phone is still busy
+Another request is open on your phone, and it can show only one at a time.
+Answer or reject that request, or wait two minutes. Then log in again.`,
+      'no-response': `No answer from your phone
+The request was not confirmed in time.
+Check that your phone is switched on and has reception. Then log in again.`,
+      'no-method': `You cannot log in with this number
+This number is not registered for logging in by phone, or not in the way that is required here.
+Check that the number is right. If it is, your mobile provider can help you.`,
+      certificate: `Your certificate has expired
+Your phone proves who you are with a digital certificate. It is no longer valid.
+Renew it with your mobile provider, then log in again.`,
+      unreachable: `Your phone cannot be reached
+The request could not be delivered. Your phone may be switched off or without reception.
+Check this, then log in again.`,
+      location: `Login not possible from this place
+This login is allowed in certain places only. Your phone is somewhere else, or does not say where it is.
+Check that your phone may share its location. Then log in again from a permitted place.`,
+      limited: `Too many attempts
+There have been too many attempts in a short time. For your protection we are pausing.
+Wait a few minutes, then log in again.`,
+      'code-wrong': `The code was wrong too many times
+For your protection the code from the text message is no longer valid.
+Log in again. You will get a new code.`,
+      expired: `Time is up
+The code from the text message was not entered in time and is no longer valid.
+Log in again. You will get a new code.`,
+      internal: `Something went wrong
+The mistake is ours. You are not logged in.
+Log in again in a few minutes. If it happens again, tell support the reference below.`,
     },
     ways: { retry: 'Try again', other: 'Use another number', text: 'Get a code by text message' },
   },
@@ -137,26 +108,18 @@ export const en = {
     onward: (client: string) => `Continue to ${client}`,
   },
   notices: {
-    'request-unusable': {
-      title: 'This login cannot start',
-      what: 'You were sent here with a request that is not valid or no longer valid.',
-      next: 'Go back to where you came from and log in again. If it happens again, tell their support the reference below.',
-    },
-    'login-expired': {
-      title: 'This login is over',
-      what: 'It took too long, or it has already been completed.',
-      next: 'Go back to where you came from and log in again.',
-    },
-    'cookie-missing': {
-      title: 'We cannot find your login',
-      what: 'Your browser did not bring the cookie of this login. Perhaps you opened the page in another browser, or your browser refuses cookies.',
-      next: 'Allow cookies for this site. Then go back to where you came from and log in again, all in the same browser.',
-    },
-    internal: {
-      title: 'Something went wrong',
-      what: 'The mistake is ours. You are not logged in.',
-      next: 'Try again in a few minutes. If it happens again, tell support the reference below.',
-    },
+    'request-unusable': `This login cannot start
+You were sent here with a request that is not valid or no longer valid.
+Go back to where you came from and log in again. If it happens again, tell their support the reference below.`,
+    'login-expired': `This login is over
+It took too long, or it has already been completed.
+Go back to where you came from and log in again.`,
+    'cookie-missing': `We cannot find your login
+Your browser did not bring the cookie of this login. Perhaps you opened the page in another browser, or your browser refuses cookies.
+Allow cookies for this site. Then go back to where you came from and log in again, all in the same browser.`,
+    internal: `Something went wrong
+The mistake is ours. You are not logged in.
+Try again in a few minutes. If it happens again, tell support the reference below.`,
   },
   logOut: {
     title: (tenant: string) => `Log out of ${tenant}?`,

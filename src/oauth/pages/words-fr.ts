@@ -1,6 +1,6 @@
 import type { Words } from './words-en.ts';
 
-/** The no-break spaces before two-part punctuation are written as escapes, so that they can be seen. */
+/** No-break spaces before two-part punctuation are escapes, so that they can be seen. */
 export const fr: Words = {
   someClient: 'l’application',
   safety: 'Ne saisissez votre code PIN que sur votre téléphone, jamais sur un site web.',
@@ -51,76 +51,48 @@ export const fr: Words = {
   },
   failed: {
     causes: {
-      rejected: {
-        title: 'Connexion refusée',
-        what: 'La demande a été refusée sur votre téléphone. La connexion n’a pas eu lieu.',
-        next: 'Si c’était une erreur, connectez-vous à nouveau. Si vous n’avez pas lancé cette connexion vous-même, vous avez bien fait de la refuser.',
-      },
-      'pin-blocked': {
-        title: 'Votre code PIN est bloqué',
-        what: 'Un code PIN erroné a été saisi trop souvent sur votre téléphone.',
-        next: 'Définissez un nouveau code PIN auprès de votre opérateur mobile, puis connectez-vous à nouveau.',
-      },
-      suspended: {
-        title: 'La connexion par téléphone est suspendue',
-        what: 'La connexion par téléphone est actuellement suspendue pour ce numéro.',
-        next: 'Votre opérateur mobile peut vous en indiquer la raison et lever la suspension.',
-      },
-      'needs-activation': {
-        title: 'La connexion par téléphone n’est pas activée',
-        what: 'Ce numéro n’est pas encore activé pour la connexion par téléphone.',
-        next: 'Activez-le auprès de votre opérateur mobile, puis connectez-vous à nouveau.',
-      },
-      'busy-phone': {
-        title: 'Votre téléphone est encore occupé',
-        what: 'Une autre demande est ouverte sur votre téléphone, qui ne peut en afficher qu’une à la fois.',
-        next: 'Répondez à cette demande ou refusez-la, ou patientez deux minutes. Connectez-vous ensuite à nouveau.',
-      },
-      'no-response': {
-        title: 'Pas de réponse de votre téléphone',
-        what: 'La demande n’a pas été confirmée à temps.',
-        next: 'Vérifiez que votre téléphone est allumé et qu’il a du réseau. Connectez-vous ensuite à nouveau.',
-      },
-      'no-method': {
-        title: 'Connexion impossible avec ce numéro',
-        what: 'Ce numéro n’est pas enregistré pour la connexion par téléphone, ou pas de la manière exigée ici.',
-        next: 'Vérifiez que le numéro est correct. Si c’est le cas, votre opérateur mobile pourra vous aider.',
-      },
-      certificate: {
-        title: 'Votre certificat a expiré',
-        what: 'Votre téléphone prouve votre identité à l’aide d’un certificat numérique. Celui-ci n’est plus valable.',
-        next: 'Renouvelez-le auprès de votre opérateur mobile, puis connectez-vous à nouveau.',
-      },
-      unreachable: {
-        title: 'Votre téléphone n’est pas joignable',
-        what: 'La demande n’a pas pu être remise. Votre téléphone est peut-être éteint ou sans réseau.',
-        next: 'Vérifiez-le, puis connectez-vous à nouveau.',
-      },
-      location: {
-        title: 'Connexion impossible depuis ce lieu',
-        what: 'Cette connexion n’est autorisée que dans certains lieux. Votre téléphone se trouve ailleurs, ou n’indique pas sa position.',
-        next: 'Vérifiez que votre téléphone peut communiquer sa position. Connectez-vous ensuite à nouveau depuis un lieu autorisé.',
-      },
-      limited: {
-        title: 'Trop de tentatives',
-        what: 'Il y a eu trop de tentatives en peu de temps. Pour votre protection, nous faisons une pause.',
-        next: 'Patientez quelques minutes, puis connectez-vous à nouveau.',
-      },
-      'code-wrong': {
-        title: 'Le code était erroné trop de fois',
-        what: 'Pour votre protection, le code reçu par SMS n’est plus valable.',
-        next: 'Connectez-vous à nouveau. Vous recevrez un nouveau code.',
-      },
-      expired: {
-        title: 'Le temps est écoulé',
-        what: 'Le code reçu par SMS n’a pas été saisi à temps et n’est plus valable.',
-        next: 'Connectez-vous à nouveau. Vous recevrez un nouveau code.',
-      },
-      internal: {
-        title: 'Une erreur s’est produite',
-        what: 'L’erreur vient de chez nous. La connexion n’a pas eu lieu.',
-        next: 'Connectez-vous à nouveau dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
-      },
+      rejected: `Connexion refusée
+La demande a été refusée sur votre téléphone. La connexion n’a pas eu lieu.
+Si c’était une erreur, connectez-vous à nouveau. Si vous n’avez pas lancé cette connexion vous-même, vous avez bien fait de la refuser.`,
+      'pin-blocked': `Votre code PIN est bloqué
+Un code PIN erroné a été saisi trop souvent sur votre téléphone.
+Définissez un nouveau code PIN auprès de votre opérateur mobile, puis connectez-vous à nouveau.`,
+      suspended: `La connexion par téléphone est suspendue
+La connexion par téléphone est actuellement suspendue pour ce numéro.
+Votre opérateur mobile peut vous en indiquer la raison et lever la suspension.`,
+      'needs-activation': `La connexion par téléphone n’est pas activée
+Ce numéro n’est pas encore activé pour la connexion par téléphone.
+Activez-le auprès de votre opérateur mobile, puis connectez-vous à nouveau.`,
+      'busy-phone': `Votre téléphone est encore occupé
+Une autre demande est ouverte sur votre téléphone, qui ne peut en afficher qu’une à la fois.
+Répondez à cette demande ou refusez-la, ou patientez deux minutes. Connectez-vous ensuite à nouveau.`,
+      'no-response': `Pas de réponse de votre téléphone
+La demande n’a pas été confirmée à temps.
+Vérifiez que votre téléphone est allumé et qu’il a du réseau. Connectez-vous ensuite à nouveau.`,
+      'no-method': `Connexion impossible avec ce numéro
+Ce numéro n’est pas enregistré pour la connexion par téléphone, ou pas de la manière exigée ici.
+Vérifiez que le numéro est correct. Si c’est le cas, votre opérateur mobile pourra vous aider.`,
+      certificate: `Votre certificat a expiré
+Votre téléphone prouve votre identité à l’aide d’un certificat numérique. Celui-ci n’est plus valable.
+Renouvelez-le auprès de votre opérateur mobile, puis connectez-vous à nouveau.`,
+      unreachable: `Votre téléphone n’est pas joignable
+La demande n’a pas pu être remise. Votre téléphone est peut-être éteint ou sans réseau.
+Vérifiez-le, puis connectez-vous à nouveau.`,
+      location: `Connexion impossible depuis ce lieu
+Cette connexion n’est autorisée que dans certains lieux. Votre téléphone se trouve ailleurs, ou n’indique pas sa position.
+Vérifiez que votre téléphone peut communiquer sa position. Connectez-vous ensuite à nouveau depuis un lieu autorisé.`,
+      limited: `Trop de tentatives
+Il y a eu trop de tentatives en peu de temps. Pour votre protection, nous faisons une pause.
+Patientez quelques minutes, puis connectez-vous à nouveau.`,
+      'code-wrong': `Le code était erroné trop de fois
+Pour votre protection, le code reçu par SMS n’est plus valable.
+Connectez-vous à nouveau. Vous recevrez un nouveau code.`,
+      expired: `Le temps est écoulé
+Le code reçu par SMS n’a pas été saisi à temps et n’est plus valable.
+Connectez-vous à nouveau. Vous recevrez un nouveau code.`,
+      internal: `Une erreur s’est produite
+L’erreur vient de chez nous. La connexion n’a pas eu lieu.
+Connectez-vous à nouveau dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.`,
     },
     ways: { retry: 'Réessayer', other: 'Utiliser un autre numéro', text: 'Recevoir un code par SMS' },
   },
@@ -133,26 +105,18 @@ export const fr: Words = {
     onward: (client) => `Continuer vers ${client}`,
   },
   notices: {
-    'request-unusable': {
-      title: 'Cette connexion ne peut pas commencer',
-      what: 'La demande qui vous amène ici n’est pas valable ou ne l’est plus.',
-      next: 'Retournez à la page d’où vous venez et connectez-vous à nouveau. Si cela se reproduit, indiquez à son assistance la référence ci-dessous.',
-    },
-    'login-expired': {
-      title: 'Cette connexion est terminée',
-      what: 'Elle a duré trop longtemps, ou elle est déjà achevée.',
-      next: 'Retournez à la page d’où vous venez et connectez-vous à nouveau.',
-    },
-    'cookie-missing': {
-      title: 'Nous ne trouvons pas votre connexion',
-      what: 'Votre navigateur n’a pas transmis le cookie de cette connexion. Vous avez peut-être ouvert la page dans un autre navigateur, ou votre navigateur refuse les cookies.',
-      next: 'Autorisez les cookies pour ce site. Retournez ensuite à la page d’où vous venez et connectez-vous à nouveau, dans le même navigateur.',
-    },
-    internal: {
-      title: 'Une erreur s’est produite',
-      what: 'L’erreur vient de chez nous. La connexion n’a pas eu lieu.',
-      next: 'Réessayez dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.',
-    },
+    'request-unusable': `Cette connexion ne peut pas commencer
+La demande qui vous amène ici n’est pas valable ou ne l’est plus.
+Retournez à la page d’où vous venez et connectez-vous à nouveau. Si cela se reproduit, indiquez à son assistance la référence ci-dessous.`,
+    'login-expired': `Cette connexion est terminée
+Elle a duré trop longtemps, ou elle est déjà achevée.
+Retournez à la page d’où vous venez et connectez-vous à nouveau.`,
+    'cookie-missing': `Nous ne trouvons pas votre connexion
+Votre navigateur n’a pas transmis le cookie de cette connexion. Vous avez peut-être ouvert la page dans un autre navigateur, ou votre navigateur refuse les cookies.
+Autorisez les cookies pour ce site. Retournez ensuite à la page d’où vous venez et connectez-vous à nouveau, dans le même navigateur.`,
+    internal: `Une erreur s’est produite
+L’erreur vient de chez nous. La connexion n’a pas eu lieu.
+Réessayez dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.`,
   },
   logOut: {
     title: (tenant) => `Se déconnecter de ${tenant}\u00a0?`,

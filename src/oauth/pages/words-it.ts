@@ -50,76 +50,48 @@ export const it: Words = {
   },
   failed: {
     causes: {
-      rejected: {
-        title: 'Accesso rifiutato',
-        what: 'La richiesta è stata rifiutata sul suo telefono. L’accesso non è avvenuto.',
-        next: 'Se è stato un errore, acceda di nuovo. Se non ha avviato lei questo accesso, ha fatto bene a rifiutarlo.',
-      },
-      'pin-blocked': {
-        title: 'Il suo PIN è bloccato',
-        what: 'Sul suo telefono è stato inserito troppe volte un PIN errato.',
-        next: 'Imposti un nuovo PIN presso il suo operatore mobile, poi acceda di nuovo.',
-      },
-      suspended: {
-        title: 'L’accesso con il telefono è sospeso',
-        what: 'Per questo numero l’accesso con il telefono è attualmente sospeso.',
-        next: 'Il suo operatore mobile può indicarle il motivo e revocare la sospensione.',
-      },
-      'needs-activation': {
-        title: 'L’accesso con il telefono non è attivato',
-        what: 'Questo numero non è ancora attivato per l’accesso con il telefono.',
-        next: 'Lo attivi presso il suo operatore mobile, poi acceda di nuovo.',
-      },
-      'busy-phone': {
-        title: 'Il suo telefono è ancora occupato',
-        what: 'Sul suo telefono è aperta un’altra richiesta. Può mostrarne soltanto una alla volta.',
-        next: 'Risponda a quella richiesta o la rifiuti, oppure attenda due minuti. Poi acceda di nuovo.',
-      },
-      'no-response': {
-        title: 'Nessuna risposta dal suo telefono',
-        what: 'La richiesta non è stata confermata in tempo.',
-        next: 'Verifichi che il telefono sia acceso e abbia campo. Poi acceda di nuovo.',
-      },
-      'no-method': {
-        title: 'Accesso impossibile con questo numero',
-        what: 'Questo numero non è registrato per l’accesso con il telefono, o non nel modo qui richiesto.',
-        next: 'Verifichi che il numero sia corretto. Se lo è, il suo operatore mobile può aiutarla.',
-      },
-      certificate: {
-        title: 'Il suo certificato è scaduto',
-        what: 'Il suo telefono attesta la sua identità con un certificato digitale, che non è più valido.',
-        next: 'Lo rinnovi presso il suo operatore mobile, poi acceda di nuovo.',
-      },
-      unreachable: {
-        title: 'Il suo telefono non è raggiungibile',
-        what: 'Non è stato possibile recapitare la richiesta. Forse il telefono è spento o non ha campo.',
-        next: 'Lo verifichi, poi acceda di nuovo.',
-      },
-      location: {
-        title: 'Accesso impossibile da questo luogo',
-        what: 'Questo accesso è consentito soltanto in determinati luoghi. Il suo telefono si trova altrove o non comunica la sua posizione.',
-        next: 'Verifichi che il telefono possa comunicare la posizione. Poi acceda di nuovo da un luogo consentito.',
-      },
-      limited: {
-        title: 'Troppi tentativi',
-        what: 'Ci sono stati troppi tentativi in poco tempo. Per la sua protezione facciamo una pausa.',
-        next: 'Attenda alcuni minuti, poi acceda di nuovo.',
-      },
-      'code-wrong': {
-        title: 'Il codice era errato troppe volte',
-        what: 'Per la sua protezione il codice ricevuto per SMS non è più valido.',
-        next: 'Acceda di nuovo. Riceverà un nuovo codice.',
-      },
-      expired: {
-        title: 'Il tempo è scaduto',
-        what: 'Il codice ricevuto per SMS non è stato inserito in tempo e non è più valido.',
-        next: 'Acceda di nuovo. Riceverà un nuovo codice.',
-      },
-      internal: {
-        title: 'Qualcosa è andato storto',
-        what: 'L’errore è nostro. L’accesso non è avvenuto.',
-        next: 'Acceda di nuovo tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
-      },
+      rejected: `Accesso rifiutato
+La richiesta è stata rifiutata sul suo telefono. L’accesso non è avvenuto.
+Se è stato un errore, acceda di nuovo. Se non ha avviato lei questo accesso, ha fatto bene a rifiutarlo.`,
+      'pin-blocked': `Il suo PIN è bloccato
+Sul suo telefono è stato inserito troppe volte un PIN errato.
+Imposti un nuovo PIN presso il suo operatore mobile, poi acceda di nuovo.`,
+      suspended: `L’accesso con il telefono è sospeso
+Per questo numero l’accesso con il telefono è attualmente sospeso.
+Il suo operatore mobile può indicarle il motivo e revocare la sospensione.`,
+      'needs-activation': `L’accesso con il telefono non è attivato
+Questo numero non è ancora attivato per l’accesso con il telefono.
+Lo attivi presso il suo operatore mobile, poi acceda di nuovo.`,
+      'busy-phone': `Il suo telefono è ancora occupato
+Sul suo telefono è aperta un’altra richiesta. Può mostrarne soltanto una alla volta.
+Risponda a quella richiesta o la rifiuti, oppure attenda due minuti. Poi acceda di nuovo.`,
+      'no-response': `Nessuna risposta dal suo telefono
+La richiesta non è stata confermata in tempo.
+Verifichi che il telefono sia acceso e abbia campo. Poi acceda di nuovo.`,
+      'no-method': `Accesso impossibile con questo numero
+Questo numero non è registrato per l’accesso con il telefono, o non nel modo qui richiesto.
+Verifichi che il numero sia corretto. Se lo è, il suo operatore mobile può aiutarla.`,
+      certificate: `Il suo certificato è scaduto
+Il suo telefono attesta la sua identità con un certificato digitale, che non è più valido.
+Lo rinnovi presso il suo operatore mobile, poi acceda di nuovo.`,
+      unreachable: `Il suo telefono non è raggiungibile
+Non è stato possibile recapitare la richiesta. Forse il telefono è spento o non ha campo.
+Lo verifichi, poi acceda di nuovo.`,
+      location: `Accesso impossibile da questo luogo
+Questo accesso è consentito soltanto in determinati luoghi. Il suo telefono si trova altrove o non comunica la sua posizione.
+Verifichi che il telefono possa comunicare la posizione. Poi acceda di nuovo da un luogo consentito.`,
+      limited: `Troppi tentativi
+Ci sono stati troppi tentativi in poco tempo. Per la sua protezione facciamo una pausa.
+Attenda alcuni minuti, poi acceda di nuovo.`,
+      'code-wrong': `Il codice era errato troppe volte
+Per la sua protezione il codice ricevuto per SMS non è più valido.
+Acceda di nuovo. Riceverà un nuovo codice.`,
+      expired: `Il tempo è scaduto
+Il codice ricevuto per SMS non è stato inserito in tempo e non è più valido.
+Acceda di nuovo. Riceverà un nuovo codice.`,
+      internal: `Qualcosa è andato storto
+L’errore è nostro. L’accesso non è avvenuto.
+Acceda di nuovo tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.`,
     },
     ways: { retry: 'Riprova', other: 'Utilizza un altro numero', text: 'Ricevi un codice per SMS' },
   },
@@ -129,26 +101,18 @@ export const it: Words = {
     onward: (client) => `Continua su ${client}`,
   },
   notices: {
-    'request-unusable': {
-      title: 'Questo accesso non può iniziare',
-      what: 'La richiesta che l’ha portata qui non è valida o non lo è più.',
-      next: 'Torni alla pagina da cui proviene e acceda di nuovo. Se succede ancora, comunichi alla relativa assistenza il riferimento qui sotto.',
-    },
-    'login-expired': {
-      title: 'Questo accesso è terminato',
-      what: 'È durato troppo a lungo o è già stato completato.',
-      next: 'Torni alla pagina da cui proviene e acceda di nuovo.',
-    },
-    'cookie-missing': {
-      title: 'Non troviamo il suo accesso',
-      what: 'Il suo browser non ha inviato il cookie di questo accesso. Forse ha aperto la pagina in un altro browser, oppure il suo browser rifiuta i cookie.',
-      next: 'Consenta i cookie per questo sito. Poi torni alla pagina da cui proviene e acceda di nuovo, sempre nello stesso browser.',
-    },
-    internal: {
-      title: 'Qualcosa è andato storto',
-      what: 'L’errore è nostro. L’accesso non è avvenuto.',
-      next: 'Riprovi tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.',
-    },
+    'request-unusable': `Questo accesso non può iniziare
+La richiesta che l’ha portata qui non è valida o non lo è più.
+Torni alla pagina da cui proviene e acceda di nuovo. Se succede ancora, comunichi alla relativa assistenza il riferimento qui sotto.`,
+    'login-expired': `Questo accesso è terminato
+È durato troppo a lungo o è già stato completato.
+Torni alla pagina da cui proviene e acceda di nuovo.`,
+    'cookie-missing': `Non troviamo il suo accesso
+Il suo browser non ha inviato il cookie di questo accesso. Forse ha aperto la pagina in un altro browser, oppure il suo browser rifiuta i cookie.
+Consenta i cookie per questo sito. Poi torni alla pagina da cui proviene e acceda di nuovo, sempre nello stesso browser.`,
+    internal: `Qualcosa è andato storto
+L’errore è nostro. L’accesso non è avvenuto.
+Riprovi tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.`,
   },
   logOut: {
     title: (tenant) => `Uscire da ${tenant}?`,

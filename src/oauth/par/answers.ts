@@ -1,10 +1,9 @@
 /**
- * What is sent back. Every answer is JSON that nobody may keep: a handle is as good as the request behind it.
+ * Answers of `/par`: JSON that must not be cached, because a handle gives access to its request.
+ * Apps in a browser without a server push from there as public clients. Their pages may read the
+ * answer when they come from a registered address of a public client.
  *
- * Apps that run in a browser without a server of their own push from there: they are public clients, and their pages may read
- * the answer if they come from where a public client of the tenant may be answered.
- *
- * Source: the Fetch standard, section 3.3; RFC 9700 section 2.6.
+ * Source: the Fetch standard, section 3.3; RFC 9700 2.6.
  */
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { OauthDeps } from '../deps.ts';
@@ -18,26 +17,24 @@ export interface PushAnswer {
   readonly body: object;
 }
 
-/** As far as it is known when an answer is written. */
+/** As far as it is known when the answer is written. */
 export interface Asker {
   readonly tenant: Tenant;
-  /** Whom the request comes from, or claims to. */
+  /** The client, or the one that is claimed. */
   readonly client?: OauthClient | undefined;
-  /** The header of that name, which browsers send. */
   readonly origin: string | undefined;
-  /** The caller has sent an Authorization header. */
   readonly triedBasic?: boolean;
 }
 
-/** Addresses of other schemes all have the origin `null`, which strangers have as well. */
+/** All other schemes share the origin `null`. */
 const originOf = (uri: string): string | undefined =>
   /^https?:/.test(uri) && URL.canParse(uri) ? new URL(uri).origin : undefined;
 
-/** Of answers of all endpoints, the library's too. */
+/** For answers of all endpoints, the library's included. */
 export const mayRead = (origin: string, client: OauthClient): boolean =>
   client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
 
-/** When it is not known who asks, any client of the tenant may be meant. */
+/** Without a known client, any client of the tenant may be meant. */
 const crossOriginHeaders = ({ origin, tenant, client }: Asker): Readonly<Record<string, string>> => {
   const meant = client === undefined ? [...tenant.clients.values()] : [client];
   if (origin === undefined || !meant.some((each) => mayRead(origin, each))) return {};
@@ -47,10 +44,7 @@ const crossOriginHeaders = ({ origin, tenant, client }: Asker): Readonly<Record<
   };
 };
 
-/**
- * A browser that asks beforehand (preflight) does not say for which client or tenant, so there any tenant's apps count;
- * nothing is decided by it.
- */
+/** A preflight request names no client and no tenant, so all apps count; it decides nothing. */
 export const preflightHeaders = (
   origin: string | undefined,
   requestedHeaders: string | undefined,
@@ -78,19 +72,12 @@ export const answerHeaders = (asker: Asker): Readonly<Record<string, string>> =>
 
 export const createRefusalAnswers = ({ limits, log }: Pick<OauthDeps, 'limits' | 'log'>) => {
   const headersFor = (status: WireError['status'], { tenant, triedBasic }: Asker): Record<string, string> => {
-    switch (status) {
-      case 401:
-        return triedBasic === true ? { 'www-authenticate': `Basic realm="${tenant.issuer}"` } : {};
-      case 405:
-        return { allow: 'POST' };
-      case 429:
-        return { 'retry-after': String(limits.retryAfterSeconds) };
-      default:
-        return {};
-    }
+    if (status === 401 && triedBasic) return { 'www-authenticate': `Basic realm="${tenant.issuer}"` };
+    if (status === 405) return { allow: 'POST' };
+    return status === 429 ? { 'retry-after': String(limits.retryAfterSeconds) } : {};
   };
 
-  /** Writes the audit entry, too. */
+  /** Also writes the audit entry. */
   return (refusal: Refusal, asker: Asker): PushAnswer => {
     const { status, error, cause, text } = wireErrorOf(refusal);
     const { description, code, trace } = describeError(cause, text);

@@ -1,28 +1,24 @@
 /**
- * A proof that the client holds a key (DPoP). The request is bound to the key's thumbprint, and with it the tokens.
+ * A proof that the client holds a key (DPoP); request and tokens are bound to the key's thumbprint.
+ * The caller checks whether the proof was used before.
  *
- * Whether the proof was used before is for the caller to find out: this only says by which name to remember it.
- *
- * Source: RFC 9449 sections 4.2, 4.3 and 10.1.
+ * Source: RFC 9449 4.2, 4.3 and 10.1.
  */
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
-import { type Outcome, type ProofProblem, refuse } from './refusal.ts';
+import { type Outcome, refuse } from './refusal.ts';
 
 export interface DpopProof {
   /** RFC 7638, SHA-256 in base64url. */
   readonly thumbprint: string;
   readonly jti: string;
-  /** Until when it would be accepted again; seconds since the epoch. */
+  /** Seconds since the epoch. */
   readonly rememberUntil: number;
 }
 
-/** At the library's endpoints, too. */
+/** Also at the library's endpoints. */
 export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
-/** Clients are slow, and their clocks are wrong. */
-const oldestSeconds = 300;
-const mostAheadSeconds = 60;
-
-const refused = (problem: ProofProblem) => refuse({ reason: 'dpopProof', problem });
+const maxAgeSeconds = 300;
+const maxAheadSeconds = 60;
 
 /** Query and fragment do not count. */
 const isSameAddress = (given: string, url: string): boolean => {
@@ -41,15 +37,16 @@ const checkClaims = (
 ): Outcome<DpopProof> => {
   const isComplete = typeof jti === 'string' && jti !== '' && typeof iat === 'number';
   if (!isComplete || typeof htm !== 'string' || typeof htu !== 'string' || nonce !== undefined) {
-    return refused('claims');
+    return refuse({ reason: 'proofClaims' });
   }
-  if (htm !== 'POST') return refused('htm');
-  if (!isSameAddress(htu, url)) return refused('htu');
-  if (iat < nowSeconds - oldestSeconds || iat > nowSeconds + mostAheadSeconds) return refused('iat');
-  return { value: { thumbprint, jti, rememberUntil: iat + oldestSeconds } };
+  if (htm !== 'POST') return refuse({ reason: 'proofHtm' });
+  if (!isSameAddress(htu, url)) return refuse({ reason: 'proofHtu' });
+  if (iat < nowSeconds - maxAgeSeconds || iat > nowSeconds + maxAheadSeconds)
+    return refuse({ reason: 'proofIat' });
+  return { value: { thumbprint, jti, rememberUntil: iat + maxAgeSeconds } };
 };
 
-/** @param url Of the endpoint that the proof was sent to, as configured. @param nowMs Milliseconds since the epoch. */
+/** @param url Configured address of the endpoint that got the proof. */
 export const readProof = async (proof: string, url: string, nowMs: number): Promise<Outcome<DpopProof>> => {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
@@ -60,7 +57,6 @@ export const readProof = async (proof: string, url: string, nowMs: number): Prom
     const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk ?? { kty: '' });
     return checkClaims(payload, thumbprint, url, nowMs / 1000);
   } catch {
-    // A client writes all of it.
-    return refused('malformed');
+    return refuse({ reason: 'proofMalformed' });
   }
 };

@@ -1,20 +1,26 @@
 /**
- * Pushed authorisation requests: who asks, what for, and a handle for it.
- *
- * The order is that of cost and of what it tells: an address that asks too often is turned away before a secret is compared, an
- * unknown client learns nothing about parameters, and whatever can be used once is used up only when all else is right. What
- * comes out is what the library's own endpoint would have kept, in one sealed write.
+ * Pushed authorisation requests. The checks run from cheap to costly and tell as little as
+ * possible: limits come before secrets, an unknown client learns nothing about parameters, and
+ * one-time values are used up last. The stored request is what the library's own endpoint would
+ * have stored.
  *
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
+import { type Context, Hono } from 'hono';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { createClientAuthentication } from '../client-authentication.ts';
-import type { OauthDeps } from '../deps.ts';
-import { isForm, type Parameters, parseForm } from '../form.ts';
+import type { Environment, OauthDeps } from '../deps.ts';
+import { isForm, type Parameters, parseForm, readBody } from '../form.ts';
 import type { Tenant } from '../tenant.ts';
-import { type Asker, answerHeaders, createRefusalAnswers, type PushAnswer } from './answers.ts';
+import {
+  type Asker,
+  answerHeaders,
+  createRefusalAnswers,
+  type PushAnswer,
+  preflightHeaders,
+} from './answers.ts';
 import { type DpopProof, readProof } from './dpop-proof.ts';
 import { checkParameters, keptParameters } from './parameters.ts';
 import { type Outcome, type Refusal, refuse } from './refusal.ts';
@@ -25,7 +31,6 @@ export interface PushRequest {
   readonly tenantFromPath: Tenant | undefined;
   /** @param name In lower case. */
   header(name: string): string | undefined;
-  /** Where it comes from, for limits. */
   readonly address: Source;
   readonly body: Uint8Array;
 }
@@ -35,7 +40,6 @@ export type ParOptions = Pick<
   'tenants' | 'checkSecret' | 'limits' | 'isTestNumber' | 'now' | 'log'
 > & { readonly settings: { readonly requestUriSeconds: number } };
 
-/** What can be told only together with the library, or once. */
 interface Accepted {
   readonly request: Readonly<Record<string, string>>;
   /** Authenticated, by the client's secret or key or by a signed request. */
@@ -55,7 +59,7 @@ const ourNames: ReadonlySet<string> = new Set([
 
 export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
-/** Two times 128 bits, as the interface draws it; either half would be enough. */
+/** The interface uses two times 128 bits; either half would be enough. */
 const newHandle = (): string => {
   const random = randomBytesOf(32);
   return `${random.toString('base64url', 0, 16)}.${random.toString('base64url', 16)}`;
@@ -72,8 +76,8 @@ export const createPar = (options: ParOptions) => {
   const answerRefusal = createRefusalAnswers(options);
 
   /**
-   * A request is for the tenant of its address or, at the first tenant's address, of one of two headers. What is said more than
-   * once has to agree (interface section 4.5).
+   * The tenant of the address or, at the first tenant's address, of one of two headers. What is
+   * said more than once must agree (interface section 4.5).
    */
   const chooseTenant = ({ tenantFromPath, header }: PushRequest): Outcome<Tenant> => {
     const id = header('tenant-id');
@@ -99,7 +103,6 @@ export const createPar = (options: ParOptions) => {
     return client.signedRequestRequired ? refuse({ reason: 'requestObjectMissing' }) : { value: form };
   };
 
-  /** The library knows its own tokens. */
   const isIdTokenHint = async (tenant: Tenant, client: OauthClient, hint: string): Promise<boolean> => {
     const { Client, IdToken } = await tenant.provider();
     const registered = await Client.find(client.id);
@@ -135,7 +138,7 @@ export const createPar = (options: ParOptions) => {
     if ('refusal' in proof) return proof;
     return thumbprint === undefined || thumbprint === proof.value.thumbprint
       ? { value: { request, trusted, proof: proof.value } }
-      : refuse({ reason: 'dpopProof', problem: 'otherKey' });
+      : refuse({ reason: 'proofOtherKey' });
   };
 
   const isFirstUse = (
@@ -146,10 +149,8 @@ export const createPar = (options: ParOptions) => {
     store.putOnce('dpop-proof', `${client.id} ${jti}`, 1, rememberUntil - now() / 1000 + 1);
 
   /**
-   * Keeps a request as the library's own endpoint would: parameters as a JWT that nobody has signed, because nobody else can
-   * write here, under a handle that nobody can guess.
-   *
-   * @returns The request_uri.
+   * Stores a request as the library's own endpoint does: its parameters as an unsigned JWT, because
+   * nobody else can write here. @returns The request_uri.
    */
   const keep = async (
     tenant: Tenant,
@@ -165,13 +166,12 @@ export const createPar = (options: ParOptions) => {
       request: unsignedJwt(claims),
       dpopJkt: proof?.thumbprint ?? request.dpop_jkt,
     });
-    // The published types do not know the one, and take the other for a list.
+    // The published types lack `trusted`, and take `jti` for a list.
     Object.assign(pushed, { jti, trusted });
     await pushed.save(settings.requestUriSeconds);
     return `${handlePrefix}${jti}`;
   };
 
-  /** @throws When Redis is unreachable. */
   const push = async (request: PushRequest): Promise<PushAnswer> => {
     const { tenantFromPath, header, address, body } = request;
     const origin = header('origin');
@@ -220,7 +220,7 @@ export const createPar = (options: ParOptions) => {
     if ('refusal' in accepted) return answerRefusal(accepted.refusal, asker);
     const { proof } = accepted.value;
     if (proof !== undefined && !(await isFirstUse(tenant, client, proof))) {
-      return answerRefusal({ reason: 'dpopProof', problem: 'replayed' }, asker);
+      return answerRefusal({ reason: 'proofReplayed' }, asker);
     }
     const requestUri = await keep(tenant, client, accepted.value);
     log.audit({ event: 'request pushed', tenant: tenant.id, clientId: client.id });
@@ -235,3 +235,50 @@ export const createPar = (options: ParOptions) => {
 };
 
 export type Par = ReturnType<typeof createPar>;
+
+const present = ({ status, headers, body }: PushAnswer): Response =>
+  new Response(JSON.stringify(body), { status, headers });
+
+export const createParRoutes = (
+  options: ParOptions & Pick<OauthDeps, 'addressOf' | 'body'>,
+): Hono<Environment> => {
+  const { tenants, addressOf, body: bodyLimits, log } = options;
+  const par = createPar(options);
+
+  const answer = async (c: Context<Environment>, tenantFromPath: Tenant | undefined): Promise<Response> => {
+    const incoming = c.env?.incoming;
+    /** Node has parsed the headers; `Request` would copy all of them first. */
+    const header = (name: string): string | undefined => {
+      const value = incoming === undefined ? c.req.header(name) : incoming.headers[name];
+      return typeof value === 'object' ? value.join(', ') : value;
+    };
+    const tenant = tenantFromPath ?? tenants.main;
+    const origin = header('origin');
+    const { method } = c.req;
+    if (method === 'OPTIONS' && header('access-control-request-method') !== undefined) {
+      const requested = header('access-control-request-headers');
+      const asked = tenantFromPath === undefined ? tenants.all : [tenantFromPath];
+      return new Response(null, { status: 204, headers: preflightHeaders(origin, requested, asked) });
+    }
+    if (method !== 'POST') return present(par.refuse({ reason: 'methodNotAllowed' }, { tenant, origin }));
+    try {
+      const read = await readBody(c.req.raw, header('content-length'), bodyLimits);
+      if (!read.ok) return present(par.refuse({ reason: read.reason }, { tenant, origin }));
+      return present(
+        await par.push({ tenantFromPath, header, address: addressOf(incoming), body: read.bytes }),
+      );
+    } catch (error) {
+      log.trouble(error instanceof Error ? error : new Error('PAR failed', { cause: error }));
+      return present(par.refuse({ reason: 'broken' }, { tenant, origin }));
+    }
+  };
+
+  const routes = new Hono<Environment>();
+  routes.all('/oidc/par', (c) => answer(c, undefined));
+  routes.all('/oidc/t/:tenant/par', (c, next) => {
+    const tenant = tenants.find(c.req.param('tenant'));
+    // The first tenant has one address only.
+    return tenant === undefined || tenant === tenants.main ? next() : answer(c, tenant);
+  });
+  return routes;
+};

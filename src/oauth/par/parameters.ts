@@ -1,13 +1,11 @@
 /**
- * What a request may say, pushed or not. Pure: no clock, no I/O.
+ * What a request may say, pushed or not. Pure. What the library would refuse at the authorisation
+ * endpoint is refused here, where the client gets the error and not the person. Strict clients get
+ * an error for unknown scopes and acr values; for others these are left out. Unknown parameters are
+ * ignored, and those of features that are off (`claims`, `resource`, `authorization_details`).
  *
- * Whatever the library would refuse at the authorisation endpoint is refused here, where the client hears of it and not the
- * person. A strict client is told of unknown scopes and acr values; for others they are left out, because general OAuth
- * clients bring theirs. Parameters for what is off (`claims`, `resource`, `authorization_details`) are ignored, like any
- * unknown one.
- *
- * Sources: OpenID Connect Core section 3.1.2.1; RFC 6749 sections 3.3 and 4.1.1; RFC 7636 section 4.3; RFC 9449 section 10;
- * interface sections 4.5 and 5.6.
+ * Sources: OpenID Connect Core 3.1.2.1; RFC 6749 3.3, 4.1.1; RFC 7636 4.3; RFC 9449 10; interface
+ * sections 4.5 and 5.6.
  */
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
@@ -15,7 +13,6 @@ import type { Parameters } from '../form.ts';
 import { parseLoginHint } from '../login-hint.ts';
 import { type Outcome, type ParameterName, type Refusal, refuse } from './refusal.ts';
 
-/** What a request is made of, in the words of OAuth. */
 export const keptParameters = [
   'client_id',
   'response_type',
@@ -43,7 +40,7 @@ export interface ParameterRules {
   readonly isTestNumber: (msisdn: string) => boolean;
 }
 
-/** A value to keep, `undefined` for none, or why not. */
+/** A value to keep, `undefined` for none, or the error. */
 type Read = Outcome<string | undefined>;
 type Check = (parameters: Parameters, rules: ParameterRules) => Refusal | undefined;
 
@@ -55,7 +52,7 @@ const knownAcrValues: ReadonlySet<string> = new Set(acrValues);
 const responseModes = /^(?:(?:query|fragment|form_post)(?:\.jwt)?|jwt)$/;
 const prompts: ReadonlySet<string> = new Set(['none', 'login', 'consent', 'select_account']);
 
-/** Words of RFC 6749 section 3.3, separated by single spaces. */
+/** Words of RFC 6749 3.3, separated by single spaces. */
 const wordList = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const localeList = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*(?: [A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)*$/;
 /** A SHA-256 in base64url: of a verifier or of a key. */
@@ -63,7 +60,7 @@ const sha256Text = /^[A-Za-z0-9_-]{43}$/;
 /** What no phone can show. */
 export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
-/** What makes no sense without an ID token, as the library sees it. */
+/** Parameters that need an ID token, as the library sees it. */
 const neededForIdTokens = ['acr_values', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;
 
 const wordsOf = (text: string): readonly string[] => [...new Set(text.split(' '))];
@@ -80,7 +77,7 @@ const checkChallenge: Check = (parameters, { client }) => {
   if (challenge === undefined) {
     return method === undefined && client.authentication !== 'none' ? undefined : missing('code_challenge');
   }
-  // Without a method it would be the challenge in clear.
+  // Without a method the challenge would be in clear.
   if (method !== 'S256') return { reason: 'challengeMethod' };
   return sha256Text.test(challenge) ? undefined : malformed('code_challenge');
 };
@@ -89,7 +86,7 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   const text = parameters.get('login_hint');
   if (text === undefined) return undefined;
   const hint = parseLoginHint(text);
-  if (!hint.ok) return { reason: 'loginHint', problem: hint.reason };
+  if (!hint.ok) return { reason: hint.reason };
   const isAllowed = client.loginHintAllowed || !hint.hints.some(({ msisdn }) => isTestNumber(msisdn));
   return isAllowed ? undefined : { reason: 'testNumber' };
 };
@@ -111,7 +108,7 @@ const checks: readonly Check[] = [
   checkFormat('response_mode', responseModes),
   checkChallenge,
   checkFormat('max_age', /^\d{1,15}$/),
-  // Languages that the pages do not speak are no error (OpenID Connect Core section 3.1.2.1).
+  // Languages that the pages do not have are no error (OpenID Connect Core 3.1.2.1).
   checkFormat('ui_locales', localeList, { reason: 'localesMalformed' }),
   checkLoginHint,
   (parameters, { client }) => {
@@ -129,10 +126,8 @@ const withoutPort = (uri: string): string | undefined => {
 };
 
 /**
- * Whether a client may be answered at an address: exactly as registered, letter by letter (RFC 9700 section 2.1).
- *
- * The one exception is an app that listens on this machine for its answer, on a port that it is given by the system
- * (RFC 8252 section 7.3). An app is, as for the library, whoever has an address of another scheme than http.
+ * Redirect addresses must equal a registered one (RFC 9700 2.1). An app, which has an address of
+ * another scheme than http, may also listen on any port of its own machine (RFC 8252 7.3).
  */
 const isRegistered = (uri: string, { redirectUris }: OauthClient): boolean => {
   if (redirectUris.includes(uri)) return true;
@@ -150,8 +145,8 @@ const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
 };
 
 /**
- * A client that is not strict and asks for nothing that is known here gets the default scope, `openid`: the library lets
- * nobody come back without any, and does not count `offline_access`.
+ * A client that is not strict and asks for nothing known gets `openid`: the library needs a scope,
+ * and does not count `offline_access`.
  */
 const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthClient): Read => {
   const text = parameters.get('scope');
@@ -176,7 +171,7 @@ export const readAcrValues = (text: string | undefined, { strictParameters }: Oa
   return { value: known.length > 0 ? known.join(' ') : undefined };
 };
 
-/** Choosing an account and logging in are one and the same here: the page asks for the number. */
+/** To choose an account is to log in here: the page asks for the number. */
 const readPrompt = (parameters: Parameters): Read => {
   const text = parameters.get('prompt');
   if (text === undefined) return { value: undefined };
@@ -193,7 +188,6 @@ const readers: readonly [ParameterName, (parameters: Parameters, client: OauthCl
   ['prompt', readPrompt],
 ];
 
-/** @returns The parameters in effect. */
 export const checkParameters = (
   parameters: Parameters,
   rules: ParameterRules,
@@ -204,7 +198,6 @@ export const checkParameters = (
     if (refusal !== undefined) return refuse(refusal);
   }
   const { client } = rules;
-  // What the readers have completed or cut down.
   const read: Record<string, string | undefined> = { client_id: client.id };
   for (const [name, reader] of readers) {
     const value = reader(parameters, client);

@@ -1,8 +1,8 @@
 /**
- * Why a request is not taken, and what the client is told. Texts are fixed words: they may name a parameter of ours, and never
- * hold what the client has sent.
+ * Errors of a request, and what the client is told. Texts are fixed: they may name a parameter of
+ * ours and never contain what the client has sent.
  *
- * Sources: RFC 9126 section 2.3, RFC 6749 sections 4.1.2.1 and 5.2, RFC 9101 section 7, RFC 9449 section 7.1.
+ * Sources: RFC 9126 2.3, RFC 6749 4.1.2.1 and 5.2, RFC 9101 7, RFC 9449 7.1.
  */
 import { describeError, type ErrorCause } from '../error-codes.ts';
 import { errors } from '../library.ts';
@@ -27,6 +27,10 @@ const wire = (
 
 const invalid = (text: string, cause?: ErrorCause, status?: WireError['status']): WireError =>
   wire('invalid_request', text, cause, status);
+
+const objectError = (text: string): WireError => wire('invalid_request_object', text);
+
+const proofError = (text: string): WireError => wire('invalid_dpop_proof', text);
 
 const fixed = {
   methodNotAllowed: invalid('use POST', undefined, 405),
@@ -68,54 +72,39 @@ const fixed = {
   dtbdUnshowable: invalid('dtbd must be a text that a phone can show'),
   idTokenHint: invalid('id_token_hint is not an ID token for this client'),
   broken: wire('server_error', 'the request could not be kept', 'internal', 500),
+  noHints: invalid('login_hint has no hints', 'noHints'),
+  badMsisdn: invalid('login_hint has an msisdn that is no international number', 'badMsisdn'),
+  duplicateMsisdn: invalid('login_hint has the same msisdn twice', 'duplicateMsisdn'),
+  badLoginHint: invalid('login_hint must be a number or a JSON object with hints', 'badLoginHint'),
+  objectMalformed: objectError('request is not a signed JWT'),
+  objectAlgorithm: objectError('request must be signed with RS256, PS256, ES256 or EdDSA'),
+  objectSignature: objectError('the signature of request does not fit the registered keys'),
+  objectTime: objectError('request is expired or not valid yet'),
+  objectAudience: objectError('aud of request must be the issuer'),
+  objectClient: objectError('iss and client_id of request must be the client'),
+  objectType: objectError('typ of request must be oauth-authz-req+jwt'),
+  objectNested: objectError('request must not contain request or request_uri'),
+  objectContents: objectError('request must contain texts, numbers and booleans only'),
+  proofMalformed: proofError(
+    'DPoP must be one proof, signed with ES256 or EdDSA by the public key that it brings',
+  ),
+  proofClaims: proofError('DPoP needs jti, iat, htm and htu, and no nonce'),
+  proofHtm: proofError('htm of DPoP must be POST'),
+  proofHtu: proofError('htu of DPoP must be the address of this endpoint'),
+  proofIat: proofError('iat of DPoP is too old or in the future'),
+  proofReplayed: proofError('DPoP was used before'),
+  proofOtherKey: proofError('dpop_jkt is not the key of DPoP'),
 } as const;
-
-const hintTexts = {
-  noHints: 'login_hint has no hints',
-  badMsisdn: 'login_hint has an msisdn that is no international number',
-  duplicateMsisdn: 'login_hint has the same msisdn twice',
-  badLoginHint: 'login_hint must be a number or a JSON object with hints',
-} as const;
-
-const objectTexts = {
-  malformed: 'request is not a signed JWT',
-  algorithm: 'request must be signed with RS256, PS256, ES256 or EdDSA',
-  signature: 'the signature of request does not fit the registered keys',
-  time: 'request is expired or not valid yet',
-  audience: 'aud of request must be the issuer',
-  client: 'iss and client_id of request must be the client',
-  type: 'typ of request must be oauth-authz-req+jwt',
-  nested: 'request must not contain request or request_uri',
-  contents: 'request must contain texts, numbers and booleans only',
-} as const;
-
-export type ObjectProblem = keyof typeof objectTexts;
-
-const proofTexts = {
-  malformed: 'DPoP must be one proof, signed with ES256 or EdDSA by the public key that it brings',
-  claims: 'DPoP needs jti, iat, htm and htu, and no nonce',
-  htm: 'htm of DPoP must be POST',
-  htu: 'htu of DPoP must be the address of this endpoint',
-  iat: 'iat of DPoP is too old or in the future',
-  replayed: 'DPoP was used before',
-  otherKey: 'dpop_jkt is not the key of DPoP',
-} as const;
-
-export type ProofProblem = keyof typeof proofTexts;
 
 export type Refusal =
   | { readonly reason: keyof typeof fixed }
-  /** `name` is undefined when it is none of ours. */
+  /** `name` is undefined unless it is a parameter of ours. */
   | { readonly reason: 'parameterRepeated'; readonly name: string | undefined }
   | {
       readonly reason: 'parameterMissing' | 'parameterMalformed' | 'openidNeeded';
       readonly name: ParameterName;
-    }
-  | { readonly reason: 'loginHint'; readonly problem: keyof typeof hintTexts }
-  | { readonly reason: 'requestObject'; readonly problem: ObjectProblem }
-  | { readonly reason: 'dpopProof'; readonly problem: ProofProblem };
+    };
 
-/** What came out, or why nothing did. */
 export type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
 
 export const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
@@ -130,18 +119,11 @@ export const wireErrorOf = (refusal: Refusal): WireError => {
       return invalid(`${refusal.name} is malformed or not supported`);
     case 'openidNeeded':
       return invalid(`${refusal.name} needs the scope openid`);
-    case 'loginHint':
-      return invalid(hintTexts[refusal.problem], refusal.problem);
-    case 'requestObject':
-      return wire('invalid_request_object', objectTexts[refusal.problem]);
-    case 'dpopProof':
-      return wire('invalid_dpop_proof', proofTexts[refusal.problem]);
     default:
       return fixed[refusal.reason];
   }
 };
 
-/** The same for an endpoint of the library. */
 export const errorForLibrary = (refusal: Refusal): Error => {
   const { error, cause, text } = wireErrorOf(refusal);
   return new errors.CustomOIDCProviderError(error, describeError(cause, text).description);

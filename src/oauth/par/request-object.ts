@@ -1,19 +1,16 @@
 /**
- * A signed request object (JAR): the client's parameters as claims, under a key that it has registered.
+ * A signed request object (JAR): the client's parameters as claims. Nothing else of the form counts
+ * but the client's identity. A JWT that the client has made for another purpose must not pass, so
+ * `client_id` must be a claim and the type must fit.
  *
- * With it, nothing of the form counts but who the client is. A JWT that the same client has made for another purpose must not
- * pass: `client_id` has to be among the claims, and a type other than that of request objects is refused.
- *
- * Source: RFC 9101 sections 4, 6 and 10.8; RFC 9126 section 3.
+ * Source: RFC 9101 4, 6 and 10.8; RFC 9126 3.
  */
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client.ts';
 import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
 import type { Parameters } from '../form.ts';
 import { keptParameters } from './parameters.ts';
-import { type ObjectProblem, type Outcome, refuse } from './refusal.ts';
-
-const refused = (problem: ObjectProblem) => refuse({ reason: 'requestObject', problem });
+import { type Outcome, refuse } from './refusal.ts';
 
 const types: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -22,18 +19,18 @@ const types: ReadonlySet<string | undefined> = new Set([
   'application/oauth-authz-req+jwt',
 ]);
 
-/** A client writes all of the object, so every error is the client's. */
-const problemOf = (error: unknown): ObjectProblem => {
+/** The client writes all of the object, so every error is the client's. */
+const findReason = (error: unknown) => {
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
-    return 'algorithm';
-  if (error instanceof errors.JWTExpired) return 'time';
+    return 'objectAlgorithm';
+  if (error instanceof errors.JWTExpired) return 'objectTime';
   if (error instanceof errors.JWTClaimValidationFailed) {
-    if (error.claim === 'aud') return 'audience';
-    return error.claim === 'iss' ? 'client' : 'time';
+    if (error.claim === 'aud') return 'objectAudience';
+    return error.claim === 'iss' ? 'objectClient' : 'objectTime';
   }
   const isUnsigned =
     error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
-  return isUnsigned ? 'signature' : 'malformed';
+  return isUnsigned ? 'objectSignature' : 'objectMalformed';
 };
 
 const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
@@ -41,13 +38,12 @@ const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
   for (const name of [...keptParameters, 'registration']) {
     if (!Object.hasOwn(claims, name)) continue;
     const value = claims[name];
-    if (!['string', 'number', 'boolean'].includes(typeof value)) return refused('contents');
+    if (!['string', 'number', 'boolean'].includes(typeof value)) return refuse({ reason: 'objectContents' });
     if (value !== '') parameters.set(name, String(value));
   }
   return { value: parameters };
 };
 
-/** @param nowMs Milliseconds since the epoch. */
 export const readRequestObject = async (
   jwt: string,
   client: OauthClient,
@@ -62,11 +58,11 @@ export const readRequestObject = async (
       currentDate: new Date(nowMs),
       clockTolerance: clockToleranceSeconds,
     });
-    if (!types.has(protectedHeader.typ?.toLowerCase())) return refused('type');
-    if (payload.client_id !== client.id) return refused('client');
-    if ('request' in payload || 'request_uri' in payload) return refused('nested');
+    if (!types.has(protectedHeader.typ?.toLowerCase())) return refuse({ reason: 'objectType' });
+    if (payload.client_id !== client.id) return refuse({ reason: 'objectClient' });
+    if ('request' in payload || 'request_uri' in payload) return refuse({ reason: 'objectNested' });
     return parametersIn(payload);
   } catch (error) {
-    return refused(problemOf(error));
+    return refuse({ reason: findReason(error) });
   }
 };

@@ -1,4 +1,7 @@
-/** A client that logs people in without a browser, written against the specification and nothing of ours. */
+/**
+ * A client that logs people in without a browser, written against the specification and nothing of
+ * ours.
+ */
 import { randomUUID } from 'node:crypto';
 import type { BackchannelLogin } from '../../../src/oauth/backchannel/records.ts';
 import type { TestProduct } from '../../support/product.ts';

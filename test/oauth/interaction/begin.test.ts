@@ -1,7 +1,7 @@
 /** Asking a phone when the process that was to do it has died, and when it is not allowed. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createBeginning, startPatienceMs } from '../../../src/oauth/interaction/begin.ts';
+import { createBeginning, startTimeoutMs } from '../../../src/oauth/interaction/begin.ts';
 import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
 import { waitForChange } from '../../../src/oauth/interaction/standing.ts';
 import type { Visit } from '../../../src/oauth/interaction/visit.ts';
@@ -63,7 +63,7 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
   /** As after a process has died between the two. */
   const abandoned = async () => {
     await facts.add(visit.uid, 60, () => begun);
-    clock.now = startPatienceMs;
+    clock.now = startTimeoutMs;
     const { attempt } = await progress();
     if (attempt === undefined) throw new Error('nothing was begun');
     return attempt;
@@ -97,7 +97,7 @@ describe('an attempt that is started a second time', () => {
     const changed = await waitForChange(
       async () => {
         looks += 1;
-        if (looks > 1) clock.now += startPatienceMs;
+        if (looks > 1) clock.now += startTimeoutMs;
         return { kind: 'waiting', attempt };
       },
       { logins, now: () => clock.now, gone: new AbortController().signal },
@@ -115,7 +115,7 @@ describe('a phone that must not be asked', () => {
       const { round } = await progress();
       expect(await beginning.begin(visit, { round, method: 'sign', msisdn })).toBe('limited');
     }
-    clock.now = startPatienceMs;
+    clock.now = startTimeoutMs;
     const { attempt } = await progress();
     if (attempt !== undefined) await beginning.startAgain(visit, attempt);
     expect(counted.started).toBe(0);

@@ -1,6 +1,9 @@
-/** Which numbers the page offers: what a client may say about it, and what a link that anybody can write may. */
+/**
+ * Which numbers the page offers: what a client may say about it, and what a link that anybody can
+ * write may.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { offerOf } from '../../../src/oauth/interaction/numbers.ts';
+import { toOffer } from '../../../src/oauth/login-hint.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createBrowser } from '../browser-client.ts';
@@ -63,7 +66,7 @@ describe('the page for the number', () => {
 
 describe('an offer', () => {
   const offer = (allowed: boolean, pushed: boolean) =>
-    offerOf(hintFor(robot, somebody), { allowed, pushed }, (msisdn) => msisdn === robot);
+    toOffer(hintFor(robot, somebody), { allowed, pushed }, (msisdn) => msisdn === robot);
 
   it('has test numbers only out of pushed requests', () => {
     expect(offer(true, true)).toMatchObject({

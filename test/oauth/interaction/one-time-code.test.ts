@@ -1,7 +1,7 @@
 /** Logging in with a one-time password, for people whose number can sign nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeFor, isCode } from '../../../src/oauth/interaction/begin.ts';
 import { createLoginFacts } from '../../../src/oauth/interaction/facts.ts';
-import { codeFor, isCode } from '../../../src/oauth/interaction/one-time-code.ts';
 import { readOutbox } from '../../../src/sscd/text-gateway.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';

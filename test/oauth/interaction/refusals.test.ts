@@ -1,4 +1,7 @@
-/** Strangers, forged forms, too many prompts and too late: what the login's pages refuse, and how they say so. */
+/**
+ * Strangers, forged forms, too many prompts and too late: what the login's pages refuse, and how
+ * they say so.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';

@@ -1,4 +1,7 @@
-/** What many do at the same time, and what is left when a process dies: each login asks once and ends once. */
+/**
+ * What many do at the same time, and what is left when a process dies: each login asks once and
+ * ends once.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLoginFacts } from '../../../src/oauth/interaction/facts.ts';

@@ -1,5 +1,6 @@
 /**
- * What comes through the browser is what everybody can write: beside a pushed request nothing of it counts.
+ * What comes through the browser is what everybody can write: beside a pushed request nothing of it
+ * counts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestProduct } from '../../support/product.ts';

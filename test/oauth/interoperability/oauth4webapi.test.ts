@@ -1,6 +1,7 @@
 /**
- * oauth4webapi, as it comes from the registry, and strict about every answer that it is handed. openid-client makes all of its
- * requests through it, so whole logins are in the tests of that, and one with this alone in those of docs/login.
+ * oauth4webapi, as it comes from the registry, and strict about every answer that it is handed.
+ * openid-client makes all of its requests through it, so whole logins are in the tests of that, and
+ * one with this alone in those of docs/login.
  */
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * openid-client, as it comes from the registry, through whole logins: what it accepts any certified relying party does.
- * Nothing of it is replaced; `http` on this machine is all that has to be allowed.
+ * openid-client, as it comes from the registry, through whole logins: what it accepts any certified
+ * relying party does. Nothing of it is replaced; `http` on this machine is all that has to be
+ * allowed.
  */
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Clients that a configuration file describes, and what each of them sends, spelled out: for everything that is not about
- * how a library spells it.
+ * Clients that a configuration file describes, and what each of them sends, spelled out: for
+ * everything that is not about how a library spells it.
  */
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
@@ -25,7 +25,9 @@ export const secret = 'Geheim-4f1b+/ %&=:~';
 /** Of `secret`, cheap to verify. */
 const secretHash = '$scrypt$ln=10,r=8,p=1$WSq+PUMkKR8xwxMo3TeowA$/xMA3cPAsGts2vYIayb/XRuvl5oi0yXJLkniKNRf6mU';
 
-/** Asks for a refresh token; that the user is asked is what OpenID Connect Core section 11 wants. */
+/**
+ * Asks for a refresh token; that the user is asked is what OpenID Connect Core section 11 wants.
+ */
 export const offline = { scope: 'openid offline_access phone', prompt: 'consent' } as const;
 
 export const callback = 'https://client.example/callback';
@@ -143,7 +145,10 @@ export interface RelyingParty {
   visit(fields?: Fields, browser?: Browser): Promise<Visit>;
   /** Brings a browser to the page of a request. */
   follow(request: Request, browser?: Browser): Promise<Visit>;
-  /** Confirms the number of the hint, and waits until the browser leaves or the person has to do something. */
+  /**
+   * Confirms the number of the hint, and waits until the browser leaves or the person has to do
+   * something.
+   */
   confirm(visit: Visit, msisdn?: string): Promise<BrowserPage>;
   /** All of it, up to the code. */
   logIn(msisdn?: string, fields?: Fields, browser?: Browser): Promise<Visit & { readonly code: string }>;

@@ -1,12 +1,12 @@
 /** Every state that a page can be in, by a name. */
 import { loginPage } from '../../../src/oauth/pages/login-page.ts';
-import { noticePage } from '../../../src/oauth/pages/notice-page.ts';
+import { noticePage } from '../../../src/oauth/pages/page.ts';
 import type {
   FailureCause,
   LoginView,
   Notice,
   NoticeCause,
-  NumberProblem,
+  NumberError,
   PageFrame,
   ViewOf,
 } from '../../../src/oauth/pages/views.ts';
@@ -53,7 +53,7 @@ const code = (own: Partial<ViewOf<'code'>>): LoginView => ({
 });
 
 const three = [hint('41791234501'), hint('41791234502', true), hint('436641234503')];
-const problems: readonly NumberProblem[] = ['missing', 'malformed', 'not-listed', 'limited', 'busy'];
+const problems: readonly NumberError[] = ['missing', 'malformed', 'not-listed', 'limited', 'busy'];
 
 export const loginViews: Readonly<Record<string, LoginView>> = {
   'number empty': number({}),

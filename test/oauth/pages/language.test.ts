@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseLanguage } from '../../../src/oauth/pages/language.ts';
+import { chooseLanguage } from '../../../src/oauth/pages/page.ts';
 
 describe('the language of the pages', () => {
   it.each([

@@ -1,7 +1,10 @@
-/** `/oidc/par` over HTTP: methods, bodies, other origins; and that the library takes what was taken here. */
+/**
+ * `/oidc/par` over HTTP: methods, bodies, other origins; and that the library takes what was taken
+ * here.
+ */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createParRoutes } from '../../../src/oauth/par/par.route.ts';
+import { createParRoutes } from '../../../src/oauth/par/par.ts';
 import type { Tenant } from '../../../src/oauth/tenant.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';

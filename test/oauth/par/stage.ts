@@ -1,4 +1,7 @@
-/** Two tenants on the run's Redis with the library's real providers, clients of every kind, and a clock. */
+/**
+ * Two tenants on the run's Redis with the library's real providers, clients of every kind, and a
+ * clock.
+ */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
 import { createSecretCheck } from '../../../src/oauth/client-authentication.ts';

@@ -1,4 +1,4 @@
-/** What the pages of different rooms have in common to the eye: colours by scheme, and typefaces of the reader's own. */
+/** Colours and typefaces that the pages of several rooms share. */
 
 type Colours = Readonly<Record<string, string>>;
 
@@ -32,7 +32,7 @@ const common: Schemes = {
   },
 };
 
-/** Of documents that show JSON. */
+/** For documents that show JSON. */
 export const codeColours: Schemes = {
   light: { name: '#1d4f91', string: '#2a6238', literal: '#8a4b08' },
   dark: { name: '#8fbaf3', string: '#9fd3a8', literal: '#e7b173' },
@@ -44,12 +44,12 @@ const variables = (scheme: Colours): string =>
     .join(';');
 
 /**
- * The beginning of a stylesheet: custom properties for both schemes.
+ * The start of a style sheet: custom properties for both schemes.
  *
- * @param more Colours that a room has besides.
+ * @param more Further colours of a room.
  * @param when Media query of the dark scheme.
  */
-export const looks = (more: readonly Schemes[], when = '(prefers-color-scheme:dark)'): string => {
+export const themeCss = (more: readonly Schemes[], when = '(prefers-color-scheme:dark)'): string => {
   const of = (scheme: keyof Schemes): string =>
     variables(Object.assign({}, common[scheme], ...more.map((each) => each[scheme])));
   return `
@@ -64,8 +64,7 @@ export const looks = (more: readonly Schemes[], when = '(prefers-color-scheme:da
 const stroke = (colour: string): string =>
   `<path d="M6 25C13 17 21 4 17 3c-5-1-10 21-6 22 5 1 12-15 20-14 6 1-4 9 1 10 6 1 9-9 14-8 4 1-1 6 3 6 3 0 7-3 11-6" fill="none" stroke="${colour}" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/>`;
 
-/** Decoration, so it has no words. */
 export const flourish = `<svg class="flourish" viewBox="0 0 64 32" aria-hidden="true" focusable="false">${stroke('currentColor')}</svg>`;
 
-/** For the tab. The blue can be seen on light and on dark. */
+/** For the tab; visible on light and on dark. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="2 -2 32 32">${stroke('#4a7fc6')}</svg>`;

@@ -1,0 +1,108 @@
+import type { Context } from 'hono';
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { describeError, findErrorCode } from './error-codes.ts';
+import { readText } from './library.ts';
+import { retryAfterSeconds } from './limits.ts';
+import type { OauthLog } from './log.ts';
+import { chooseLanguage, frameFor, noticePage } from './pages/page.ts';
+import type { Notice, PageFrame } from './pages/views.ts';
+import type { Tenant } from './tenant.ts';
+
+/**
+ * Headers of every page. `form-action` also bounds where the answer to a form may redirect to. So
+ * the way to a client's address is a link or a reload, never the answer to a form.
+ */
+const policyWith = (formTargets: readonly string[]): string =>
+  `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;
+
+/** An app's address has no origin; its scheme names it. */
+const sourceOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
+
+/** For a page whose form may lead to this registered address. */
+const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>> => ({
+  ...pageHeaders,
+  'content-security-policy': policyWith(URL.canParse(address) ? [sourceOf(new URL(address))] : []),
+});
+
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': policyWith([]),
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+export interface FrontRefusal {
+  readonly status: 400 | 413 | 429 | 500;
+  readonly error: 'invalid_request' | 'invalid_request_uri' | 'temporarily_unavailable' | 'server_error';
+  readonly text: string;
+}
+
+export const jsonError = (body: object, status: number, headers: Readonly<Record<string, string>>) =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+  });
+
+/** Answers an error that must not be redirected: a page for people, JSON for programs. */
+export const refuseAtFront = (
+  c: Context,
+  tenant: Tenant,
+  { status, error, text }: FrontRefusal,
+  log: OauthLog,
+): Response => {
+  const internal = error === 'server_error';
+  const { description, code, trace } = describeError(internal ? 'internal' : 'otherRequest', text);
+  log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
+  const later = status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
+  if (!(c.req.header('accept') ?? '').includes('text/html')) {
+    return jsonError({ error, error_description: description, iss: tenant.issuer }, status, later);
+  }
+  const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
+  const cause = internal ? 'internal' : 'request-unusable';
+  const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
+    kind: 'error',
+    cause,
+    reference: `${code}_${trace}`,
+  });
+  return new Response(page, {
+    status,
+    headers: { 'content-type': 'text/html;charset=UTF-8', ...pageHeaders, ...later },
+  });
+};
+
+/**
+ * The pages that the library asks for. An error page shows nothing that the caller sent; its
+ * reference leads to the log.
+ */
+export const createProviderPages = (
+  { settings, path, clients }: Tenant,
+  onError: (code: string, trace: string) => void,
+) => {
+  const frameOf = (ctx: KoaContextWithOIDC): PageFrame => {
+    const language = chooseLanguage(readText(ctx.query.ui_locales), readText(ctx.headers['accept-language']));
+    return frameFor(settings, path, language, clients.get(ctx.oidc?.client?.clientId ?? ''));
+  };
+  const render = (ctx: KoaContextWithOIDC, notice: Notice, headers = pageHeaders): void => {
+    ctx.set({ ...headers });
+    ctx.type = 'html';
+    ctx.body = noticePage(frameOf(ctx), notice);
+  };
+  return {
+    error: (ctx: KoaContextWithOIDC, { error }: ErrorOut): void => {
+      const { code, trace } = findErrorCode(ctx, error);
+      onError(code, trace);
+      const cause = error === 'server_error' ? 'internal' : 'request-unusable';
+      render(ctx, { kind: 'error', cause, reference: `${code}_${trace}` });
+    },
+    logOut: (ctx: KoaContextWithOIDC, form: string): void => {
+      // The library has compared the address with the registered ones.
+      const address = readText(ctx.oidc.params?.post_logout_redirect_uri) ?? '';
+      render(ctx, { kind: 'log-out', form }, pageHeadersLeadingTo(address));
+    },
+    loggedOut: (ctx: KoaContextWithOIDC): void => render(ctx, { kind: 'logged-out' }),
+  };
+};
