@@ -6,15 +6,8 @@
  */
 
 import type { DeviceAnswer, Outcome } from '../machines/outcome.ts';
-import {
-  type Ask,
-  type Asked,
-  type Choice,
-  type Chosen,
-  type Concluded,
-  signatureMachine,
-  type Verify,
-} from '../machines/signature.machine.ts';
+import { signatureMachine } from '../machines/signature.machine.ts';
+import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {
   type ActivityArguments,
   activity,
