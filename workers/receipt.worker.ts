@@ -35,7 +35,7 @@ import {
   signatureRecordSchema,
 } from '../src/transactions/contract.ts';
 import { sscdOf } from '../src/transactions/eligibility.ts';
-import { endingOf } from '../src/transactions/ending.ts';
+import { endingOf } from '../src/transactions/endings.ts';
 import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';

@@ -89,8 +89,7 @@ export const openWorkflows = (options: {
   const opened = [open(commands)];
   const working = new Set<WorkflowWorker>();
 
-  const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention = {} }) => {
-    const { doneMs, failedMs } = retention;
+  const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention }) => {
     if (blocking === undefined) {
       blocking = connectForBlocking({ url: redisUrl ?? '' });
       blocking.on('error', onError);
@@ -102,10 +101,7 @@ export const openWorkflows = (options: {
     const workers = queues.map((queue) =>
       startWorkflowWorker({
         ...{ queue, connection, home, workflows, concurrency, now, onTrouble: onError },
-        worker: {
-          ...(doneMs !== undefined && { removeOnComplete: { age: Math.ceil(doneMs / 1000) } }),
-          ...(failedMs !== undefined && { removeOnFail: { age: Math.ceil(failedMs / 1000) } }),
-        },
+        ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),
     );

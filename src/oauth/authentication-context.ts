@@ -6,7 +6,7 @@
 
 import type { ProfileName } from '../protocol/requests.ts';
 import { type AcrValue, acrValues } from '../registry/oauth-client.ts';
-import type { SignedView } from '../transactions/view.ts';
+import type { SignedView } from '../transactions/outcomes.ts';
 import type { AmrValue } from './evidence.ts';
 
 export type LoginMethod = 'sim' | 'app' | 'otp';
