@@ -59,7 +59,10 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** With ten tries: 5 s, 15 s, 48 s, 2.5 min, 8 min, 24 min, 74 min, 3.8 h, 12 h; together some 17 hours. */
+/**
+ * With ten tries: 5 s, 15 s, 48 s, 2.5 min, 8 min, 24 min, 74 min, 3.8 h, 12 h; together some 17
+ * hours.
+ */
 export const usualBackoff: Backoff = { firstMs: 5000, factor: 3.1, maxMs: 12 * 3_600_000 };
 
 export interface CallbackWorkersOptions {
@@ -73,23 +76,35 @@ export interface CallbackWorkersOptions {
   readonly onError: (error: Error) => void;
   /** Of one shard in one process; default 100. */
   readonly concurrency?: number;
-  /** After so long without a sign of life a worker counts as dead. Longer than a delivery; default 20 s. */
+  /**
+   * After so long without a sign of life a worker counts as dead. Longer than a delivery; default
+   * 20 s.
+   */
   readonly lockMs?: number;
   readonly backoff?: Backoff;
   readonly telemetry?: Telemetry | undefined;
 }
 
-/** A job that is still there prevents a second callback for an end that is found late (src/callbacks/follower.ts). */
+/**
+ * A job that is still there prevents a second callback for an end that is found late
+ * (src/callbacks/follower.ts).
+ */
 const deliveredMs = 2 * 86_400_000;
 
-/** The pause after so many tries; plus or minus a quarter, so that failures do not come back together. */
+/**
+ * The pause after so many tries; plus or minus a quarter, so that failures do not come back
+ * together.
+ */
 export const backoffMs = (tries: number, { firstMs, factor, maxMs }: Backoff, random: number): number =>
   Math.round(Math.min(firstMs * factor ** (tries - 1), maxMs) * (0.75 + random / 2));
 
 /** The id is sent in a header. */
 const sendableId = z.string().regex(/^[\w-]+$/);
 
-/** By 410 Gone a receiver says that it wants no more (Standard Webhooks). It counts for this message. */
+/**
+ * By 410 Gone a receiver says that it wants no more (Standard Webhooks). It counts for this
+ * message.
+ */
 const gone = 410;
 const retryAfterStatuses: readonly number[] = [429, 503];
 

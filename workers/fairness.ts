@@ -58,7 +58,9 @@ export const keepFair = (options: {
   };
 };
 
-/** More would not be faster: a turn is mostly CPU, and most of the rest is one round trip to Redis. */
+/**
+ * More would not be faster: a turn is mostly CPU, and most of the rest is one round trip to Redis.
+ */
 const maxOfOne = 8;
 /** An application is alone when no other one has begun a turn for this time. */
 const aloneAfterMs = 10_000;

@@ -1,7 +1,9 @@
 /** What workers log and count. The product provides it (src/logger.ts, src/telemetry/). */
 import type { SignatureRecord } from '../machines/record.ts';
 
-/** The caller of a transaction. Listeners may get the whole request, but read these members only. */
+/**
+ * The caller of a transaction. Listeners may get the whole request, but read these members only.
+ */
 export interface About {
   readonly caller: { readonly apId: string; readonly apTransId: string };
 }

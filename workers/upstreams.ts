@@ -73,7 +73,10 @@ export const createBreaker = (
       if (isTrying) return openMs;
       return Math.max(openUntil + (yielding.has(apId) ? yieldMs : 0) - now(), 0);
     },
-    /** Begins a call. @returns Takes its result: a refusal is `answered`, because the upstream works. */
+    /**
+     * Begins a call. @returns Takes its result: a refusal is `answered`, because the upstream
+     * works.
+     */
     begin: (apId: string): ((verdict: GateVerdict) => void) => {
       const isTry = openUntil !== undefined;
       if (isTry) isTrying = true;

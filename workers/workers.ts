@@ -143,7 +143,9 @@ export const startWorkers = (options: WorkersOptions) => {
     },
     /** Whether all of them take jobs. */
     areRunning: (): boolean => workers.every((worker) => worker.isRunning()),
-    /** Takes no more jobs, lets turns and calls to upstreams finish, and leaves the connection open. */
+    /**
+     * Takes no more jobs, lets turns and calls to upstreams finish, and leaves the connection open.
+     */
     close: async (): Promise<void> => {
       for (const keeper of keepers) keeper.close();
       // A worker that cannot reach Redis never closes, so its connection is cut.

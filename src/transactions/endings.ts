@@ -46,7 +46,9 @@ const maxLookUps = 250;
 const firstLookUp = 2;
 const maxTicksApart = 60;
 
-/** The next look-up after so many ticks: it finds a missed end at most a tenth of the wait later. */
+/**
+ * The next look-up after so many ticks: it finds a missed end at most a tenth of the wait later.
+ */
 const nextLookUp = (ticks: number): number =>
   ticks + Math.min(Math.max(Math.floor(ticks / 10), 1), maxTicksApart);
 

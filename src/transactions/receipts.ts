@@ -32,7 +32,9 @@ const knownReceipt = async ({ queue, home }: QueueAt, id: string): Promise<Store
   return undefined;
 };
 
-/** Also for a transaction of another AP, or past its retention: the caller must see no difference. */
+/**
+ * Also for a transaction of another AP, or past its retention: the caller must see no difference.
+ */
 export const unknownTransaction = 'MSSP_TransID is unknown';
 
 export interface Receipts {

@@ -53,7 +53,10 @@ const parseHolder = (name: string): Holder => {
 export const createScreens = (redis: RedisClient, prefix: string, now: () => number) => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
   return {
-    /** @returns Undefined when the claim succeeds, otherwise the holder. @param untilMs Since the epoch. */
+    /**
+     * @returns Undefined when the claim succeeds, otherwise the holder. @param untilMs Since the
+     * epoch.
+     */
     claim: async (screen: string, holder: Holder, untilMs: number): Promise<Holder | undefined> => {
       const held = String(
         await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), untilMs, untilMs - now()),

@@ -56,7 +56,8 @@ export const openQueue = (
     prefix,
     skipWaitingForReady: true,
     // BullMQ asks for the version of Redis once, and a queue for which that failed fails for ever,
-    // for example on a cluster that is not connected yet. Workers ask, too, and wait for the answer.
+    // for example on a cluster that is not connected yet. Workers ask, too, and wait for the
+    // answer.
     skipVersionCheck: true,
     ...(telemetry !== undefined && { telemetry }),
   };

@@ -55,7 +55,8 @@ const beginWith = (
   // Its worker crashed before the job had failed.
   if (state === 'failed' && !isReplay) throw refused(transaction.fault ?? fault(900));
   const begun = { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), history: told };
-  // A device shows an attempt once, so it is asked again, and may answer before. A text is sent anew.
+  // A device shows an attempt once, so it is asked again, and may answer before. A text is sent
+  // anew.
   return state === 'pending' && chosen?.sscdId !== undefined
     ? { ...begun, chosen: { ...chosen, screen: true }, isAsked: true }
     : { ...begun, chosen };
