@@ -10,8 +10,8 @@
  * failed     `context.fault` says why. REPLAY begins the next attempt.
  * receipted  The user has got the receipt. Nothing can follow.
  *
- * The first outcome of an attempt stands. ANSWERED and CANCEL carry the number of their attempt; one
- * that comes after a replay is refused. REPLAY also comes when a tool runs again a job that had
+ * The first outcome of an attempt stands. ANSWERED and CANCEL carry the number of their attempt;
+ * one that comes after a replay is refused. REPLAY also comes when a tool runs again a job that had
  * ended in another way; the attempt before then counts as failed by an internal error.
  *
  * All times are milliseconds since the epoch. Each event has the time `at` which it came.

@@ -1,6 +1,6 @@
 /**
- * The activities of a signature: find the device, ask it, verify an answer that came from elsewhere.
- * The chart says when each runs (machines/signature.machine.ts).
+ * The activities of a signature: find the device, ask it, verify an answer that came from
+ * elsewhere. The chart says when each runs (machines/signature.machine.ts).
  *
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */

@@ -3,8 +3,8 @@
  * has ended.
  *
  * A turn only proposes an end: it may be cut off before the end is stored, and a job may also end
- * without a turn. BullMQ confirms each end to one worker, so it is counted here, once. An end is not
- * counted when its confirmation is lost with the process or the connection.
+ * without a turn. BullMQ confirms each end to one worker, so it is counted here, once. An end is
+ * not counted when its confirmation is lost with the process or the connection.
  *
  * Listeners run inside BullMQ's own handling of a job, so nothing here may throw.
  */

@@ -2,8 +2,8 @@
  * The services that devices need over the network, such as the gateway for texts, and when a job
  * may call them.
  *
- * A call goes on while its job sleeps (src/engine/activities.ts), so an upstream that hangs holds no
- * slot of the worker. It holds a slot here: each upstream has 200 in a process, of which one
+ * A call goes on while its job sleeps (src/engine/activities.ts), so an upstream that hangs holds
+ * no slot of the worker. It holds a slot here: each upstream has 200 in a process, of which one
  * application gets a quarter. A job that finds no slot, or an open circuit breaker, is put off.
  */
 import type { GateTurn, GateVerdict } from '../src/engine/define.ts';

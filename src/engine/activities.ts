@@ -1,10 +1,10 @@
 /**
  * Runs activities beside the turns of their instances, each at least once.
  *
- * The turn that starts a try takes its answer if it comes at once. A longer try goes on while the job
- * sleeps, and uses no slot of the worker. Its answer comes to the instance like an event from outside.
- * The process holds the try in Redis and renews the hold. When the process dies, the hold runs out,
- * the job wakes and another try is made.
+ * The turn that starts a try takes its answer if it comes at once. A longer try goes on while the
+ * job sleeps, and uses no slot of the worker. Its answer comes to the instance like an event from
+ * outside. The process holds the try in Redis and renews the hold. When the process dies, the hold
+ * runs out, the job wakes and another try is made.
  *
  * When the chart leaves the state, in any process, the hold is removed, the signal aborts and the
  * answer does not count. The answer of a try after its timeout does not count either.

@@ -35,8 +35,8 @@ export class ChartError extends Error {
 const isChart = (logic: AnyActorLogic): logic is AnyStateMachine => '__xstatenode' in logic;
 
 /**
- * Only `fromPromise` ends with the value that it was resolved with. Other logics keep their state in
- * memory. They look alike from outside, so one transition is tried.
+ * Only `fromPromise` ends with the value that it was resolved with. Other logics keep their state
+ * in memory. They look alike from outside, so one transition is tried.
  */
 const isPromise = (logic: AnyActorLogic): boolean => {
   try {

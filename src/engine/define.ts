@@ -81,8 +81,8 @@ export interface Activity {
 const activities = new WeakMap<object, Activity>();
 
 /**
- * An activity for `setup({ actors })`. It runs at least once, outside of the chart, and its result is
- * the `done` event. XState's own `fromPromise` is an activity with one try.
+ * An activity for `setup({ actors })`. It runs at least once, outside of the chart, and its result
+ * is the `done` event. XState's own `fromPromise` is an activity with one try.
  */
 export const activity = <Input, Output>(
   run: (given: ActivityArguments<Input>) => Promise<Output | Later>,
@@ -200,7 +200,8 @@ export const defineWorkflow = (options: {
   /** Makes the input of the chart from the parsed input. Default: the same. */
   readonly begin?: (input: never, job: BegunJob) => unknown;
   /**
-   * Checks a context that was stored, and the final one: other programs may write to the same Redis.
+   * Checks a context that was stored, and the final one: other programs may write to the same
+   * Redis.
    *
    * @throws InputError
    */
@@ -212,8 +213,8 @@ export const defineWorkflow = (options: {
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * In a state tagged `failed` the job fails with this reason. When it is run again, or after an end
-   * without a commit, the chart gets REPLAY with its input.
+   * In a state tagged `failed` the job fails with this reason. When it is run again, or after an
+   * end without a commit, the chart gets REPLAY with its input.
    */
   readonly reasonOf?: (context: never) => string;
 }): Workflow => {

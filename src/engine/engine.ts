@@ -23,8 +23,8 @@ import {
 } from './redis/instance-store.ts';
 
 /**
- * taken     The event is durable. The chart takes it, or decides in order. For an event that was sent
- *           before: the chart took it.
+ * taken     The event is durable. The chart takes it, or decides in order. For an event that was
+ *           sent before: the chart took it.
  * refused   The chart has no transition for it in its state.
  * finished  The instance has ended.
  * unknown   There is no such instance.
@@ -149,7 +149,8 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
   /**
    * Computes what the chart will do with an event, after those that wait.
    *
-   * @returns Undefined when this is unknown, for example because a timer is due. Then a turn decides.
+   * @returns Undefined when this is unknown, for example because a timer is due. Then a turn
+   *   decides.
    */
   const foresee = (
     workflow: Workflow,

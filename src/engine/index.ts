@@ -54,12 +54,13 @@ export interface Workflows extends Engine {
 /**
  * @param options.redisUrl `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a
  *   cluster, separated by commas.
- * @param options.connection Of ioredis, with `maxRetriesPerRequest: null`. It is used and not ended.
+ * @param options.connection Of ioredis, with `maxRetriesPerRequest: null`. It is used and not
+ *   ended.
  * @param options.prefix Of all keys. Default `workflows`.
- * @param options.shards Number of queues; on a cluster each has a slot of its own. Default 1. It must
- *   not change while instances are open.
- * @param options.onError Gets errors after which the engine tries again: a lost connection, an effect
- *   that threw, a bug of a chart.
+ * @param options.shards Number of queues; on a cluster each has a slot of its own. Default 1. It
+ *   must not change while instances are open.
+ * @param options.onError Gets errors after which the engine tries again: a lost connection, an
+ *   effect that threw, a bug of a chart.
  */
 export const openWorkflows = (options: {
   readonly redisUrl?: string;

@@ -11,9 +11,9 @@
  * I3  Every effect and every run of a child has a number of its own. An effect that is carried out
  *     twice keeps its number.
  *
- * XState creates the child of an `invoke` when it computes a transition. So child charts are replaced
- * by stand-ins, and activities by refs (chart.ts). XState also needs an actor that it computes for,
- * so there is a scope that only notes the actions.
+ * XState creates the child of an `invoke` when it computes a transition. So child charts are
+ * replaced by stand-ins, and activities by refs (chart.ts). XState also needs an actor that it
+ * computes for, so there is a scope that only notes the actions.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { type Chart, createRef, inert } from './chart.ts';

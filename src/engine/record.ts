@@ -1,6 +1,6 @@
 /**
- * The record of an instance between two turns: plain JSON, stored as the progress of its job. It has
- * nothing that can be computed. Times are milliseconds since the epoch.
+ * The record of an instance between two turns: plain JSON, stored as the progress of its job. It
+ * has nothing that can be computed. Times are milliseconds since the epoch.
  */
 import { z } from 'zod';
 

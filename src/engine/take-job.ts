@@ -124,8 +124,8 @@ export const readInput = (
 /**
  * Reads what is stored of the instance, and takes it up.
  *
- * @throws `UnrecoverableError` when the job can never run, `DelayedError` when it is left to a worker
- *   that has its version.
+ * @throws `UnrecoverableError` when the job can never run, `DelayedError` when it is left to a
+ *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
   const { store, find, neighbours, workflowOf = readJobName, abandon, now, onTrouble } = options;

@@ -8,8 +8,8 @@
  * T1  Timers and events are applied in the order of their times.
  * T2  An effect is carried out only after the commit that stores it. A turn that is cut off in
  *     between carries it out again.
- * T3  A turn whose activities all answer at once, and that has no effects, commits once: with the end
- *     of its job.
+ * T3  A turn whose activities all answer at once, and that has no effects, commits once: with the
+ *     end of its job.
  * T4  An event is taken or refused in the same step that stores its consequences.
  * T5  An instance of another version of its chart is left to a worker that has this version.
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.

@@ -2,13 +2,14 @@
  * The content of the queues: a public contract, because other services add jobs and read results.
  *
  * Queue `signatures`: one job for each transaction, its id is the MSSP_TransID. The data is the
- * MSS_SignatureReq of the wire without AP_PWD. The progress belongs to the engine and says where the
- * request stands. A completed job returns the final record with the outcome. The `failedReason` of a
- * failed job is one line, `_401 USER_CANCEL: text`.
+ * MSS_SignatureReq of the wire without AP_PWD. The progress belongs to the engine and says where
+ * the request stands. A completed job returns the final record with the outcome. The `failedReason`
+ * of a failed job is one line, `_401 USER_CANCEL: text`.
  *
  * Queue `receipts`: one job for each receipt, its id is `<MSSP_TransID>-receipt`.
  *
- * Both have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis Cluster.
+ * Both have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
+ * Cluster.
  */
 import { z } from 'zod';
 import { faultCodes } from '../protocol/fault.ts';
@@ -146,7 +147,8 @@ export const signatureContextSchema = signatureRecordSchema
 /**
  * The record of an open or failed transaction, from its job. A completed job returns its record.
  *
- * @returns Not checked: the members of {@link signatureRecordSchema}; undefined before the first turn.
+ * @returns Not checked: the members of {@link signatureRecordSchema}; undefined before the first
+ *   turn.
  */
 export const recordIn = (progress: unknown, data: unknown): unknown => {
   const { version, context } = Object(progress) as { readonly version?: unknown; readonly context?: unknown };

@@ -29,8 +29,8 @@ export const testFault = (subscriber: Subscriber | undefined): Fault | undefined
 };
 
 /**
- * @param made The choice that was made when the device was asked. It stands while the subscriber has
- *   the device.
+ * @param made The choice that was made when the device was asked. It stands while the subscriber
+ *   has the device.
  */
 export const eligibility = (
   request: SignatureRequest,

@@ -65,8 +65,8 @@ export const fingerprintOf = (value: unknown, shards: number) =>
 /**
  * Requests are equal when all that the AP sent is equal, AP_TransID and Instant included.
  *
- * The texts of a request contain no NUL (protocol/json.ts), so NUL can separate them. JSON would take
- * twice the time.
+ * The texts of a request contain no NUL (protocol/json.ts), so NUL can separate them. JSON would
+ * take twice the time.
  */
 export const requestFingerprint = (wire: MssSignatureReq, shards: number) => {
   const { AP_Info: ap, MSSP_Info: mssp, DataToBeSigned: data, AdditionalServices: services } = wire;

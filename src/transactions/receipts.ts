@@ -41,7 +41,8 @@ export interface Receipts {
   /**
    * Sends a receipt and waits for what the user does with it.
    *
-   * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's, or has its receipt.
+   * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
+   *   or has its receipt.
    * @throws When Redis is unreachable.
    */
   send(request: ReceiptRequest, waits?: Waits): Promise<Checked<ReceiptOutcome>>;

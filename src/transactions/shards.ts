@@ -1,7 +1,7 @@
 /**
- * The queues. Each shard has three: signatures, receipts and callbacks. Bulk replays are few and have
- * one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards spread
- * the work over the nodes of a cluster.
+ * The queues. Each shard has three: signatures, receipts and callbacks. Bulk replays are few and
+ * have one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards
+ * spread the work over the nodes of a cluster.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import { addFairly } from '../engine/redis/fair-adding.ts';

@@ -1,6 +1,7 @@
 /**
- * The signature as a workflow: reads the data of its job, begins and checks its chart, and makes the
- * result. The data is checked like a request from the wire, because other services can write it.
+ * The signature as a workflow: reads the data of its job, begins and checks its chart, and makes
+ * the result. The data is checked like a request from the wire, because other services can write
+ * it.
  */
 import { recordOf } from '../../machines/record.ts';
 import {

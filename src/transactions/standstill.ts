@@ -1,7 +1,7 @@
 /**
- * Notices that signature jobs wait and no worker takes them: none runs, none reaches Redis, or those
- * that run take nothing. Workers take the first job of the queue. So the first job is read once a
- * second: while it stays the same, nothing is taken.
+ * Notices that signature jobs wait and no worker takes them: none runs, none reaches Redis, or
+ * those that run take nothing. Workers take the first job of the queue. So the first job is read
+ * once a second: while it stays the same, nothing is taken.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/patience.ts';

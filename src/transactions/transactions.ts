@@ -39,8 +39,8 @@ export interface Transactions {
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**
-   * The same for a request that contains something random. An equal request joins for as long as the
-   * transaction is retained.
+   * The same for a request that contains something random. An equal request joins for as long as
+   * the transaction is retained.
    */
   submitOnce(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**

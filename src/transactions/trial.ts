@@ -1,6 +1,6 @@
 /**
- * Verifies a signature that came from elsewhere: it must sign exactly these bytes, by the key of the
- * person who was asked, for this attempt of this transaction.
+ * Verifies a signature that came from elsewhere: it must sign exactly these bytes, by the key of
+ * the person who was asked, for this attempt of this transaction.
  *
  * The nonce among the signed attributes names transaction and attempt, so a signature for another
  * request with the same text does not count.
@@ -21,7 +21,8 @@ export interface Tried {
   readonly at: number;
   /**
    * own             The nonce names this transaction and attempt.
-   * own-or-earlier  Or there is none, or one of another length: earlier releases asked for no nonce.
+   * own-or-earlier  Or there is none, or one of another length: earlier releases asked for no
+   *                 nonce.
    */
   readonly nonce: 'own' | 'own-or-earlier';
 }

@@ -126,8 +126,8 @@ export const createEndStream = (options: {
 
   return {
     /**
-     * Gives all ends of jobs that are marked after this call on the same connection. Reading stops a
-     * second after no caller waits any more.
+     * Gives all ends of jobs that are marked after this call on the same connection. Reading stops
+     * a second after no caller waits any more.
      */
     listen: (): void => {
       if (reading || closed) return;

@@ -6,7 +6,8 @@
  * thousands. So the producers of this service run BullMQ's script and sort the new job in, in one
  * step. Nothing is sorted while few jobs wait.
  *
- * Within a lane such a job may come before one that a plain BullMQ producer has added a moment earlier.
+ * Within a lane such a job may come before one that a plain BullMQ producer has added a moment
+ * earlier.
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';

@@ -1,17 +1,17 @@
 /**
  * Fair order among applications: which job is taken next.
  *
- * Every producer adds to the list `wait`, which is first come, first served. An application that adds
- * 100 000 jobs would block all others. {@link sortFairly} corrects the order afterwards, so producers
- * need not know of it. It is start-time fair queueing: each job gets a tag, one more than the job
- * before it in its lane, but at least the smallest tag that still waits. Jobs are taken in the order
- * of their tags. So lanes are served in turn, and the order within a lane stays.
+ * Every producer adds to the list `wait`, which is first come, first served. An application that
+ * adds 100 000 jobs would block all others. {@link sortFairly} corrects the order afterwards, so
+ * producers need not know of it. It is start-time fair queueing: each job gets a tag, one more than
+ * the job before it in its lane, but at least the smallest tag that still waits. Jobs are taken in
+ * the order of their tags. So lanes are served in turn, and the order within a lane stays.
  *
  * parked   Jobs with a tag lie in BullMQ's own set `prioritized`, with the tag as score. BullMQ's
  *          priorities begin at 2^32 there, so jobs with a priority still come later.
  * ahead    BullMQ takes from `wait` before `prioritized`, so new jobs would come before all parked
- *          ones. So the smallest tags are put back at the front of `wait`. Each call takes them back
- *          first, so the order is exact again.
+ *          ones. So the smallest tags are put back at the front of `wait`. Each call takes them
+ *          back first, so the order is exact again.
  * lane     An application. Jobs that have begun (an answer, the deadline, a dead worker, a replay)
  *          have a second lane: they never wait behind new jobs of their application.
  *
@@ -50,8 +50,9 @@ export const clock = 'c';
  * Defines `sort`.
  *
  * KEYS: wait, prioritized, lanes (last tag of each), ahead (tag of each job that was put there).
- * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are left as they came.
- * Returns how many are parked or ahead, and how many lie in `wait` without a tag.
+ * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are
+ * left as they came. Returns how many are parked or ahead, and how many lie in `wait` without a
+ * tag.
  */
 const sortFunction = `
 local wait, parked, lanes, ahead = unpack(KEYS)

@@ -18,7 +18,8 @@
  *
  * The sorted set `tries:held` of the queue has `<id> <child>/<run>` of each try that goes on while
  * its job sleeps. The score is the time until which a process holds the try, ms by the clock of
- * Redis. The commit adds it, the process renews it. When a hold has run out, any worker wakes the job.
+ * Redis. The commit adds it, the process renews it. When a hold has run out, any worker wakes the
+ * job.
  *
  * J1  Only the holder of the job's lock writes the record. A worker that was paused for longer than
  *     its lock lasts writes nothing.
@@ -144,8 +145,8 @@ export interface StoredInstance {
 const maxInboxBytes = 1_048_576;
 
 /**
- * Begins the keys of events for one run of a child. Their verdicts are not kept, because BullMQ reads
- * all fields of a job with each turn, and an instance may live for years.
+ * Begins the keys of events for one run of a child. Their verdicts are not kept, because BullMQ
+ * reads all fields of a job with each turn, and an instance may live for years.
  */
 export const runKeys = 'run/';
 
@@ -228,8 +229,8 @@ end
 return wanted`;
 
 /**
- * KEYS: held tries. ARGV: now, how many to skip, how many to look at, prefix of job keys. Returns ids
- * of open instances.
+ * KEYS: held tries. ARGV: now, how many to skip, how many to look at, prefix of job keys. Returns
+ * ids of open instances.
  */
 const lapsedScript = `
 local ids = {}

@@ -2,9 +2,9 @@
  * Lets BullMQ's workers use the clock of Redis.
  *
  * A worker sends the time with every job that it takes, ends or delays. It decides which sleeping
- * jobs wake, and dates ends. BullMQ sends the time of the process, and a process that is five minutes
- * ahead would wake every job at once. So the time of Redis is sent instead, and the next time to look
- * for jobs, which comes back, is converted to the clock of the process.
+ * jobs wake, and dates ends. BullMQ sends the time of the process, and a process that is five
+ * minutes ahead would wake every job at once. So the time of Redis is sent instead, and the next
+ * time to look for jobs, which comes back, is converted to the clock of the process.
  */
 import { type BackendFactory, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 

@@ -3,8 +3,8 @@
  *
  * BullMQ's retry only checks that the job has failed. A process that was paused before it could
  * replay a job that another one has replayed meanwhile and that has failed again. So the number of
- * ended runs is compared in the same step. The order is noted in the job as `replay:<number>`, for a
- * caller that repeats it after a crash.
+ * ended runs is compared in the same step. The order is noted in the job as `replay:<number>`, for
+ * a caller that repeats it after a crash.
  *
  * After this check BullMQ's own script runs. It does not run after its caller got an error
  * (src/redis/not-after.ts knows the script by its name).
