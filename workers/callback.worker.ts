@@ -190,7 +190,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
       concurrency,
       observe,
       now,
-      onTrouble: onError,
+      onError,
       holdMs: lockMs,
       retention: { doneMs: deliveredMs, failedMs: retention.failedMs },
       worker: {

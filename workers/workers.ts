@@ -101,7 +101,7 @@ export const startWorkers = (options: WorkersOptions) => {
     const common = {
       connection: blocking,
       now,
-      onTrouble: log.trouble,
+      onError: log.trouble,
       abandon: abandonAfterRollOut(now),
       concurrency: options.concurrency,
       retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
@@ -134,7 +134,7 @@ export const startWorkers = (options: WorkersOptions) => {
   });
   const workers = started.flatMap((each) => each.workers);
   for (const worker of workers) {
-    failUnreadable(worker, { redis: blocking, reasonOf: unreadable, onTrouble: log.trouble });
+    failUnreadable(worker, { redis: blocking, reasonOf: unreadable, onError: log.trouble });
   }
 
   return {

@@ -151,13 +151,13 @@ interface Own {
 /**
  * @param bring Sends the end of a try to its instance, whose job sleeps. Never rejects.
  * @param renew Holds tries for `holdMs` from now on. Returns for each whether it was still held.
- * @param onTrouble Gets what a try has thrown. The chart gets it, too.
+ * @param onError Gets what a try has thrown. The chart gets it, too.
  */
 export const createActivities = (
   bring: (instance: string, ended: Ended) => Promise<void>,
   renew: (tries: readonly HeldTry[]) => Promise<readonly boolean[]>,
   holdMs: number,
-  onTrouble: (error: Error) => void,
+  onError: (error: Error) => void,
 ) => {
   const instances = new Map<string, Own>();
   const bringing = new Set<Promise<void>>();
@@ -223,7 +223,7 @@ export const createActivities = (
     (async () => activity.run(inHand))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
       (error: unknown) => {
-        if (!inHand.isAborted) onTrouble(toError(error));
+        if (!inHand.isAborted) onError(toError(error));
         end({ kind: 'failed', error: errorOf(error) });
       },
     );

@@ -102,7 +102,7 @@ export const openWorkflows = (options: {
     const home = spreadOver(queues, connection, now);
     const workers = queues.map((queue) =>
       startWorkflowWorker({
-        ...{ queue, connection, home, workflows, concurrency, now, onTrouble: onError },
+        ...{ queue, connection, home, workflows, concurrency, now, onError },
         ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),

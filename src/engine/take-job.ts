@@ -41,7 +41,7 @@ export interface TakeOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
-  readonly onTrouble: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /** A job that was taken, and the instance in it. */
@@ -128,12 +128,12 @@ export const readInput = (
  *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
-  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onTrouble } = options;
+  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onError } = options;
   const id = job.id ?? '';
 
   /** For a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
-    onTrouble(new Error(`${reason}: ${id}`));
+    onError(new Error(`${reason}: ${id}`));
     return jobFailure(reason);
   };
   const notItsOwn = 'The record of the instance is not its own';
@@ -151,7 +151,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     const reason = abandon?.(stored?.context, job.timestamp);
     if (reason !== undefined) throw jobFailure(reason);
     // T5. A job that cannot be put off stalls, and is taken again.
-    await store.sleep(id, token, now() + otherVersionMs).catch((error: unknown) => onTrouble(toError(error)));
+    await store.sleep(id, token, now() + otherVersionMs).catch((error: unknown) => onError(toError(error)));
     throw new DelayedError();
   }
 
@@ -182,7 +182,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
       await neighbours.tell(parent.id, key, failureOf(child, error), { child, run });
     }
     if (error instanceof UnrecoverableError) throw error;
-    onTrouble(toError(error));
+    onError(toError(error));
     throw jobFailure(
       isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart',
     );

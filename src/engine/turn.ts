@@ -380,12 +380,12 @@ class Turn {
   }
 
   #tellObservers(): void {
-    const { observe, onTrouble } = this.#options;
+    const { observe, onError } = this.#options;
     for (const observation of this.#life.takeObserved()) {
       try {
         observe(this.#id, observation);
       } catch (error) {
-        onTrouble(toError(error));
+        onError(toError(error));
       }
     }
   }
@@ -393,7 +393,7 @@ class Turn {
 
 /** @returns A BullMQ processor. */
 export const createTurn = (options: TurnOptions) => {
-  const { store, now, onTrouble } = options;
+  const { store, now, onError } = options;
   /**
    * By instance: turns in a row that failed by errors which are not of the instance, such as Redis
    * away.
@@ -414,13 +414,13 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
       // The turn runs again from what is stored, here or elsewhere.
-      onTrouble(toError(error));
+      onError(toError(error));
       if (!(error instanceof LockLostError)) {
         const before = errors.get(id) ?? 0;
         errors.set(id, before + 1);
         await store
           .sleep(id, token, now() + errorBackoffMs(before))
-          .catch((failure: unknown) => onTrouble(toError(failure)));
+          .catch((failure: unknown) => onError(toError(failure)));
       }
       throw new DelayedError();
     } finally {

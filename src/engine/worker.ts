@@ -78,7 +78,7 @@ export const startWorkflowWorker = (options: {
   readonly around?: (job: InstanceJob, turn: () => Promise<unknown>) => Promise<unknown>;
   readonly observe?: (id: string, observation: Observation) => void;
   readonly now: () => number;
-  readonly onTrouble: (error: Error) => void;
+  readonly onError: (error: Error) => void;
   /** Activities that run may take so long to end at `close`. Default 1000. */
   readonly graceMs?: number;
   /** So long after the death of a process its tries of activities are repeated. Default 10 000. */
@@ -87,7 +87,7 @@ export const startWorkflowWorker = (options: {
   readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
-  const { queue, connection, workflows, concurrency, observe = () => undefined, now, onTrouble } = options;
+  const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
   const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
   const { home = spreadOver([queue], connection, now) } = options;
   const known = catalogue(workflows);
@@ -103,11 +103,11 @@ export const startWorkflowWorker = (options: {
       }
     } catch (error) {
       // Its hold runs out, and another try is made.
-      onTrouble(toError(error));
+      onError(toError(error));
     }
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
-  const activities = createActivities(bring, renew, holdMs, onTrouble);
+  const activities = createActivities(bring, renew, holdMs, onError);
   const turn = createTurn({
     store,
     find: (name, version) => {
@@ -125,7 +125,7 @@ export const startWorkflowWorker = (options: {
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },
-    ...{ observe, now, onTrouble },
+    ...{ observe, now, onError },
     ...{ workflowOf: options.workflowOf, abandon: options.abandon },
   });
   const startOne = (concurrency: number, index: number): Worker =>
@@ -153,12 +153,12 @@ export const startWorkflowWorker = (options: {
     );
   tellEnds(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
-  for (const worker of workers) worker.on('error', onTrouble);
+  for (const worker of workers) worker.on('error', onError);
   const clean = (state: 'completed' | 'failed', keptMs: number | undefined): void => {
-    if (keptMs !== undefined) queue.clean(graceOf(keptMs, now), maxCleaned, state).catch(onTrouble);
+    if (keptMs !== undefined) queue.clean(graceOf(keptMs, now), maxCleaned, state).catch(onError);
   };
   const intervals = [
-    setInterval(() => store.wakeLapsed().catch(onTrouble), holdMs / 2).unref(),
+    setInterval(() => store.wakeLapsed().catch(onError), holdMs / 2).unref(),
     setInterval(() => {
       clean('completed', doneMs);
       clean('failed', failedMs);

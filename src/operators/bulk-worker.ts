@@ -89,7 +89,7 @@ export const startBulkWorker = (options: BulkWorkerOptions): BulkWorker => {
     workflows: [workflow],
     concurrency: 10,
     now,
-    onTrouble: onError,
+    onError,
     // A bulk lasts longer than any stop waits.
     graceMs: 0,
     holdMs,

@@ -149,7 +149,7 @@ export const startByHand = async (
       abandon: abandonAfterRollOut(now),
       holdMs,
       now,
-      onTrouble: log.trouble,
+      onError: log.trouble,
     });
     return (job, token) => turn(job as InstanceJob, token) as Promise<Result>;
   };

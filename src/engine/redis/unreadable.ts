@@ -62,16 +62,16 @@ export const failUnreadable = (
     readonly redis: RedisClient;
     /** Why such a job fails; one line. */
     readonly reasonOf: (names: readonly string[]) => string;
-    readonly onTrouble: (error: Error) => void;
+    readonly onError: (error: Error) => void;
   },
 ): void => {
-  const { redis, reasonOf, onTrouble } = options;
+  const { redis, reasonOf, onError } = options;
   worker.on('stalled', (id) => {
     replaceUnreadable(redis, worker.toKey(id), reasonOf).then(
       (names) => {
-        if (names.length > 0) onTrouble(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
+        if (names.length > 0) onError(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
       },
-      (error) => onTrouble(toError(error)),
+      (error) => onError(toError(error)),
     );
   });
 };

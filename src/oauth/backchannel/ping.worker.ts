@@ -95,7 +95,7 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
         workflows: [workflow],
         concurrency,
         now,
-        onTrouble: onError,
+        onError,
         graceMs: 0,
         // Nobody asks for one that is over.
         worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
