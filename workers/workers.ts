@@ -51,8 +51,6 @@ export interface WorkersOptions {
   readonly telemetry?: Telemetry | undefined;
 }
 
-export type Workers = ReturnType<typeof startWorkers>;
-
 /** `npm run bench -- --only sign` compares numbers. Several shards fetch side by side already. */
 const maxFetchers = 8;
 
