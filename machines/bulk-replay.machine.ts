@@ -1,13 +1,13 @@
 /**
  * Life of one bulk replay: an order to run many failed transactions again.
  *
- * running   The list is worked off at its rate. STOP ends that.
- * stopping  Nothing more is replayed; what has been is waited for.
- * done      All of the list was replayed, and it is known how each has ended.
- * stopped   Some of the list was not replayed.
+ * running   The list is replayed at the ordered rate. STOP ends that.
+ * stopping  Nothing more is replayed. Replays that still run are waited for.
+ * done      The whole list was replayed, and each replay has ended.
+ * stopped   Part of the list was not replayed.
  *
- * The chart holds the order and, at the end, how many ended how. The list, and what has become of each of its items, lies beside
- * it (src/operators/bulk-store.ts): some megabytes do not belong into a record that every turn writes.
+ * The chart holds the order and the final counts. The list and the state of each item lie beside it
+ * (src/operators/bulk-store.ts), because every turn writes the record, and a list has megabytes.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { z } from 'zod';
 /** Raise it with each change of the chart. */
 export const bulkReplayVersion = 1;
 
-/** What is ordered; the list lies elsewhere, under the id. */
+/** The order. The list lies elsewhere, under the id. */
 export const bulkOrderSchema = z.object({
   by: z.string(),
   reason: z.string(),
@@ -36,7 +36,7 @@ export const bulkEndSchema = z.object({
     signed: z.number(),
     /** Failed again, by fault code. */
     failed: z.record(z.string(), z.number()),
-    /** Somebody else replayed them. */
+    /** Replayed by somebody else. */
     changed: z.number(),
     /** Their retention was over. */
     gone: z.number(),
@@ -50,7 +50,7 @@ export type BulkEnd = Readonly<z.infer<typeof bulkEndSchema>>;
 
 export interface BulkWork {
   readonly order: BulkOrder;
-  /** Nothing that has not been begun is begun. */
+  /** Begins no further replays. */
   readonly stopping: boolean;
 }
 
@@ -59,6 +59,13 @@ export interface BulkContext {
   readonly end?: BulkEnd;
 }
 
+const given = ({ event }: { readonly event: { readonly output: BulkEnd } }): BulkEnd => event.output;
+const note = { type: 'note', params: given } as const;
+const onDone = [
+  { guard: { type: 'isComplete', params: given }, target: 'done', actions: note },
+  { target: 'stopped', actions: note },
+] as const;
+
 export const bulkReplayMachine = setup({
   types: {
     context: {} as BulkContext,
@@ -66,9 +73,9 @@ export const bulkReplayMachine = setup({
     input: {} as BulkOrder,
   },
   actors: {
-    /** Cut off anywhere, it goes on from what is stored beside the chart. */
+    /** After a crash it continues from what is stored beside the chart. */
     workOff: fromPromise<BulkEnd, BulkWork>(() =>
-      Promise.reject(new Error('No way to work it off is provided')),
+      Promise.reject(new Error('The activity workOff is not provided')),
     ),
   },
   actions: { note: assign((_, end: BulkEnd) => ({ end })) },
@@ -83,28 +90,14 @@ export const bulkReplayMachine = setup({
       invoke: {
         src: 'workOff',
         input: ({ context: { order } }) => ({ order, stopping: false }),
-        onDone: [
-          {
-            guard: { type: 'isComplete', params: ({ event }) => event.output },
-            target: 'done',
-            actions: { type: 'note', params: ({ event }) => event.output },
-          },
-          { target: 'stopped', actions: { type: 'note', params: ({ event }) => event.output } },
-        ],
+        onDone,
       },
     },
     stopping: {
       invoke: {
         src: 'workOff',
         input: ({ context: { order } }) => ({ order, stopping: true }),
-        onDone: [
-          {
-            guard: { type: 'isComplete', params: ({ event }) => event.output },
-            target: 'done',
-            actions: { type: 'note', params: ({ event }) => event.output },
-          },
-          { target: 'stopped', actions: { type: 'note', params: ({ event }) => event.output } },
-        ],
+        onDone,
       },
     },
     done: { type: 'final' },

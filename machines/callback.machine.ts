@@ -1,13 +1,13 @@
 /**
- * Life of one callback: an end of a transaction, on its way to the application that wants to hear of it.
+ * Life of one callback: the message to an application that one of its transactions has ended.
  *
- * waiting     For its time: of the next try, or the one that a person has set who ordered many again.
- * delivering  A try is under way.
- * delivered   The receiver has taken it.
- * dead        It has not, and is not asked again. REPLAY begins with the first of all tries.
+ * waiting     For the time of the next try, or for the time that an operator's bulk replay has set.
+ * delivering  A try runs.
+ * delivered   The receiver has accepted the message.
+ * dead        All tries have failed. REPLAY begins again with the first one.
  *
- * Each try that fails is followed by another, later each time. How long is up to whoever tries, because it is spread by chance, and
- * because a receiver may say when it wants to be asked again.
+ * The pause after a failed try comes from the activity: it is partly random, and a receiver may say
+ * when it wants the next try.
  *
  * Source: Standard Webhooks.
  */
@@ -16,15 +16,15 @@ import { z } from 'zod';
 
 export const callbackVersion = 1;
 
-/** What is told. No number, no text, no signature: a receiver asks for the status, as itself. */
+/** The message. No number, no text, no signature: the receiver asks for the status for these. */
 export const callbackSchema = z.object({
   msspTransId: z.string(),
   apId: z.string(),
   apTransId: z.string(),
   attempt: z.number().int().min(1),
-  /** When it ended, milliseconds since the epoch. */
+  /** When the transaction ended, milliseconds since the epoch. */
   at: z.number(),
-  /** Of one that was replayed among many: not delivered earlier, milliseconds since the epoch. */
+  /** Set by a bulk replay: no try before this time, milliseconds since the epoch. */
   notBefore: z.number().optional(),
   end: z.discriminatedUnion('state', [
     z.object({ state: z.literal('signed'), statusCode: z.enum(['100', '500', '502']) }),
@@ -34,7 +34,7 @@ export const callbackSchema = z.object({
 });
 export type CallbackData = Readonly<z.infer<typeof callbackSchema>>;
 
-/** What a try is made with. */
+/** Input of a try. */
 export interface CallbackTry {
   readonly id: string;
   readonly data: CallbackData;
@@ -43,9 +43,9 @@ export interface CallbackTry {
 }
 
 /**
- * How a try ended. `pauseMs`: the next one is not worth while earlier.
+ * How a try ended. `pauseMs`: the pause before the next one.
  *
- * refused  And will be, whenever it is tried.
+ * refused  Every later try would be refused, too.
  */
 export type TryResult =
   | { readonly kind: 'delivered'; readonly status: number }
@@ -55,17 +55,17 @@ export type TryResult =
 export interface CallbackInput {
   readonly id: string;
   readonly data: CallbackData;
-  /** Tries in all. */
+  /** Maximum of tries. */
   readonly most: number;
-  /** Before the first one. */
+  /** Before the first try. */
   readonly pauseMs: number;
 }
 
 export interface CallbackContext extends CallbackInput {
   readonly tries: number;
-  /** Of the last try; undefined before it, and when it was taken. */
+  /** Of the last try; undefined before the first try, and after a delivery. */
   readonly problem: string | undefined;
-  /** What the receiver answered when it took it. */
+  /** HTTP status of the delivery. */
   readonly status: number | undefined;
 }
 
@@ -90,6 +90,9 @@ const told = (what: CallbackTold['what'], { tries, problem, status }: CallbackCo
   result: problem ?? String(status),
 });
 
+const given = ({ event }: { readonly event: { readonly output: TryResult } }): TryResult => event.output;
+const note = { type: 'note', params: given } as const;
+
 export const callbackMachine = setup({
   types: {
     context: {} as CallbackContext,
@@ -97,9 +100,9 @@ export const callbackMachine = setup({
     input: {} as CallbackInput,
   },
   actors: {
-    /** Never rejects for something that the receiver did. */
+    /** Never rejects because of the receiver. */
     deliver: fromPromise<TryResult, CallbackTry>(() =>
-      Promise.reject(new Error('No way to deliver is provided')),
+      Promise.reject(new Error('The activity deliver is not provided')),
     ),
   },
   actions: {
@@ -109,7 +112,7 @@ export const callbackMachine = setup({
       status: result.kind === 'delivered' ? result.status : undefined,
       pauseMs: result.kind === 'failed' ? result.pauseMs : 0,
     })),
-    /** Only told: nothing depends on it. */
+    /** For the log only. */
     tell: (_, _told: CallbackTold) => {},
   },
   guards: {
@@ -129,20 +132,13 @@ export const callbackMachine = setup({
         src: 'deliver',
         input: ({ context: { id, data, tries } }) => ({ id, data, number: tries + 1 }),
         onDone: [
+          { guard: { type: 'isDelivered', params: given }, target: 'delivered', actions: note },
           {
-            guard: { type: 'isDelivered', params: ({ event }) => event.output },
-            target: 'delivered',
-            actions: { type: 'note', params: ({ event }) => event.output },
-          },
-          {
-            guard: { type: 'isWorthAnother', params: ({ event }) => event.output },
+            guard: { type: 'isWorthAnother', params: given },
             target: 'waiting',
-            actions: [
-              { type: 'note', params: ({ event }) => event.output },
-              { type: 'tell', params: ({ context }) => told('undelivered', context) },
-            ],
+            actions: [note, { type: 'tell', params: ({ context }) => told('undelivered', context) }],
           },
-          { target: 'dead', actions: { type: 'note', params: ({ event }) => event.output } },
+          { target: 'dead', actions: note },
         ],
       },
     },

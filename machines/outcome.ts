@@ -1,14 +1,14 @@
 /**
- * What a device gives back when nothing failed, and what became of a receipt. Plain data: it is stored with the job
- * and read by other services (see docs/queue-contract.md).
+ * What a device gives back, and what became of a receipt. Plain data: it is stored with the job and
+ * read by other services (docs/queue-contract.md).
  */
 
 import type { Fault } from '../src/protocol/fault.ts';
 import type { ProfileName } from '../src/protocol/requests.ts';
 
 /**
- * A signature by the user's key. `cms` is a CMS SignedData without its certificates, which are the same for every
- * signature of a key and are kept once under `certificates`.
+ * A signature by the user's key. `cms` is a CMS SignedData without its certificates. They are the
+ * same for every signature of a key, so they are kept once, under `certificates`.
  */
 export interface SignedOutcome {
   readonly kind: 'signature';
@@ -18,12 +18,12 @@ export interface SignedOutcome {
   readonly certificates?: string | undefined;
 }
 
-/** A one-time password that was handed to the user's phone. Not a signature: nobody acted on the bytes. */
+/** A one-time password reached the user's phone. The user confirmed nothing. */
 export interface DeliveredOutcome {
   readonly kind: 'delivered';
 }
 
-/** Where the device was, in the wire's own texts. */
+/** Where the device was, in the texts of the wire. */
 export interface LocationReport {
   readonly country: string;
   /** Metres, decimal integer. */
@@ -45,26 +45,20 @@ export type Outcome = (SignedOutcome | DeliveredOutcome) & {
   readonly profile?: ProfileName | undefined;
   /** The device that signed; a receipt goes to the same one. */
   readonly sscdId?: string | undefined;
-  /** The service verified the signature before it answered, because the request asked for that. */
+  /** The service has verified the signature, because the request asked for it. */
   readonly validated?: true | undefined;
   readonly geofencing?: LocationReport | LocationError | undefined;
   /** MCC then MNC. */
   readonly subscriberNetwork?: string | undefined;
-  /** The worker's word that this is the outcome of this transaction (src/transactions/seal.ts). */
+  /** Proof that this outcome belongs to this transaction (src/transactions/seal.ts). */
   readonly seal?: string | undefined;
 };
 
 /** What the user did with a receipt. `unanswered`: the phone never showed it. */
 export type ReceiptOutcome = 'accepted' | 'cancelled' | 'timeout' | 'unanswered';
 
-/** What a device, or whoever answers for it, says of an attempt. */
+/** What a device answers to an attempt, or another service in its place. */
 export type DeviceAnswer =
-  | {
-      readonly kind: 'signature';
-      /** CMS SignedData, Base64. */
-      readonly cms: string;
-      /** Id of the chain to attach, unless `cms` carries its certificates. */
-      readonly certificates?: string | undefined;
-    }
-  | { readonly kind: 'delivered' }
+  | SignedOutcome
+  | DeliveredOutcome
   | { readonly kind: 'fault'; readonly fault: Fault };

@@ -1,12 +1,13 @@
 /**
- * Life of one ping: telling a client that its login without a browser has ended, and that asking for tokens makes sense.
+ * Life of one ping: the message to a client that its login without a browser has ended, so that it
+ * asks for the tokens.
  *
  * waiting  For the end of the login.
- * pinging  A try is under way.
- * pausing  The last try has failed, and another one is worth while.
- * told     The client has taken it.
- * over     There is nothing to tell, or the client does not want it or cannot be reached. It may ask all the same.
- * expired  The request is no more: whoever asks for it is told so.
+ * pinging  A try runs.
+ * pausing  The last try has failed. Another one follows.
+ * told     The client has accepted the ping.
+ * over     No ping is needed, or the client refused it or cannot be reached. It may still ask.
+ * expired  The request has expired. A client that asks for the tokens gets this error.
  *
  * Source: OpenID Connect CIBA section 10.2.
  */
@@ -21,30 +22,30 @@ export const pingSchema = z.object({
   /** Until the request expires. */
   lifetimeMs: z.number().min(0),
 });
-/** Nothing in it is secret: whoever reads it can find neither the request nor the client. */
+/** Nothing in it is secret: it leads neither to the request nor to the client. */
 export type PingData = Readonly<z.infer<typeof pingSchema>>;
 
 export type PingLogin = Pick<PingData, 'tenantId' | 'reference'>;
 
-/** What a try is made with. `isLast`: no other one follows, whatever comes of it. */
+/** Input of a try. `isLast`: no other try follows. */
 export interface PingTry extends PingLogin {
   readonly isLast: boolean;
 }
 
 /**
- * told     The client has it.
- * failed   It may be different next time.
- * unwanted It will not be: refused, or there is nobody to tell.
+ * told      The client has accepted the ping.
+ * failed    The next try may succeed.
+ * unwanted  No later try can succeed: the client refused, or there is no client.
  */
 export type PingResult = 'told' | 'failed' | 'unwanted';
 
 export interface PingInput extends PingData {
-  /** Between two tries; one more than there are pauses. */
+  /** Between two tries. There is one try more than pauses. */
   readonly pausesMs: readonly number[];
 }
 
 interface PingContext extends PingInput {
-  /** That have failed. */
+  /** Failed tries. */
   readonly tries: number;
 }
 
@@ -53,7 +54,7 @@ const nothingProvided = (): Promise<never> => Promise.reject(new Error('Nothing 
 export const pingMachine = setup({
   types: { context: {} as PingContext, input: {} as PingInput },
   actors: {
-    /** Gives the request its result when the login has ended. False when there is no such request any more. */
+    /** Waits for the end of the login and stores its result. False when the request is gone. */
     untilSettled: fromPromise<boolean, PingLogin>(nothingProvided),
     ping: fromPromise<PingResult, PingTry>(nothingProvided),
   },

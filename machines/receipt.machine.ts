@@ -1,12 +1,13 @@
 /**
- * Life of one receipt: what an application tells its user after a signature, on the phone that signed.
+ * Life of one receipt: a message of the application to its user after a signature, shown on the
+ * phone that signed.
  *
- * open     The phone is asked to show it. While it is out of reach, or shows something else, it is asked again each second. Once it
- *          shows the receipt, the user has until the deadline.
- * ended    `context.receipt` says what the user did. The signature is told.
- * failed   There is no such signature, or the service could not look. REPLAY begins again.
+ * open    The phone is asked to show it, each second until it does. Then the user has time until
+ *         the deadline.
+ * ended   `context.receipt` says what the user did. The signature gets the result.
+ * failed  There is no such signature, or the service could not read it. REPLAY begins again.
  *
- * Events have the time `at` which they came, milliseconds since the epoch.
+ * Each event has the time `at` which it came, milliseconds since the epoch.
  *
  * Source: interface section 3, MSS_ReceiptReq.
  */
@@ -27,7 +28,7 @@ export interface ReceiptInput {
 export interface ReceiptContext {
   readonly deadline: number;
   readonly timeoutSeconds: number;
-  /** What silence until the deadline means; undefined: that the service could not look. */
+  /** What no answer until the deadline means; undefined: the service had an error. */
   readonly lapsesAs: ReceiptOutcome | undefined;
   readonly receipt?: ReceiptOutcome | undefined;
   readonly fault?: Fault | undefined;

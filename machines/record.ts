@@ -1,5 +1,6 @@
 /**
- * What is told of a signature: as much of its instance as others may rely on (docs/queue-contract.md). A completed job returns it.
+ * The public record of a signature: the part of its instance that other programs may rely on
+ * (docs/queue-contract.md). A completed job returns it.
  */
 import { transition } from 'xstate';
 import type { Fault } from '../src/protocol/fault.ts';
@@ -25,11 +26,11 @@ export interface SignatureRecord {
   readonly history: readonly HistoryEntry[];
 }
 
-/** A record of a release after this one, which only a program of that release understands whole. */
+/** The record is of a later release. Only a program of that release understands all of it. */
 export const isOfLaterVersion = (version: unknown): boolean =>
   typeof version === 'number' && version > signatureVersion;
 
-/** The states of the chart are those of the record; what goes on within them is nobody's business. */
+/** The record has the top states of the chart. Their inner states stay private. */
 export const recordOf = (context: SignatureContext, version = signatureVersion): SignatureRecord => {
   const { attempt, deadline, outcome, fault, receipt, history } = context;
   return {

@@ -1,28 +1,31 @@
 /**
  * Life of one MSS_SignatureReq.
  *
- * submitted  Accepted and durable; nobody has been asked yet. `choose` finds out whom to ask; a robot answers at once.
- * pending    The device has, or is about to have, the prompt. Its own answer, ANSWERED from elsewhere, CANCEL or the deadline ends it. While
- *            an answer from elsewhere is verified, nothing else counts any more.
- * signed     `context.outcome` says what the device gave. RECEIPTED moves on.
+ * submitted  The request is durable, and nobody has been asked yet. `choose` finds the device to
+ *            ask. A robot answers at once.
+ * pending    The device has the prompt, or is about to get it. The first of these ends the state:
+ *            the device's own answer, ANSWERED from elsewhere, CANCEL, the deadline. While an
+ *            answer from elsewhere is verified, nothing else counts any more.
+ * signed     `context.outcome` holds what the device gave. RECEIPTED moves on.
  * failed     `context.fault` says why. REPLAY begins the next attempt.
- * receipted  The user has been sent the receipt; nothing can follow.
+ * receipted  The user has got the receipt. Nothing can follow.
  *
- * The first outcome of an attempt stands. Answers and cancellations carry the number of the attempt, so one that arrives after a
- * replay is refused, and so is an answer that comes second.
+ * The first outcome of an attempt stands. ANSWERED and CANCEL carry the number of their attempt;
+ * one that comes after a replay is refused. REPLAY also comes when a tool runs again a job that had
+ * ended in another way; the attempt before then counts as failed by an internal error.
  *
- * A job that ended otherwise gets REPLAY as well when some tool runs it again: what came before counts as an internal error.
- *
- * Events have the time `at` which they came, milliseconds since the epoch.
+ * All times are milliseconds since the epoch. Each event has the time `at` which it came.
  *
  * Source: interface section 3; TS 102 204 asynchronous mode.
  */
 import { assign, enqueueActions, fromPromise, setup } from 'xstate';
 import { type Fault, fault } from '../src/protocol/fault.ts';
-import type { ProfileName } from '../src/protocol/requests.ts';
 import type { DeviceAnswer, Outcome, ReceiptOutcome } from './outcome.ts';
+import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from './signature-activities.ts';
 
 export const signatureVersion = 1;
+
+export type SignatureState = 'submitted' | 'pending' | 'signed' | 'failed' | 'receipted';
 
 /** A state that was entered, for the timeline. The latest is last. */
 export interface HistoryEntry {
@@ -32,36 +35,22 @@ export interface HistoryEntry {
   readonly fault?: Fault | undefined;
 }
 
-export type SignatureState = 'submitted' | 'pending' | 'signed' | 'failed' | 'receipted';
-
-/** Whom an attempt goes to: it stands, whatever the registry says later. */
-export interface Chosen {
-  readonly profile: ProfileName;
-  readonly sscdId?: string | undefined;
-  /** It shows one prompt at a time, and shows this one until the attempt has ended. */
-  readonly screen?: true | undefined;
-  /** Origin of the service by which it is asked. */
-  readonly upstream?: string | undefined;
-}
-
-/** What silence until the deadline means: the user said nothing, the transport failed, or the service did. */
-export type Silence = 'expired' | 'undelivered' | 'troubled';
-
 export interface SignatureContext {
   readonly timeoutSeconds: number;
   /** Counts from 1; each replay adds one. */
   readonly attempt: number;
   /** When this attempt expires. */
   readonly deadline: number;
-  readonly silence: Silence;
-  /** Tries since somebody was last reached. */
+  /** What no answer until the deadline means: a key of {@link silenceFaults}. */
+  readonly silence: keyof typeof silenceFaults;
+  /** Tries in a row that did not reach the device. */
   readonly failures: number;
   /** When to try again. */
   readonly againAt: number;
   readonly chosen?: Chosen | undefined;
   /** The device has shown the prompt. */
   readonly isAsked: boolean;
-  /** That nobody has looked at yet. */
+  /** An answer from elsewhere that is not verified yet. */
   readonly answer?: DeviceAnswer | undefined;
   readonly outcome?: Outcome | undefined;
   readonly fault?: Fault | undefined;
@@ -69,56 +58,14 @@ export interface SignatureContext {
   readonly history: readonly HistoryEntry[];
 }
 
-export interface SignatureInput {
+export interface SignatureInput
+  extends Pick<SignatureContext, 'timeoutSeconds' | 'attempt' | 'deadline' | 'chosen' | 'history'> {
   readonly at: number;
-  readonly timeoutSeconds: number;
-  readonly deadline: number;
-  readonly attempt: number;
-  readonly chosen?: Chosen | undefined;
   /** A release that had no chart has asked the device already. */
   readonly isAsked?: true | undefined;
-  readonly history: readonly HistoryEntry[];
 }
 
-/** What a device is asked with, beside the request. */
-export interface Ask {
-  readonly attempt: number;
-  readonly deadline: number;
-  readonly chosen?: Chosen | undefined;
-  /** When the attempt was first put to the device; undefined before that. */
-  readonly promptedAt?: number | undefined;
-  readonly isAsked: boolean;
-  readonly failures: number;
-}
-
-export interface Verify {
-  readonly attempt: number;
-  readonly chosen: Chosen | undefined;
-  readonly answer: DeviceAnswer | undefined;
-}
-
-export type Concluded =
-  | { readonly kind: 'signed'; readonly outcome: Outcome }
-  | { readonly kind: 'failed'; readonly fault: Fault; readonly isAsked?: false };
-
-/**
- * awaiting     Somebody has been asked. `againAt`: the device wants to be asked again.
- * unreachable  The transport failed and nobody has been asked. `isRefused`: by its upstream, which works.
- *
- * `isAsked`: the device was not even tried.
- */
-export type Asked =
-  | Concluded
-  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined; readonly isAsked?: false }
-  | { readonly kind: 'unreachable'; readonly isRefused?: true };
-
-/** ask: a person, or by way of an upstream; first it has to be stored that they are asked. */
-export type Choice =
-  | Concluded
-  | { readonly kind: 'ask' | 'unreachable'; readonly chosen: Chosen }
-  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined; readonly chosen: Chosen };
-
-/** What comes from outside. */
+/** Events that come from outside. */
 export type SignatureOrder =
   | { readonly type: 'ANSWERED'; readonly attempt: number; readonly answer: DeviceAnswer }
   | { readonly type: 'CANCEL'; readonly attempt: number; readonly fault: Fault };
@@ -128,27 +75,34 @@ export type SignatureEvent =
   | { readonly type: 'REPLAY'; readonly input: SignatureInput }
   | { readonly type: 'RECEIPTED'; readonly at: number; readonly receipt: ReceiptOutcome };
 
-/** The engine gives each event its time; the first one has it in its input. */
+/** The user did not react; the prompt did not arrive; the service had an error. */
+const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const;
+
+/** What an attempt begins with. */
+export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
+
+/** The engine adds `at` to each event. The first event has the time in its input. */
 export const timeOf = (event: unknown): number => {
   const { at, input } = event as { readonly at?: number; readonly input?: { readonly at: number } };
   return at ?? input?.at ?? 0;
 };
 
+/** Doubles from 250 ms, up to 8 s. */
+const backoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures, 5), 8000);
+
+const isIn = (state: SignatureState, { history }: SignatureContext): boolean =>
+  history.at(-1)?.state === state;
+
 const entered = (
   { attempt, history }: SignatureContext,
   state: SignatureState,
   event: unknown,
-  more: { attempt?: number; fault?: Fault } = {},
+  more: { readonly fault?: Fault } = {},
 ): readonly HistoryEntry[] => {
-  // What comes while a turn runs has come before the state that the turn has entered meanwhile.
+  // An event that came during a turn may be older than the state that the turn has entered.
   const at = Math.max(timeOf(event), history.at(-1)?.at ?? 0);
   return [...history, { state, attempt, at, ...more }];
 };
-
-/** Doubling from 250 ms, at most 8 s. */
-const backoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures, 5), 8000);
-
-const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const;
 
 const failed = (context: SignatureContext, event: unknown, reason: Fault) => ({
   fault: reason,
@@ -156,13 +110,10 @@ const failed = (context: SignatureContext, event: unknown, reason: Fault) => ({
   history: entered(context, 'failed', event, { fault: reason }),
 });
 
-/** What an attempt begins with. */
-export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
-
-/** Of an activity. */
+/** Output of an activity. */
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
 
-/** What an activity that is done makes of the attempt, if it ends it. */
+/** The output ends the attempt. */
 const concluded = [
   {
     guard: { type: 'isSigned', params: given },
@@ -176,9 +127,34 @@ const concluded = [
   },
 ] as const;
 
-const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
+/** The device was not reached: try again after a pause. */
+const putOff = {
+  target: 'pausing',
+  actions: { type: 'putOff', params: { silence: 'undelivered' } },
+} as const;
+const putOffByError = {
+  target: 'pausing',
+  actions: { type: 'putOff', params: { silence: 'troubled' } },
+} as const;
 
-const ask = ({ context }: { readonly context: SignatureContext }): Ask => {
+const expire = {
+  target: '#signature.failed',
+  actions: {
+    type: 'fail',
+    params: ({ context }: { readonly context: SignatureContext }) => fault(silenceFaults[context.silence]),
+  },
+} as const;
+
+type Cancel = Extract<SignatureOrder, { readonly type: 'CANCEL' }>;
+const cancel = {
+  guard: { type: 'counts', params: ({ event }: { readonly event: Cancel }) => event },
+  target: '#signature.failed',
+  actions: { type: 'fail', params: ({ event }: { readonly event: Cancel }) => event.fault },
+} as const;
+
+const failByError = { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } } as const;
+
+const toAsk = ({ context }: { readonly context: SignatureContext }): Ask => {
   const { attempt, deadline, chosen, isAsked, failures, history } = context;
   const last = history.at(-1);
   return {
@@ -186,6 +162,8 @@ const ask = ({ context }: { readonly context: SignatureContext }): Ask => {
     ...(last?.state === 'pending' && { promptedAt: last.at }),
   };
 };
+
+const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
 
 export const signatureMachine = setup({
   types: {
@@ -203,14 +181,14 @@ export const signatureMachine = setup({
       'chosen' in choice
         ? {
             chosen: choice.chosen,
-            // Whatever becomes of a text, nobody has taken it until its gateway says so.
+            // A text counts as undelivered until its gateway has accepted it.
             silence: choice.chosen.upstream === undefined ? 'expired' : 'undelivered',
           }
         : {},
     ),
     enterPending: assign({
       history: ({ context, event }) =>
-        context.history.at(-1)?.state === 'pending' ? context.history : entered(context, 'pending', event),
+        isIn('pending', context) ? context.history : entered(context, 'pending', event),
     }),
     wait: assign(({ context: { deadline } }, result: Choice | Asked) => ({
       isAsked: true,
@@ -218,7 +196,7 @@ export const signatureMachine = setup({
       failures: 0,
       againAt: (result.kind === 'awaiting' ? result.againAt : undefined) ?? deadline,
     })),
-    putOff: assign(({ context, event }, { silence }: { silence: Silence }) => ({
+    putOff: assign(({ context, event }, { silence }: Pick<SignatureContext, 'silence'>) => ({
       silence,
       failures: context.failures + 1,
       againAt: timeOf(event) + backoffMs(context.failures),
@@ -226,15 +204,17 @@ export const signatureMachine = setup({
     conclude: assign(({ context, event }, result: Choice | Asked | Concluded) => {
       if (result.kind === 'failed') return failed(context, event, result.fault);
       if (result.kind !== 'signed') return {};
-      const isPending = context.history.at(-1)?.state === 'pending';
-      const asked = isPending ? context : { ...context, history: entered(context, 'pending', event) };
+      const asked = isIn('pending', context)
+        ? context
+        : { ...context, history: entered(context, 'pending', event) };
       return { outcome: result.outcome, answer: undefined, history: entered(asked, 'signed', event) };
     }),
     fail: assign(({ context, event }, reason: Fault) => failed(context, event, reason)),
     takeAnswer: assign((_, answer: DeviceAnswer) => ({ answer })),
     beginAgain: assign(({ context, event }) => {
-      const isOver = context.history.at(-1)?.state === 'failed';
-      const history = isOver ? context.history : entered(context, 'failed', event, { fault: fault(900) });
+      const history = isIn('failed', context)
+        ? context.history
+        : entered(context, 'failed', event, { fault: fault(900) });
       const attempt = context.attempt + 1;
       const at = timeOf(event);
       return {
@@ -248,7 +228,7 @@ export const signatureMachine = setup({
       receipt,
       history: entered(context, 'receipted', event),
     })),
-    /** An effect. */
+    /** An effect: the worker implements it. */
     releaseScreen: (_, _shown: { readonly sscdId: string; readonly attempt: number }) => {},
     leaveScreen: enqueueActions(({ context: { chosen, attempt }, enqueue }) => {
       const { screen, sscdId } = chosen ?? {};
@@ -264,12 +244,12 @@ export const signatureMachine = setup({
     isAwaited: (_, { kind }: Choice | Asked) => kind === 'awaiting',
     isToBeAskedAgain: (_, result: Choice | Asked) =>
       result.kind === 'awaiting' && result.againAt !== undefined,
-    /** Once an answer from elsewhere was taken, no other one is, nor anything else in its place. */
+    /** After an answer from elsewhere was taken, nothing else counts. */
     isUnanswered: ({ context }) => context.answer === undefined,
-    /** An order is for one attempt: the next one is not ended by what was said of the one before. */
+    /** The event is for this attempt, and no answer was taken before it. */
     counts: ({ context }, { attempt }: { attempt: number }) =>
       context.answer === undefined && attempt === context.attempt,
-    /** What is not even an answer is looked at, like all that others can write, where signatures are. */
+    /** The answer is a fault. Others go to `verify`: other programs can write them. */
     refuses: ({ context }, { attempt, answer }: { attempt: number; answer?: DeviceAnswer }) =>
       context.answer === undefined && attempt === context.attempt && answer?.kind === 'fault',
   },
@@ -285,25 +265,16 @@ export const signatureMachine = setup({
     submitted: {
       initial: 'choosing',
       always: { guard: 'isAskedBefore', target: 'pending' },
-      after: {
-        deadline: {
-          target: 'failed',
-          actions: { type: 'fail', params: ({ context }) => fault(silenceFaults[context.silence]) },
-        },
-      },
+      after: { deadline: expire },
       on: {
-        CANCEL: {
-          guard: { type: 'counts', params: ({ event }) => event },
-          target: 'failed',
-          actions: { type: 'fail', params: ({ event }) => event.fault },
-        },
+        CANCEL: cancel,
         REPLAY: { target: 'submitted', reenter: true, actions: 'beginAgain' },
       },
       states: {
         choosing: {
           invoke: {
             src: 'choose',
-            input: ask,
+            input: toAsk,
             onDone: [
               ...concluded,
               {
@@ -319,9 +290,9 @@ export const signatureMachine = setup({
                   { type: 'wait', params: given },
                 ],
               },
-              { target: 'pausing', actions: { type: 'putOff', params: { silence: 'undelivered' } } },
+              putOff,
             ],
-            onError: { target: 'pausing', actions: { type: 'putOff', params: { silence: 'troubled' } } },
+            onError: putOffByError,
           },
         },
         pausing: { after: { again: 'choosing' } },
@@ -331,14 +302,8 @@ export const signatureMachine = setup({
       initial: 'asking',
       entry: 'enterPending',
       exit: 'leaveScreen',
-      after: {
-        deadline: {
-          // An answer that was taken counts, however long its verification lasts.
-          guard: 'isUnanswered',
-          target: 'failed',
-          actions: { type: 'fail', params: ({ context }) => fault(silenceFaults[context.silence]) },
-        },
-      },
+      // An answer that was taken counts, even when its verification ends after the deadline.
+      after: { deadline: { guard: 'isUnanswered', ...expire } },
       on: {
         ANSWERED: [
           {
@@ -355,18 +320,14 @@ export const signatureMachine = setup({
             actions: { type: 'takeAnswer', params: ({ event }) => event.answer },
           },
         ],
-        CANCEL: {
-          guard: { type: 'counts', params: ({ event }) => event },
-          target: 'failed',
-          actions: { type: 'fail', params: ({ event }) => event.fault },
-        },
+        CANCEL: cancel,
         REPLAY: { target: 'submitted', actions: 'beginAgain' },
       },
       states: {
         asking: {
           invoke: {
             src: 'ask',
-            input: ask,
+            input: toAsk,
             onDone: [
               ...concluded,
               {
@@ -379,9 +340,9 @@ export const signatureMachine = setup({
                 target: 'shown',
                 actions: { type: 'wait', params: given },
               },
-              { target: 'pausing', actions: { type: 'putOff', params: { silence: 'undelivered' } } },
+              putOff,
             ],
-            onError: { target: 'pausing', actions: { type: 'putOff', params: { silence: 'troubled' } } },
+            onError: putOffByError,
           },
         },
         shown: {},
@@ -390,12 +351,9 @@ export const signatureMachine = setup({
           invoke: {
             src: 'verify',
             input: ({ context: { attempt, chosen, answer } }) => ({ attempt, chosen, answer }),
-            onDone: [
-              ...concluded,
-              // Otherwise it would wait for ever: no deadline counts any more.
-              { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
-            ],
-            onError: { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } },
+            // Without the last one it would wait for ever: the deadline does not count here.
+            onDone: [...concluded, failByError],
+            onError: failByError,
           },
         },
       },

@@ -1,9 +1,10 @@
 /**
- * Delivers callbacks: one instance of the chart (machines/callback.machine.ts) for each end of a transaction that an application
- * provider wants to hear of. A try may be cut off anywhere and made again, so a message may come twice, under the same id.
+ * Delivers callbacks: one instance of the chart (machines/callback.machine.ts) for each end of a
+ * transaction that an application subscribes to. A try may be cut off and made again, so a message
+ * may come twice, under the same id.
  *
- * A receiver that hangs holds its connection for as long as it is given. So that it does not keep others waiting, an
- * application has a part of the places only; what is beyond is put off (places.ts), which costs none of its tries.
+ * A receiver that hangs holds a connection until the timeout. So each application gets a part of
+ * the slots only; further tries are put off (tenant-concurrency.ts) and do not count.
  */
 import type { Telemetry } from 'bullmq';
 import { z } from 'zod';
@@ -20,20 +21,19 @@ import {
 } from '../machines/callback.machine.ts';
 import { activity, defineWorkflow, type GateTurn } from '../src/engine/define.ts';
 import type { Observation } from '../src/engine/interpret.ts';
-import { graceOf } from '../src/engine/redis/redis-time.ts';
 import { startWorkflowWorker } from '../src/engine/worker.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { toError } from '../src/redis/to-error.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { createPlaces } from './places.ts';
+import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 export const callbackJobName = 'callback';
 
 /**
- * answered      The receiver's HTTP status; `retryAfterMs` when it says when it wants to be asked again.
- * refused       Nothing was sent, and nothing will be until the configuration changes.
- * not-sent      Nothing was sent: not to the address that the name stands for now, or not by this process, which knows no address.
- * unreachable   `cause` is a code, such as ECONNREFUSED.
+ * answered     The receiver's HTTP status, and its Retry-After.
+ * refused      Nothing was sent, and nothing will be until the configuration changes.
+ * not-sent     Nothing was sent: the name has a forbidden address now, or this process has none.
+ * unreachable  `cause` is a code, such as ECONNREFUSED.
  */
 export type DeliveryResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number | undefined }
@@ -41,26 +41,29 @@ export type DeliveryResult =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly cause: string };
 
-/** Never rejects for something that the receiver did. */
+/** Never rejects because of the receiver. */
 export type Deliver = (id: string, data: CallbackData, stop: AbortSignal) => Promise<DeliveryResult>;
 
-/** Callbacks are named by id, which begins with that of the transaction. */
+/** The id of a callback begins with that of its transaction. */
 export interface CallbackLog {
   delivered(id: string, tries: number, status: string): void;
-  /** It will be tried again. */
+  /** Another try follows. */
   undelivered(id: string, tries: number, problem: string): void;
-  /** It will not, unless somebody replays it. */
+  /** No other try follows, unless somebody replays it. */
   gaveUp(id: string, tries: number, problem: string): void;
 }
 
 export interface Backoff {
   readonly firstMs: number;
   readonly factor: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
-/** With ten tries: 5 s, 15 s, 48 s, 2.5 min, 8 min, 24 min, 74 min, 3.8 h, 12 h; together some 17 hours. */
-export const usualBackoff: Backoff = { firstMs: 5000, factor: 3.1, mostMs: 12 * 3_600_000 };
+/**
+ * With ten tries: 5 s, 15 s, 48 s, 2.5 min, 8 min, 24 min, 74 min, 3.8 h, 12 h; together some 17
+ * hours.
+ */
+export const usualBackoff: Backoff = { firstMs: 5000, factor: 3.1, maxMs: 12 * 3_600_000 };
 
 export interface CallbackWorkersOptions {
   readonly shards: readonly Shard[];
@@ -73,36 +76,37 @@ export interface CallbackWorkersOptions {
   readonly onError: (error: Error) => void;
   /** Of one shard in one process; default 100. */
   readonly concurrency?: number;
-  /** A worker that shows no sign of life for so long is dead. More than a delivery lasts; default 20 s. */
+  /**
+   * After so long without a sign of life a worker counts as dead. Longer than a delivery; default
+   * 20 s.
+   */
   readonly lockMs?: number;
   readonly backoff?: Backoff;
   readonly telemetry?: Telemetry | undefined;
 }
 
-export interface CallbackWorkers {
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
- * Delivered ones are kept for longer than an end is told of when it is found late (src/callbacks/follower.ts): the job that
- * is still there is what keeps it from being told twice.
+ * A job that is still there prevents a second callback for an end that is found late
+ * (src/callbacks/follower.ts).
  */
 const deliveredMs = 2 * 86_400_000;
-const cleanEveryMs = 3_600_000;
-const cleanAtMost = 10_000;
-/** After so many tries; a quarter more or less, so that what failed together does not come back together. */
-export const backoffMs = (tries: number, { firstMs, factor, mostMs }: Backoff, random: number): number =>
-  Math.round(Math.min(firstMs * factor ** (tries - 1), mostMs) * (0.75 + random / 2));
 
-const isDelivered = (status: number): boolean => status >= 200 && status < 300;
+/**
+ * The pause after so many tries; plus or minus a quarter, so that failures do not come back
+ * together.
+ */
+export const backoffMs = (tries: number, { firstMs, factor, maxMs }: Backoff, random: number): number =>
+  Math.round(Math.min(firstMs * factor ** (tries - 1), maxMs) * (0.75 + random / 2));
 
-/** The id is a header of the message. */
+/** The id is sent in a header. */
 const sendableId = z.string().regex(/^[\w-]+$/);
 
-/** 410 Gone: Standard Webhooks lets a receiver say that it wants no more. It is believed for this message. */
+/**
+ * By 410 Gone a receiver says that it wants no more (Standard Webhooks). It counts for this
+ * message.
+ */
 const gone = 410;
-const saysWhen: readonly number[] = [429, 503];
+const retryAfterStatuses: readonly number[] = [429, 503];
 
 const problemOf = (result: DeliveryResult): string => {
   switch (result.kind) {
@@ -116,13 +120,13 @@ const problemOf = (result: DeliveryResult): string => {
   }
 };
 
-export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackWorkers => {
+export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
   const { shards, blocking, deliver, retention, now, log, onError } = options;
   const { random = Math.random, concurrency = 100, lockMs = 20_000, backoff = usualBackoff } = options;
-  const most = Math.max(1, Math.floor((concurrency * shards.length) / 4));
-  // A receiver that is slow has a fifth of them: several may hang at once, or one have many names.
-  const mostWhenSlow = Math.max(1, Math.floor(most / 5));
-  const places = createPlaces({ most, mostWhenSlow, mostInAll: Infinity, soonestMs: 2000 });
+  const max = Math.max(1, Math.floor((concurrency * shards.length) / 4));
+  // A slow receiver gets a fifth: several may hang at once, or one may have many names.
+  const maxWhenSlow = Math.max(1, Math.floor(max / 5));
+  const tenants = createTenantConcurrency({ max, maxWhenSlow, maxTotal: Infinity, minWaitMs: 2000 });
 
   const resultOf = (tries: number, result: DeliveryResult): TryResult => {
     const problem = problemOf(result);
@@ -130,13 +134,13 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
     if (result.kind === 'refused') return { kind: 'refused', problem };
     if (result.kind !== 'answered') return { kind: 'failed', problem, pauseMs };
     const { status, retryAfterMs = 0 } = result;
-    if (isDelivered(status)) return { kind: 'delivered', status };
+    if (status >= 200 && status < 300) return { kind: 'delivered', status };
     if (status === gone) return { kind: 'refused', problem };
-    const wantedMs = saysWhen.includes(status) ? Math.min(retryAfterMs, backoff.mostMs) : 0;
+    const wantedMs = retryAfterStatuses.includes(status) ? Math.min(retryAfterMs, backoff.maxMs) : 0;
     return { kind: 'failed', problem, pauseMs: Math.max(pauseMs, wantedMs) };
   };
 
-  /** A bug. As an error of the chart it would end a callback in a way that nobody can replay. */
+  /** For a bug: after an error of the chart nobody could replay the callback. */
   const notSent = (error: unknown): DeliveryResult => {
     onError(toError(error));
     return { kind: 'not-sent', why: 'an error of this service' };
@@ -166,10 +170,10 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
   });
 
   const placeOf = (apId: string): GateTurn => {
-    const free = places.take(apId);
-    return free === undefined
-      ? { kind: 'wait', ms: places.turnIn(apId) }
-      : { kind: 'place', end: () => free() };
+    const release = tenants.acquire(apId);
+    return release === undefined
+      ? { kind: 'wait', ms: tenants.waitMs(apId) }
+      : { kind: 'place', end: release };
   };
 
   const observe = (id: string, observation: Observation): void => {
@@ -186,33 +190,22 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions): CallbackW
       concurrency,
       observe,
       now,
-      onTrouble: onError,
+      onError,
       holdMs: lockMs,
+      retention: { doneMs: deliveredMs, failedMs: retention.failedMs },
       worker: {
         lockDuration: lockMs,
         stalledInterval: lockMs / 2,
-        removeOnComplete: { age: deliveredMs / 1000 },
-        removeOnFail: { age: Math.ceil(retention.failedMs / 1000) },
         ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
       },
     }),
   );
 
-  // As in workers.ts: BullMQ drops old jobs only when another one ends.
-  const cleaning = setInterval(() => {
-    for (const { callbacks } of shards) {
-      callbacks.queue.clean(graceOf(deliveredMs, now), cleanAtMost, 'completed').catch(onError);
-      callbacks.queue.clean(graceOf(retention.failedMs, now), cleanAtMost, 'failed').catch(onError);
-    }
-  }, cleanEveryMs);
-  cleaning.unref();
-
   return {
-    ready: async () => {
+    ready: async (): Promise<void> => {
       await Promise.all(workers.map((worker) => worker.ready()));
     },
-    close: async () => {
-      clearInterval(cleaning);
+    close: async (): Promise<void> => {
       await Promise.all(workers.map((worker) => worker.close()));
     },
   };

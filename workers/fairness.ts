@@ -1,19 +1,22 @@
 /**
- * Keeps the order of a queue fair (src/engine/redis/fair-order.ts) while jobs are taken from it.
- *
- * An idle queue costs nothing: a job that is taken sets it going, and it goes on for as long as there is an order to keep.
+ * Fairness among applications, at the two places where their jobs wait for a worker: in the queue,
+ * and for the CPU of the process that has taken them.
  */
 import type { Worker } from 'bullmq';
 import { type FairOrder, sortFairly } from '../src/engine/redis/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { toError } from '../src/redis/to-error.ts';
 
-/** A job that arrives waits this long for its place at most, when the process is not short of CPU. */
+/** A new job waits at most this long to be sorted in, when the process is not short of CPU. */
 const everyMs = 10;
-
-/** What fails (a missing right, Redis away) would otherwise fail, and be logged, with each job that is taken. */
+/** After an error, so that it is not repeated and logged with each job. */
 const pauseMs = 1000;
 
+/**
+ * Keeps the order of a queue fair (src/engine/redis/fair-order.ts) while jobs are taken from it. A
+ * job that is taken starts it, and it runs while there is an order to keep: an idle queue costs
+ * nothing.
+ */
 export const keepFair = (options: {
   readonly workers: readonly Worker[];
   readonly order: FairOrder;
@@ -51,6 +54,86 @@ export const keepFair = (options: {
     close: () => {
       closed = true;
       clearTimeout(timer);
+    },
+  };
+};
+
+/**
+ * More would not be faster: a turn is mostly CPU, and most of the rest is one round trip to Redis.
+ */
+const maxOfOne = 8;
+/** An application is alone when no other one has begun a turn for this time. */
+const aloneAfterMs = 10_000;
+
+interface Lane {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * Lets the jobs that a process has taken begin their turns in fair order. All share one CPU: with
+ * sixteen jobs of one application in hand, a job of another one would wait behind all of them. So
+ * an application runs at most {@link maxOfOne} turns while another one has jobs. Turns begin one
+ * after the other, with I/O in between. A job that waits here keeps its lock and its slot of the
+ * worker, but the next job is fetched as soon as any turn ends.
+ *
+ * @param now Milliseconds, of a clock that is never set.
+ */
+export const createTurns = (now: () => number = () => performance.now()) => {
+  /** Of applications that have jobs in hand. The one that was served last is the last. */
+  const lanes = new Map<string, Lane>();
+  let latest = { apId: '', at: Number.NEGATIVE_INFINITY };
+  /** Of another application than the latest. */
+  let latestOther = latest;
+  let serving = false;
+
+  const note = (apId: string): void => {
+    if (latest.apId !== apId) latestOther = latest;
+    latest = { apId, at: now() };
+  };
+
+  const isAlone = (apId: string): boolean =>
+    now() - (latest.apId === apId ? latestOther : latest).at >= aloneAfterMs;
+
+  const serve = (): void => {
+    serving = false;
+    for (const [apId, lane] of lanes) {
+      const alone = isAlone(apId);
+      const begun = lane.waiting.splice(0, alone ? lane.waiting.length : lane.running < maxOfOne ? 1 : 0);
+      lane.running += begun.length;
+      for (const begin of begun) begin();
+      if (begun.length === 0 || alone) continue;
+      lanes.delete(apId);
+      lanes.set(apId, lane);
+      serveSoon();
+      return;
+    }
+  };
+  const serveSoon = (): void => {
+    if (serving) return;
+    serving = true;
+    setImmediate(serve);
+  };
+
+  return {
+    run: async <T>(apId: string, turn: () => Promise<T>): Promise<T> => {
+      const lane = lanes.get(apId) ?? { running: 0, waiting: [] };
+      lanes.set(apId, lane);
+      note(apId);
+      if (lane.waiting.length === 0 && isAlone(apId)) lane.running += 1;
+      else {
+        await new Promise<void>((resolve) => {
+          lane.waiting.push(resolve);
+          serveSoon();
+        });
+      }
+      try {
+        return await turn();
+      } finally {
+        lane.running -= 1;
+        if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(apId);
+        else serveSoon();
+      }
     },
   };
 };

@@ -1,11 +1,8 @@
 /**
- * What a worker does in the turns of a receipt (machines/receipt.machine.ts): shows it on the phone that signed, and tells the signature
- * what the user did.
- *
- * A SIM shows one thing at a time, so a receipt waits until its screen is free, and a signature request that comes meanwhile
- * finds it busy.
+ * The activities of a receipt (machines/receipt.machine.ts): show it on the phone that signed, and
+ * add to the signature what the user did. A SIM shows one thing at a time, so a receipt waits until
+ * the screen is free, and blocks it for signature requests.
  */
-
 import {
   type ReceiptContext,
   type ReceiptInput,
@@ -35,14 +32,14 @@ import {
   signatureRecordSchema,
 } from '../src/transactions/contract.ts';
 import { sscdOf } from '../src/transactions/eligibility.ts';
-import { endingOf } from '../src/transactions/ending.ts';
+import { endingOf } from '../src/transactions/endings.ts';
 import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import type { StepLog } from './log.ts';
 
-/** A receipt is shown once, whatever becomes of its job. */
+/** A receipt is shown once, also after a replay of its job. */
 const attempt = 1;
 
 interface Signed {
@@ -68,11 +65,11 @@ export const createReceiptWorkflow = (options: {
   const { home } = shard.signatures;
 
   /**
-   * The signature that a receipt is for. Any service with access to the queue can add a receipt; it is only shown for a signature that
-   * there is.
+   * The signature of a receipt. Other services can add receipts, but only one with a signature is
+   * shown.
    *
-   * @returns Undefined where there is none.
-   * @throws For one that only a later release understands.
+   * @returns Undefined when there is none.
+   * @throws For a signature that only a later release understands.
    */
   const readSigned = async (instance: InstanceInHand): Promise<Signed | undefined> => {
     const { msspTransId, msisdn } = dataOf(instance);
@@ -119,7 +116,7 @@ export const createReceiptWorkflow = (options: {
     return { kind: 'not-now' };
   };
 
-  /** The first word stands. It is told again where this is cut off. */
+  /** The first receipt stands. After a crash it is written again. */
   const tellSignature = async (
     instance: InstanceInHand,
     { receipt, at }: { readonly receipt: NonNullable<ReceiptContext['receipt']>; readonly at: number },
@@ -173,7 +170,7 @@ export const createReceiptWorkflow = (options: {
       }
       return { at, timeoutSeconds, deadline: addedAt + timeoutSeconds * 1000, lapsesAs };
     },
-    // What another program has spoiled ends: nothing could be done for it at its deadline.
+    // Reads the data, so that a job whose data was spoiled by another program fails.
     check: (_, { data }) => void data,
     resultOf: ({ context }): ReceiptJobResult => ({
       receipt: (context as ReceiptContext).receipt ?? 'unanswered',

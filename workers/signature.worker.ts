@@ -1,20 +1,12 @@
 /**
- * What a worker does in the turns of a signature: finds out whom to ask, asks, and verifies what has come from elsewhere. The chart says
- * when (machines/signature.machine.ts), the engine sees to it that it happens.
+ * The activities of a signature: find the device, ask it, verify an answer that came from
+ * elsewhere. The chart says when each runs (machines/signature.machine.ts).
  *
- * Each may be cut off anywhere and be run again by another worker: devices show an attempt once.
+ * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
-
 import type { DeviceAnswer, Outcome } from '../machines/outcome.ts';
-import {
-  type Ask,
-  type Asked,
-  type Choice,
-  type Chosen,
-  type Concluded,
-  signatureMachine,
-  type Verify,
-} from '../machines/signature.machine.ts';
+import { signatureMachine } from '../machines/signature.machine.ts';
+import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {
   type ActivityArguments,
   activity,
@@ -51,7 +43,7 @@ export interface SignatureActivitiesOptions {
   readonly upstreams: ReturnType<typeof createUpstreams>;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
-  /** To end a transaction, perhaps of another shard, whose App screen is taken over. */
+  /** Ends the transaction, perhaps of another shard, whose App screen is taken over. */
   readonly answer: Answer;
   readonly now: () => number;
   readonly log: StepLog;
@@ -59,19 +51,18 @@ export interface SignatureActivitiesOptions {
   readonly version?: number;
 }
 
-/** A quarter of an hour, by their backoff: longer than a restart of what is asked takes, and not for ever. */
+/** A quarter of an hour with the backoff: longer than a restart of the key custody. */
 const verifyTries = 120;
 
-/** More rounds than ever compete for one phone; beyond them something is wrong. */
+/** More rounds than requests ever compete for one phone. */
 const takeOverRounds = 100;
 
-/** What this process and Redis answer alone takes as long as others use the processor. */
+/** For activities that only need this process and Redis. The CPU may be busy with other turns. */
 const ownMs = (): number => 10_000;
 
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
 const failedUnasked = (reason: Fault): Asked => ({ kind: 'failed', fault: reason, isAsked: false });
 
-/** A job that is not its data's any more has no request: its chart ends it at the deadline. */
 const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as SignatureData).request;
 
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
@@ -81,7 +72,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
     screenOf(request.msisdn.number, sscdId);
 
-  /** What an answer makes of the attempt. @param isOwn It was made in this process, just now. */
+  /** @param isOwn The answer was made in this process, just now. */
   const conclude = async (
     { id, data }: InstanceInHand,
     attempt: number,
@@ -111,7 +102,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
   /**
    * Gets the screen of a person's device.
    *
-   * @param isShown Once the prompt is out, a newer one that has the screen has replaced it.
+   * @param isShown The prompt was shown, so a newer one that has the screen has replaced it.
    * @returns A fault when it is taken.
    */
   const claimScreen = async (
@@ -127,15 +118,15 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     for (let round = 0; round < takeOverRounds; round += 1) {
       const held = await screens.claim(screen, me, deadline);
       if (held === undefined) return undefined;
-      // An attempt that has failed without a turn has released nothing.
+      // An attempt that failed without a turn has not released it.
       const isBefore = held.transactionId === id && held.attempt < attempt;
       if (isBefore && (await screens.takeOver(screen, held, me, deadline))) return undefined;
       if (sscd.kind === 'sim') return fault(406);
       if (isShown) return fault(401);
-      // The one that is replaced ends first: if we are cut off here, it has lost its screen to nobody.
+      // The old transaction ends first. After a crash here its screen is just unused.
       await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
       if (await screens.takeOver(screen, held, me, deadline)) {
-        // It may have been asked only just now, and have seen its screen still its own: tell it again.
+        // It may have been asked a moment ago, while it still had the screen: end it again.
         await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
         return undefined;
       }
@@ -143,7 +134,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     throw new Error('The screen of a device changes hands too fast');
   };
 
-  /** The attempt has ended meanwhile, and its effect may have come before the claim. */
+  /** For an attempt that has ended meanwhile: its own release may have come before the claim. */
   const giveBack = async (
     instance: InstanceInHand,
     { attempt }: Ask,
@@ -197,7 +188,6 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
   };
 
-  /** Whom the request goes to: once somebody was chosen, them, whatever the registry says by now. */
   const eligibleFor = ({ instance, input }: ActivityArguments<Ask>): Checked<Eligible> => {
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
@@ -270,7 +260,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             const eligible = eligibility(requestOf(instance), subscribers, chosen);
             if (!eligible.ok) return failed(eligible.fault);
             const { data: answered } = answerSchema.safeParse(given);
-            // Who can write to Redis can write what is no answer, or say of a signature that it was delivered.
+            // Other programs may write anything, such as a delivery for a device that signs.
             const isDevices = answered?.kind !== 'delivered' || eligible.value.chosen.sscd === undefined;
             if (answered !== undefined && isDevices)
               return conclude(instance, attempt, eligible.value, answered);

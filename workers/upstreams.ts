@@ -1,34 +1,100 @@
 /**
- * The services that devices need over the network, such as the gateway for texts, and who may ask them when.
+ * The services that devices need over the network, such as the gateway for texts, and when a job
+ * may call them.
  *
- * An upstream may hang. A call goes on while its job sleeps (src/engine/activities.ts): whatever the worker's concurrency, it holds none of
- * it. What it holds is a place here, and each upstream has its own, of which an application has a quarter at most. A job that finds none,
- * or a circuit breaker that is open, is put off until its turn.
- *
- * All of this is the process's own and in memory. What a process that dies had in hand is asked for again by another.
+ * A call goes on while its job sleeps (src/engine/activities.ts), so an upstream that hangs holds
+ * no slot of the worker. It holds a slot here: each upstream has 200 in a process, of which one
+ * application gets a quarter. A job that finds no slot, or an open circuit breaker, is put off.
  */
-import type { GateTurn } from '../src/engine/define.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import type { GateTurn, GateVerdict } from '../src/engine/define.ts';
 import type { UpstreamLog } from './log.ts';
-import { createPlaces, type Places } from './places.ts';
+import { createTenantConcurrency, type TenantConcurrency } from './tenant-concurrency.ts';
 
-/** Of one upstream in one process. A place costs a connection and no thread. */
-const mostInAll = 200;
-const mostOfOne = mostInAll / 4;
-/** A person waits: a job that was put off comes back soon, and a long line is spread by the places. */
-const soonestMs = 100;
+/** A slot costs a connection and no thread. */
+const maxTotal = 200;
+const max = maxTotal / 4;
+/** A person waits, so a job that was put off comes back soon. */
+const minWaitMs = 100;
 
-export const createUpstreams = (
-  log: UpstreamLog,
-  now: () => number = () => performance.now(),
-): { turn(origin: string, apId: string): GateTurn } => {
-  const known = new Map<string, { readonly places: Places; readonly breaker: Breaker }>();
+const failuresToOpen = 5;
+const openMs = 1000;
+/** Longer than any job takes to come back ({@link minWaitMs}). */
+const yieldMs = 500;
+const maxYielding = 1000;
 
-  const upstreamAt = (origin: string) => {
-    const found = known.get(origin);
-    if (found !== undefined) return found;
-    const upstream = {
-      places: createPlaces({ most: mostOfOne, mostWhenSlow: mostOfOne, mostInAll, soonestMs }, now),
+export type Breaker = ReturnType<typeof createBreaker>;
+
+/**
+ * A circuit breaker for one upstream. It wraps no calls: a job asks before it notes that it calls.
+ *
+ * closed     All jobs may call. The fifth failure in a row opens it.
+ * open       No job may call, for {@link openMs}.
+ * half-open  One job may try. An answer closes the breaker, a failure opens it again.
+ *
+ * The failures may come from the messages of one application alone. So an application whose try has
+ * failed waits {@link yieldMs} longer than others before it tries again.
+ */
+export const createBreaker = (
+  log: { readonly opened: () => void; readonly closed: () => void },
+  now: () => number,
+) => {
+  let failures = 0;
+  /** Undefined while it is closed. */
+  let openUntil: number | undefined;
+  let isTrying = false;
+  /** Applications whose tries have failed. */
+  const yielding = new Set<string>();
+
+  const fail = (apId: string, isTry: boolean): void => {
+    if (openUntil === undefined) {
+      failures += 1;
+      if (failures < failuresToOpen) return;
+      log.opened();
+    } else {
+      // A call from before it opened says nothing new when it fails now.
+      if (!isTry) return;
+      if (yielding.size < maxYielding) yielding.add(apId);
+    }
+    openUntil = now() + openMs;
+  };
+
+  const succeed = (): void => {
+    failures = 0;
+    if (openUntil === undefined) return;
+    openUntil = undefined;
+    yielding.clear();
+    log.closed();
+  };
+
+  return {
+    /** In how many milliseconds to ask again; 0: the job may call now. */
+    waitMs: (apId: string): number => {
+      if (openUntil === undefined) return 0;
+      if (isTrying) return openMs;
+      return Math.max(openUntil + (yielding.has(apId) ? yieldMs : 0) - now(), 0);
+    },
+    /**
+     * Begins a call. @returns Takes its result: a refusal is `answered`, because the upstream
+     * works.
+     */
+    begin: (apId: string): ((verdict: GateVerdict) => void) => {
+      const isTry = openUntil !== undefined;
+      if (isTry) isTrying = true;
+      return (verdict) => {
+        if (isTry) isTrying = false;
+        if (verdict === 'answered') succeed();
+        else if (verdict === 'failed') fail(apId, isTry);
+      };
+    },
+  };
+};
+
+export const createUpstreams = (log: UpstreamLog, now: () => number = () => performance.now()) => {
+  const known = new Map<string, { readonly tenants: TenantConcurrency; readonly breaker: Breaker }>();
+
+  const findUpstream = (origin: string) => {
+    const upstream = known.get(origin) ?? {
+      tenants: createTenantConcurrency({ max, maxWhenSlow: max, maxTotal, minWaitMs }, now),
       breaker: createBreaker({ opened: () => log.down(origin), closed: () => log.back(origin) }, now),
     };
     known.set(origin, upstream);
@@ -36,16 +102,16 @@ export const createUpstreams = (
   };
 
   return {
-    turn: (origin, apId) => {
-      const { places, breaker } = upstreamAt(origin);
+    turn: (origin: string, apId: string): GateTurn => {
+      const { tenants, breaker } = findUpstream(origin);
       const waitMs = breaker.waitMs(apId);
-      const free = waitMs === 0 ? places.take(apId) : undefined;
-      if (free === undefined) return { kind: 'wait', ms: Math.ceil(waitMs + places.turnIn(apId)) };
+      const release = waitMs === 0 ? tenants.acquire(apId) : undefined;
+      if (release === undefined) return { kind: 'wait', ms: Math.ceil(waitMs + tenants.waitMs(apId)) };
       const settle = breaker.begin(apId);
       return {
         kind: 'place',
         end: (verdict) => {
-          free();
+          release();
           settle(verdict);
         },
       };

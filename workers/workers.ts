@@ -1,12 +1,11 @@
 /**
- * Starts every worker of a process: for each shard one for signatures and one for receipts.
+ * Starts all workers of a process: for each shard one for signatures and one for receipts.
  *
- * BullMQ's defaults suit batch work. Here a person waits, so locks and the check for stalled jobs are seconds, a job may
- * stall any number of times (its turn runs again), and a command that failed for lack of Redis is repeated
- * at once.
+ * BullMQ's defaults suit batch work. Here a person waits, so locks and the check for stalled jobs
+ * last seconds, a job may stall any number of times (its turn runs again), and a command that
+ * failed without Redis is repeated at once.
  */
-import type { Queue, Telemetry, WorkerOptions } from 'bullmq';
-import { graceOf } from '../src/engine/redis/redis-time.ts';
+import type { Telemetry, WorkerOptions } from 'bullmq';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
@@ -22,12 +21,11 @@ import { createReadEnd } from '../src/transactions/outcomes.ts';
 import { createScreens } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { type SignatureWorker, tellOfTransactions } from './ends.ts';
-import { keepFair } from './fairness.ts';
+import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
-import { createTurns } from './turns.ts';
+import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export interface WorkersOptions {
@@ -49,61 +47,35 @@ export interface WorkersOptions {
   readonly log: StepLog;
   readonly transactionLog: TransactionLog;
   readonly upstreamLog: UpstreamLog;
-  /** Takes up the trace that came with a job. Without it there are no traces. */
+  /** Continues the trace that came with a job. */
   readonly telemetry?: Telemetry | undefined;
 }
 
-export interface Workers {
-  ready(): Promise<void>;
-  /** Whether every one of them takes jobs. */
-  areRunning(): boolean;
-  /** Takes no more jobs, lets those in hand and calls to upstreams finish, and leaves the connection open. */
-  close(): Promise<void>;
-}
+/** `npm run bench -- --only sign` compares numbers. Several shards fetch side by side already. */
+const maxFetchers = 8;
 
-const seconds = (ms: number): number => Math.ceil(ms / 1000);
+/** Longer than any turn takes while Redis answers. */
+const graceMs = 8000;
 
-/** `npm run bench -- --only sign` shows what several are worth. More shards fetch side by side already. */
-const fetchersInAll = 8;
-
-/** Longer than any step takes while Redis answers. */
-const closePatienceMs = 8000;
-
-/**
- * BullMQ drops old jobs only when another one ends, so on a quiet service they would outstay their retention. An hour
- * is fine: answers look at the age themselves.
- */
-const cleanEveryMs = 3_600_000;
-const cleanAtMost = 10_000;
-
-/** How long a job that a newer release has begun waits for a worker of that release: longer than a roll-out takes. */
-export const laterWorkerPatienceMs = 600_000;
+/** A job of a later release waits so long for a worker of that release: longer than a roll-out. */
+export const laterWorkerTimeoutMs = 600_000;
 /** No configuration allows a TimeOut as long as this. */
-const longestAttemptMs = 86_400_000;
+const maxAttemptMs = 86_400_000;
 
-/** Other programs write jobs too: of the times that a job names, the first is believed that is not far in the future. */
+/** Other programs write jobs, too, so a time far in the future is not believed. */
 export const abandonAfterRollOut =
   (now: () => number) =>
   (context: unknown, addedAt: number): string | undefined => {
     const { deadline } = Object(context) as { readonly deadline?: unknown };
-    const time = [deadline, addedAt].find(
-      (each) => typeof each === 'number' && each <= now() + longestAttemptMs,
-    );
-    if (now() < (typeof time === 'number' ? time : 0) + laterWorkerPatienceMs) return undefined;
+    const time = [deadline, addedAt].find((each) => typeof each === 'number' && each <= now() + maxAttemptMs);
+    if (now() < (typeof time === 'number' ? time : 0) + laterWorkerTimeoutMs) return undefined;
     return faultLine(fault(900, 'The transaction is of a release that no worker has'));
   };
 
 const unreadable = (names: readonly string[]): string =>
   faultLine(fault(101, `The job is not readable: ${names.join(', ')} must be JSON`));
 
-/** Whose a job says it is; its data has not been checked. */
-const laneOfJob = ({ data }: { readonly data: unknown }): string => {
-  const member = (of: unknown, name: string): unknown => (Object(of) as Record<string, unknown>)[name];
-  const apId = member(member(member(data, 'MSS_SignatureReq'), 'AP_Info'), 'AP_ID');
-  return typeof apId === 'string' ? apId : '';
-};
-
-export const startWorkers = (options: WorkersOptions): Workers => {
+export const startWorkers = (options: WorkersOptions) => {
   const { shards, blocking, prefix, retention, now, log } = options;
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
@@ -118,8 +90,6 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     stalledInterval: options.stalledCheckMs,
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     runRetryDelay: 500,
-    removeOnComplete: { age: seconds(retention.signedMs) },
-    removeOnFail: { age: seconds(retention.failedMs) },
     ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
   });
 
@@ -129,11 +99,12 @@ export const startWorkers = (options: WorkersOptions): Workers => {
     const common = {
       connection: blocking,
       now,
-      onTrouble: log.trouble,
+      onError: log.trouble,
       abandon: abandonAfterRollOut(now),
       concurrency: options.concurrency,
-      // Who has been asked by a call that is given up is asked again.
-      graceMs: closePatienceMs,
+      retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
+      // After a call that is given up the person is asked again.
+      graceMs,
       worker: workerOptions(shard),
     };
     const signing = startWorkflowWorker({
@@ -141,8 +112,8 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       queue: shard.signatures.queue,
       workflows: [createSignatureWorkflow({ ...options, place, screens, upstreams, answer })],
       workflowOf: () => ({ name: signatureJobName }),
-      fetchers: Math.ceil(fetchersInAll / shards.length),
-      around: (job, run) => turns.run(laneOfJob(job), run),
+      fetchers: Math.ceil(maxFetchers / shards.length),
+      around: (job, run) => turns.run(callerIn(job).apId ?? '', run),
     });
     const receipting = startWorkflowWorker({
       ...common,
@@ -151,46 +122,31 @@ export const startWorkers = (options: WorkersOptions): Workers => {
       workflowOf: () => ({ name: receiptJobName }),
     });
     for (const worker of signing.workers) tellOfTransactions(worker as SignatureWorker, options);
-    const fair = { redis: blocking, onError: (error: Error) => log.trouble(error) };
-    keepers.push(
-      keepFair({
-        ...fair,
-        workers: signing.workers,
-        order: { queue: shard.signatures.queue, member: 'AP_ID' },
-      }),
-      keepFair({
-        ...fair,
-        workers: receipting.workers,
-        order: { queue: shard.receipts.queue, member: 'apId' },
-      }),
-    );
+    const fair = { redis: blocking, onError: log.trouble };
+    const orders = [
+      { workers: signing.workers, order: { queue: shard.signatures.queue, member: 'AP_ID' } },
+      { workers: receipting.workers, order: { queue: shard.receipts.queue, member: 'apId' } },
+    ] as const;
+    keepers.push(...orders.map((each) => keepFair({ ...fair, ...each })));
     return [signing, receipting];
   });
   const workers = started.flatMap((each) => each.workers);
   for (const worker of workers) {
-    failUnreadable(worker, { redis: blocking, reasonOf: unreadable, onTrouble: log.trouble });
+    failUnreadable(worker, { redis: blocking, reasonOf: unreadable, onError: log.trouble });
   }
 
-  const clean = async (queue: Queue): Promise<void> => {
-    await queue.clean(graceOf(retention.signedMs, now), cleanAtMost, 'completed');
-    await queue.clean(graceOf(retention.failedMs, now), cleanAtMost, 'failed');
-  };
-  const cleaning = setInterval(() => {
-    for (const { signatures, receipts } of shards) {
-      for (const { queue } of [signatures, receipts]) clean(queue).catch((error) => log.trouble(error));
-    }
-  }, cleanEveryMs);
-  cleaning.unref();
-
   return {
-    ready: async () => {
+    ready: async (): Promise<void> => {
       await Promise.all(started.map((each) => each.ready()));
     },
-    areRunning: () => workers.every((worker) => worker.isRunning()),
-    close: async () => {
-      clearInterval(cleaning);
+    /** Whether all of them take jobs. */
+    areRunning: (): boolean => workers.every((worker) => worker.isRunning()),
+    /**
+     * Takes no more jobs, lets turns and calls to upstreams finish, and leaves the connection open.
+     */
+    close: async (): Promise<void> => {
       for (const keeper of keepers) keeper.close();
-      // Without Redis a worker waits for it for ever, also when it is asked to close; then its connections are cut.
+      // A worker that cannot reach Redis never closes, so its connection is cut.
       if (!(await Promise.all(started.map((each) => each.close()))).every(Boolean)) blocking.disconnect();
     },
   };

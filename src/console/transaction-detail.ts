@@ -15,7 +15,7 @@ import { faultTable } from '../protocol/fault.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
-import type { TransactionView } from '../transactions/view.ts';
+import type { TransactionView } from '../transactions/outcomes.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 import {
   isSecretText,

@@ -1,15 +1,13 @@
 /**
- * Runs activities beside the turns of their instances: each at least once, until it answers or is
- * given up.
+ * Runs activities beside the turns of their instances, each at least once.
  *
  * The turn that starts a try takes its answer if it comes at once. A longer try goes on while the
- * job sleeps, and holds no place of the worker; its answer comes to the instance like an event from
- * outside. The process that runs it renews a hold on it in Redis. When the process dies, the hold
- * runs out, the job wakes and another try is made. When the chart leaves the state, in whatever
- * process, the hold is removed and the try is given up.
+ * job sleeps, and uses no slot of the worker. Its answer comes to the instance like an event from
+ * outside. The process holds the try in Redis and renews the hold. When the process dies, the hold
+ * runs out, the job wakes and another try is made.
  *
- * An activity belongs to one run of a child in its chart. When the chart leaves the state, the
- * signal aborts and the answer counts no more. Neither does the answer of a try that took too long.
+ * When the chart leaves the state, in any process, the hold is removed, the signal aborts and the
+ * answer does not count. The answer of a try after its timeout does not count either.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
@@ -22,17 +20,12 @@ import {
   type InstanceInHand,
   later,
 } from './define.ts';
+import type { ActivityError } from './interpret.ts';
 import type { HeldTry } from './redis/instance-store.ts';
-
-/** What a chart sees of an error. Plain data, because it is stored. */
-export interface ActivityError {
-  readonly name: string;
-  readonly message: string;
-}
 
 /**
  * later     The answer comes by token.
- * released  The process stops; another one tries.
+ * released  The process stops. Another one makes the next try.
  */
 export type Finished =
   | { readonly kind: 'done'; readonly output: unknown }
@@ -55,27 +48,7 @@ export interface Start {
   readonly now: number;
 }
 
-/** The activities of one instance, in the hands of one turn. */
-export interface TurnActivities {
-  /** @returns 0 when it runs; without a free place the milliseconds after which to ask again. */
-  start(start: Start): number;
-  /** Gives up those whose name (`child/run`) is not in the list. */
-  keepOnly(names: readonly string[]): void;
-  /** The next end; undefined when there is none within `ms`. */
-  next(ms: number): Promise<Ended | undefined>;
-  /** None runs, and none has ended. */
-  isIdle(): boolean;
-  /** Those that run. */
-  running(): readonly Pick<Ended, 'child' | 'run'>[];
-  /** The turn is over: ends go to `bring` from now on. */
-  leave(): void;
-}
-
-export interface Activities {
-  of(instance: string): TurnActivities;
-  /** Waits so long for running tries, then aborts the rest and leaves them to another process. */
-  close(graceMs: number): Promise<void>;
-}
+export type Activities = ReturnType<typeof createActivities>;
 
 const tokenOf = (instance: string, child: string, run: number): string =>
   Buffer.from(JSON.stringify([instance, child, run])).toString('base64url');
@@ -97,18 +70,6 @@ export const readToken = (
 /** The key of the event that ends a run of a child: one for each run. */
 export const endKey = (child: string, run: number): string => `end/${child}/${run}`;
 
-export const doneEvent = (child: string, output: unknown) => ({
-  type: `xstate.done.actor.${child}`,
-  output,
-  actorId: child,
-});
-
-export const errorEvent = (child: string, error: ActivityError) => ({
-  type: `xstate.error.actor.${child}`,
-  error,
-  actorId: child,
-});
-
 const errorOf = (error: unknown): ActivityError =>
   error instanceof Error
     ? { name: error.name, message: error.message }
@@ -121,7 +82,7 @@ const runPromise =
     const actor = createActor(logic, { input } as never);
     signal.addEventListener('abort', () => actor.stop(), { once: true });
     const ended = toPromise(actor);
-    // Without an observer of its own the actor would report the error as unhandled, too.
+    // Without an observer the actor would report the error as unhandled, too.
     actor.subscribe({ error: () => undefined });
     actor.start();
     return ended;
@@ -132,7 +93,6 @@ const closedPauseMs = 100;
 
 const plainActivities = new WeakMap<AnyActorLogic, Activity>();
 
-/** What runs for an actor of `setup({ actors })`. */
 export const activityFor = (logic: AnyActorLogic): Activity => {
   const known = activityOf(logic) ?? plainActivities.get(logic);
   if (known !== undefined) return known;
@@ -189,16 +149,16 @@ interface Own {
 }
 
 /**
- * @param bring Brings the end of a try that went on while its job slept. Never rejects.
- * @param renew Holds tries for `holdMs` from now on, and says of each whether it is still wanted.
- * @param onTrouble Gets what a try has thrown. The chart decides what follows from it.
+ * @param bring Sends the end of a try to its instance, whose job sleeps. Never rejects.
+ * @param renew Holds tries for `holdMs` from now on. Returns for each whether it was still held.
+ * @param onError Gets what a try has thrown. The chart gets it, too.
  */
 export const createActivities = (
   bring: (instance: string, ended: Ended) => Promise<void>,
   renew: (tries: readonly HeldTry[]) => Promise<readonly boolean[]>,
   holdMs: number,
-  onTrouble: (error: Error) => void,
-): Activities => {
+  onError: (error: Error) => void,
+) => {
   const instances = new Map<string, Own>();
   const bringing = new Set<Promise<void>>();
   let isClosed = false;
@@ -208,7 +168,7 @@ export const createActivities = (
     own.tries.delete(name);
   };
 
-  /** Where this fails, the try goes on: if another one is quicker, its answer is refused. */
+  /** When this fails, the tries go on. The first answer counts. */
   const renewAll = async (): Promise<void> => {
     const all = [...instances].flatMap(([id, own]) =>
       own.turn === undefined ? [...own.tries.keys()].map((name) => ({ id, name, own })) : [],
@@ -263,12 +223,12 @@ export const createActivities = (
     (async () => activity.run(inHand))().then(
       (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
       (error: unknown) => {
-        if (!inHand.isAborted) onTrouble(toError(error));
+        if (!inHand.isAborted) onError(toError(error));
         end({ kind: 'failed', error: errorOf(error) });
       },
     );
     if (timeoutMs === undefined) return 0;
-    // Later, because a try that answers at once needs no timer.
+    // In a microtask, because a try that answers at once needs no timer.
     queueMicrotask(() => {
       if (own.tries.get(name)?.inHand !== inHand) return;
       timer = setTimeout(() => {
@@ -280,28 +240,32 @@ export const createActivities = (
   };
 
   return {
-    of: (instance) => {
+    /** The activities of one instance, for one turn. */
+    of: (instance: string) => {
       const own: Own = instances.get(instance) ?? { tries: new Map(), turn: undefined };
       instances.set(instance, own);
       const turn: NonNullable<Own['turn']> = { ended: [], tell: undefined };
-      // The turn before has lost its lock and does not know yet: its tries may belong to no commit.
+      // The turn before has lost its lock, so its tries may belong to no commit.
       if (own.turn !== undefined) for (const name of own.tries.keys()) giveUp(own, name);
       own.turn = turn;
       const check = (): void => {
         if (own.turn !== turn) throw new Error('Another turn of the instance has begun');
       };
       return {
-        start: (start) => {
+        /** @returns 0 when it runs, otherwise the milliseconds after which to ask again. */
+        start: (start: Start): number => {
           check();
           return own.tries.has(`${start.child}/${start.run}`) ? 0 : begin(instance, own, start);
         },
-        keepOnly: (names) => {
+        /** Aborts those whose name (`child/run`) is not in the list. */
+        keepOnly: (names: readonly string[]): void => {
           if (own.turn !== turn) return;
           for (const name of own.tries.keys()) if (!names.includes(name)) giveUp(own, name);
           const wanted = turn.ended.filter(({ child, run }) => names.includes(`${child}/${run}`));
           turn.ended.splice(0, turn.ended.length, ...wanted);
         },
-        next: async (ms) => {
+        /** The next end; undefined when there is none within `ms`. */
+        next: async (ms: number): Promise<Ended | undefined> => {
           if (turn.ended.length === 0 && own.tries.size > 0) {
             await new Promise<void>((resolve) => {
               const timer = setTimeout(resolve, ms);
@@ -314,9 +278,11 @@ export const createActivities = (
           }
           return turn.ended.shift();
         },
-        isIdle: () => own.tries.size === 0 && turn.ended.length === 0,
-        running: () => [...own.tries.values()],
-        leave: () => {
+        /** None runs, and none has ended. */
+        isIdle: (): boolean => own.tries.size === 0 && turn.ended.length === 0,
+        running: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values()],
+        /** The turn is over: from now on ends go to `bring`. */
+        leave: (): void => {
           if (own.turn !== turn) return;
           own.turn = undefined;
           for (const ended of turn.ended) tell(instance, own, ended);
@@ -324,7 +290,8 @@ export const createActivities = (
         },
       };
     },
-    close: async (graceMs) => {
+    /** Waits so long for running tries, then aborts the rest and leaves them to another process. */
+    close: async (graceMs: number): Promise<void> => {
       isClosed = true;
       clearInterval(renewing);
       const until = performance.now() + graceMs;

@@ -1,7 +1,8 @@
 /**
- * A chart as the engine sees it: which of its children are activities and which are charts, and what of it cannot be durable.
+ * A chart as the engine sees it: which of its children are activities and which are charts.
  *
- * What lives in memory alone is refused when the workflow is defined, with the place, and not when an instance comes there.
+ * A chart with a part that cannot be stored is refused when the workflow is defined, and the error
+ * names the part.
  */
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, StateNode } from 'xstate';
 import { createActor } from 'xstate';
@@ -11,16 +12,15 @@ export type ChildKind = 'activity' | 'chart';
 export interface Chart {
   readonly name: string;
   readonly version: number;
-  /** Computes the same transitions; its children are stand-ins that do nothing. */
+  /** Computes the same transitions. Its children are stand-ins that do nothing. */
   readonly machine: AnyStateMachine;
   kindOf(src: string): ChildKind;
   /** The charts among its children, by name. */
   readonly charts: ReadonlyArray<readonly [src: string, machine: AnyStateMachine]>;
-  /** What an effect does. */
   implementationOf(action: string): (args: unknown, params: unknown) => unknown;
-  /** What really runs as a child. @throws For a name that the chart does not know. */
+  /** The original logic of a child. @throws For a name that the chart does not know. */
   logicOf(src: string): AnyActorLogic;
-  /** Whether an action only tells something: it comes after the commit, and may be lost with the process. */
+  /** Whether an action is for logs and metrics only. */
   isObserved(action: string): boolean;
   /** Whether some active state has transitions for the event, whatever their guards say. */
   handles(snapshot: AnyMachineSnapshot, eventType: string): boolean;
@@ -28,7 +28,6 @@ export interface Chart {
 
 type Node = StateNode<never, never>;
 
-/** A chart that cannot be made durable, with the place in it. */
 export class ChartError extends Error {
   override readonly name = 'ChartError';
 }
@@ -36,8 +35,8 @@ export class ChartError extends Error {
 const isChart = (logic: AnyActorLogic): logic is AnyStateMachine => '__xstatenode' in logic;
 
 /**
- * `fromPromise` alone ends with what it was resolved with; the other logics keep their state in memory. They look alike from
- * outside, so they are asked.
+ * Only `fromPromise` ends with the value that it was resolved with. Other logics keep their state
+ * in memory. They look alike from outside, so one transition is tried.
  */
 const isPromise = (logic: AnyActorLogic): boolean => {
   try {
@@ -55,14 +54,14 @@ const isPromise = (logic: AnyActorLogic): boolean => {
 };
 const actorMarker = 'resolved';
 
-/** A child that never starts: XState wants something to make an actor of. */
+/** A child that never starts. XState needs some logic to make an actor. */
 const standIn = {
   transition: (state: unknown) => state,
   getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
   getPersistedSnapshot: (state: unknown) => state,
 } as unknown as AnyActorLogic;
 
-/** A child, a parent or the instance itself, as far as expressions of a chart may look at it. */
+/** A child, a parent or the instance itself, as expressions of a chart see it. */
 interface Ref {
   readonly id: string;
   readonly sessionId: string;
@@ -73,7 +72,7 @@ interface Ref {
 
 export const inert = (): void => {};
 
-/** What all refs have: nothing of it does anything. */
+/** The members of all refs. They do nothing. */
 const refMembers = {
   send: inert,
   on: () => ({ unsubscribe: inert }),
@@ -103,7 +102,7 @@ type ChangeChildren = (
   args: { readonly context: unknown; readonly event: unknown; readonly self: unknown },
 ) => Readonly<Record<string, AnyActorRef>>;
 
-/** An action of which XState takes the next snapshot, as of its own `spawnChild` and `stopChild`. */
+/** An action that gives XState the next snapshot, like its own `spawnChild` and `stopChild`. */
 const changingChildren = (change: ChangeChildren): unknown => {
   const resolve = (_scope: unknown, snapshot: AnyMachineSnapshot, args: Parameters<ChangeChildren>[1]) => [
     { ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args) },
@@ -111,7 +110,7 @@ const changingChildren = (change: ChangeChildren): unknown => {
   return Object.assign((): void => {}, { resolve });
 };
 
-/** Others of its entry may speak to it by its name. */
+/** Other entry actions may already send to it. */
 const announce = ({ id, src, systemId }: InvokeDefinition): unknown =>
   changingChildren((children) => ({
     ...children,
@@ -128,8 +127,9 @@ const start = ({ id, src, systemId, input }: InvokeDefinition): unknown =>
 const stop = ({ id }: InvokeDefinition): unknown => changingChildren(({ [id]: _, ...others }) => others);
 
 /**
- * Makes the activities that a state invokes actions of its entry and of its exit, where XState starts and stops them. It would
- * make an actor for each, and clone its snapshot, and that costs more than the rest of a transition.
+ * Turns the activities that a state invokes into entry and exit actions, in the order of XState.
+ * XState would make an actor for each and clone its snapshot, which costs more than the rest of a
+ * transition.
  */
 const invokePlainly = (node: Node, kindOf: Chart['kindOf']): void => {
   const invoked = node.invoke as unknown as readonly InvokeDefinition[];
@@ -161,7 +161,7 @@ const actionsOf = (node: Node): readonly unknown[] => {
   ];
 };
 
-/** Where a value has a part that JSON would drop or change; undefined when it has none. */
+/** The path of a part that JSON would drop or change; undefined when there is none. */
 const findUnstorable = (value: unknown, path: string): string | undefined => {
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return path;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -189,7 +189,7 @@ export const createChart = (options: {
     throw new ChartError(`${name}, state ${node.id}: ${what}`);
   };
 
-  // What a function makes of the input is seen when it is stored (interpret.ts).
+  // The result of a function is checked when it is stored (interpret.ts).
   const { context } = machine.config as { readonly context?: unknown };
   const unstorable = typeof context === 'function' ? undefined : findUnstorable(context, 'context');
   if (unstorable !== undefined) throw new ChartError(`${name}: ${unstorable} cannot be stored as JSON`);

@@ -1,8 +1,8 @@
 /**
- * What a program writes to make a workflow: an ordinary XState 5 chart, and which version of it this is.
+ * Defines workflows: an ordinary XState 5 chart with a name, a version and typed input.
  *
  * ```ts
- * export const order = defineWorkflow({ name: 'order', version: 1, chart: orderMachine, events: orderEvents });
+ * const order = defineWorkflow({ name: 'order', version: 1, chart: orderMachine, events });
  * ```
  */
 import { type AnyStateMachine, fromPromise, type PromiseActorLogic } from 'xstate';
@@ -20,20 +20,20 @@ export interface ActivityPolicy {
   readonly maxBackoffMs?: number;
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
-  /** So long a turn waits for the answer of a try before its job sleeps. Longer where it only takes a processor. Default 20. */
+  /** So long a turn waits for the answer of a try before its job sleeps. Default 20. */
   readonly turnWaitsMs?: (input: unknown) => number;
-  /** Who may try when. One that may not now comes back, which is no failure. */
+  /** Decides when a try may begin. Waiting is no failure. */
   readonly gate?: Gate;
   /**
-   * A try begins only when the state that it belongs to is stored: from then on the answer may come from elsewhere, as an event. Costs
-   * a commit. Default: never.
+   * The state is stored before a try begins, because the answer may also come as an event from
+   * outside. Costs a commit. Default: never.
    */
   readonly afterCommit?: (input: unknown) => boolean;
 }
 
 /**
- * place  The try begins; {@link end} is called once, when it has ended.
- * wait   There is no place now: come again.
+ * place  The try begins. {@link end} is called once, when it has ended.
+ * wait   No try may begin now. Ask again after `ms`.
  */
 export type GateTurn =
   | { readonly kind: 'place'; end(verdict: GateVerdict): void }
@@ -41,33 +41,33 @@ export type GateTurn =
 
 export type GateVerdict = 'answered' | 'failed' | 'not-asked';
 
-/** Of one process, in memory: places, a circuit breaker. */
+/** A limit of one process, in memory, such as a circuit breaker. */
 export interface Gate {
   turn(input: unknown, instance: InstanceInHand): GateTurn;
-  /** What a try with this output says of whom it asked. Default: answered. One that rejects has failed. */
+  /** The verdict on a try with this output. Default: answered. A try that rejects has failed. */
   verdictOf?(output: unknown): GateVerdict;
 }
 
-/** `signal` and `token` are made when they are read: name them, for `{ ...given }` does not copy them, nor `data` of the instance. */
+/** `signal`, `token` and `instance.data` are getters: `{ ...given }` does not copy them. */
 export interface ActivityArguments<Input> {
   readonly input: Input;
   readonly instance: InstanceInHand;
   /** Aborts when the chart leaves the state, and when the worker stops. */
   readonly signal: AbortSignal;
-  /** Names this run of the activity for ever, however often it is tried: for idempotency, and to answer later. */
+  /** Names this run of the activity, in all its tries: for idempotency, and to answer later. */
   readonly token: string;
   /** When this try began; milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** The instance that a turn has in hand. */
+/** The instance of the current turn. */
 export interface InstanceInHand {
   readonly id: string;
-  /** What it was started with, as the workflow's `input` reads it. @throws What that throws. */
+  /** Its input, as the workflow's `input` reads it. @throws What `input` throws. */
   readonly data: unknown;
 }
 
-/** Returned by an activity whose answer comes later: whoever holds its token gives it (`engine.answer`). */
+/** Returned by an activity whose answer comes later, by its token (`engine.answer`). */
 export const later: unique symbol = Symbol('later');
 export type Later = typeof later;
 
@@ -81,15 +81,14 @@ export interface Activity {
 const activities = new WeakMap<object, Activity>();
 
 /**
- * An activity for `setup({ actors })`: it runs at least once, outside of the chart, and its result is the `done` event.
- *
- * XState's own `fromPromise` is an activity as it stands, with one try.
+ * An activity for `setup({ actors })`. It runs at least once, outside of the chart, and its result
+ * is the `done` event. XState's own `fromPromise` is an activity with one try.
  */
 export const activity = <Input, Output>(
   run: (given: ActivityArguments<Input>) => Promise<Output | Later>,
   policy: ActivityPolicy = {},
 ): PromiseActorLogic<Output, Input> => {
-  // Where XState itself runs the chart, in a test of the chart say, it is a promise like any other.
+  // For charts that XState itself runs, for example in tests.
   const logic = fromPromise<Output, Input>(async ({ input, signal }) => {
     const instance = { id: '', data: undefined };
     const result = await run({ input, instance, signal, token: '', now: 0 });
@@ -102,18 +101,18 @@ export const activity = <Input, Output>(
 
 export const activityOf = (logic: object): Activity | undefined => activities.get(logic);
 
-/** What a chart may know of its job. */
+/** The job, for `begin` of a workflow. */
 export interface BegunJob {
   readonly id: string;
   /** When it is taken up; milliseconds since the epoch. */
   readonly at: number;
-  /** When it was added, or the time that it was put off to; not later than `at`, whatever the job says. */
+  /** When it was added, or the time that it was delayed to; not later than `at`. */
   readonly addedAt: number;
   /** No turn has begun before this one. */
   readonly isFirstRun: boolean;
-  /** It had ended, and is run again: the chart gets REPLAY next. */
+  /** It runs again after its end: the chart gets REPLAY next. */
   readonly isReplay: boolean;
-  /** BullMQ's option of whoever added it. */
+  /** BullMQ's option. */
   readonly attempts: number;
 }
 
@@ -138,12 +137,13 @@ export const begunJob = (
     addedAt: Math.min(timestamp + delayMs, at),
     isFirstRun: turnsBefore <= 0,
     isReplay,
-    // As BullMQ has it where nobody says.
     attempts: typeof attempts === 'number' ? attempts : 0,
   };
 };
 
-/** Thrown by `input`, `begin` or `check` of a workflow: the job fails, for this reason, which is one line. */
+/**
+ * Thrown by `input`, `begin` or `check` of a workflow: the job fails with this message, one line.
+ */
 export class InputError extends Error {
   override readonly name = 'InputError';
 }
@@ -152,55 +152,56 @@ export interface Workflow {
   readonly chart: Chart;
   /** Of `start`. @throws ZodError, InputError */
   readonly parseInput: (input: unknown) => unknown;
-  /** What the chart gets of what lies in the job. @throws ZodError, InputError */
+  /** Makes the input of the chart from the data of the job. @throws ZodError, InputError */
   readonly begin: (data: unknown, job: BegunJob) => unknown;
-  /** @throws InputError for a context that no turn has come to. */
+  /** @throws InputError for a context that no turn has stored. */
   readonly check: (context: unknown, instance: InstanceInHand) => void;
-  /** What the job of a completed instance returns. */
+  /** The return value of the job. */
   readonly resultOf: (record: InstanceRecord) => unknown;
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
-  /** Why the job of an instance fails that rests in a state tagged `failed`; one line. */
+  /** Why the job fails in a state tagged `failed`; one line. */
   readonly reasonOf: (context: unknown) => string;
-  /** Charts that it invokes or spawns, by their names in the chart; each is a workflow of its own. */
+  /**
+   * Charts that it invokes or spawns, by their names in the chart; each is a workflow of its own.
+   */
   readonly children: Readonly<Record<string, Workflow>>;
 }
 
-/** Names the version with which an instance begins, so that a worker without it leaves the instance alone. */
+/** The name of a job has the version with which the instance begins. */
 export const jobNameOf = ({ chart: { name, version } }: Workflow): string => `${name}@${version}`;
 
-/** @returns Without a version where a program has added the job by itself: the latest is meant. */
+/** @returns Without a version for a job that another program has added: the latest one counts. */
 export const readJobName = (jobName: string): { readonly name: string; readonly version?: number } => {
   const [name = '', version] = jobName.split('@', 2);
   return version === undefined ? { name } : { name, version: Number(version) };
 };
 
 const anyEvent = z.looseObject({ type: z.string().min(1) });
-/** Those names are XState's own: from outside they would end activities and fire timers. */
+/** XState's own events would end activities and fire timers. */
 const fromOutside = (schema: z.ZodType<{ readonly type: string }>) =>
   schema.refine(({ type }) => !type.startsWith('xstate.'), {
     path: ['type'],
     error: 'must not begin with xstate.',
   });
 
-/**
- * @throws ChartError for a chart that cannot be made durable, with the place in it.
- */
+/** @throws ChartError for a chart that cannot be made durable. */
 export const defineWorkflow = (options: {
   /** Letters, digits, dashes and underscores. */
   readonly name: string;
-  /** Stored with each instance. Raise it with each change of the chart, and keep the old one in `earlier`. */
+  /** Stored with each instance. Raise it with each change of the chart. */
   readonly version: number;
   readonly chart: AnyStateMachine;
   /**
-   * Of the input: a zod schema, or what reads it otherwise. What does not fit is not started, or ends its job as failed where another
-   * program has added it.
+   * A zod schema, or another parser. An instance with other input is not started; a job with other
+   * data that another program has added fails.
    */
   readonly input?: { parse(input: unknown): unknown };
-  /** Makes what the chart gets of the input. Default: the input. */
+  /** Makes the input of the chart from the parsed input. Default: the same. */
   readonly begin?: (input: never, job: BegunJob) => unknown;
   /**
-   * Looks at a context that was stored, and at that of an instance which completes, where other programs can write to the same Redis.
+   * Checks a context that was stored, and the final one: other programs may write to the same
+   * Redis.
    *
    * @throws InputError
    */
@@ -209,11 +210,11 @@ export const defineWorkflow = (options: {
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
   readonly events?: z.ZodType<{ readonly type: string }>;
-  /** Actions that only tell something (a log line, a metric). The others are effects, carried out at least once. */
+  /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * An instance that comes to rest in a state tagged `failed` fails its job, for this reason. When a job is run again
-   * that had failed, or had ended with its first commit, the chart gets the event REPLAY, with its input once more.
+   * In a state tagged `failed` the job fails with this reason. When it is run again, or after an
+   * end without a commit, the chart gets REPLAY with its input.
    */
   readonly reasonOf?: (context: never) => string;
 }): Workflow => {

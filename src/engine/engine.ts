@@ -1,7 +1,6 @@
 /**
- * Instances of workflows, from outside: start one, send it an event, answer an activity, see where it stands.
- *
- * Any process may do this; the turns are run by workers (worker.ts).
+ * Starts instances of workflows, sends them events, answers their activities and reads their state.
+ * Any process may do this. Workers run the turns (worker.ts).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -9,9 +8,9 @@ import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { doneEvent, endKey, errorEvent, readToken } from './activities.ts';
+import { endKey, readToken } from './activities.ts';
 import { begunJob, InputError, jobNameOf, type Workflow } from './define.ts';
-import { begin, resume } from './interpret.ts';
+import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
   createInstanceStore,
@@ -24,11 +23,12 @@ import {
 } from './redis/instance-store.ts';
 
 /**
- * taken     It is durable; the chart takes it, or will judge it in order. Sent again under its key: the chart took it.
- * refused   The chart has no transition for it where it stands, and it is written down as such.
+ * taken     The event is durable. The chart takes it, or decides in order. For an event that was
+ *           sent before: the chart took it.
+ * refused   The chart has no transition for it in its state.
  * finished  The instance has ended.
  * unknown   There is no such instance.
- * busy      A worker has been at its first turn for too long, or a megabyte of events waits already: ask again.
+ * busy      The first turn takes too long, or a megabyte of events waits: send again.
  */
 export type SendResult = 'taken' | 'refused' | 'finished' | 'unknown' | 'busy';
 
@@ -37,12 +37,12 @@ export interface Instance {
   /** Undefined before the first turn. */
   readonly record: InstanceRecord | undefined;
   readonly ended: 'no' | 'completed' | 'failed';
-  /** What the job of a completed one returns. */
+  /** The return value of its job, when it has completed. */
   readonly result: unknown;
   readonly failedReason: string | undefined;
 }
 
-/** Where an instance lives. */
+/** Where an instance is stored. */
 export interface Home {
   readonly queue: Queue;
   readonly store: InstanceStore;
@@ -51,7 +51,7 @@ export interface Home {
 export type HomeOf = (id: string) => Home;
 
 /**
- * Spreads instances over queues by their ids, children like others: a cluster has each queue in a slot of its own.
+ * Spreads instances over queues by their ids. In a cluster each queue has a slot of its own.
  *
  * @param queues At least one, and always the same in the same order.
  */
@@ -66,7 +66,7 @@ export const spreadOver = (queues: readonly Queue[], redis: RedisClient, now: ()
 
 export interface Engine {
   /**
-   * Makes an instance durable. One that exists under the id already stays as it is.
+   * Makes an instance durable. An instance that exists under the id stays as it is.
    *
    * @param id Letters, digits, `-` and `_`, not digits alone.
    * @throws ZodError when the input is not what the workflow takes.
@@ -78,9 +78,9 @@ export interface Engine {
     options?: { readonly delayMs?: number },
   ): Promise<void>;
   /**
-   * @param key Tells this event from every other one to this instance: sent again under the same key it is applied once. Up to 1000
-   *   characters.
-   * @param options.judged Where a turn runs, or other events wait, waits until the chart has taken or refused it.
+   * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
+   *   once.
+   * @param options.judged Waits until the chart has taken or refused it.
    * @throws ZodError when the workflow takes no such event from outside.
    */
   send(
@@ -90,29 +90,29 @@ export interface Engine {
     event: { readonly type: string },
     options?: { readonly judged?: boolean },
   ): Promise<SendResult>;
-  /** Answers an activity that has said `later`. The first answer counts. */
+  /** Answers an activity that has returned `later`. The first answer counts. */
   answer(
     token: string,
     answer: { readonly output: unknown } | { readonly error: Error },
   ): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
   /**
-   * Resolves when the instance has ended. It is looked at now and then, so this is for programs and tests that wait for a few.
+   * Resolves when the instance has ended. It polls, so it is for few instances.
    *
    * @throws When the signal aborts, and for an instance that is unknown.
    */
   ended(id: string, signal?: AbortSignal): Promise<Instance>;
-  /** What an event with this key has come to; undefined when none came. */
+  /** On the event with this key; undefined when none came. */
   verdict(id: string, key: string): ReturnType<InstanceStore['verdict']>;
 }
 
-const busyPatienceMs = 10_000;
-const longestLookMs = 1000;
+const busyTimeoutMs = 10_000;
+const maxPollMs = 1000;
 const maxKeyLength = 1000;
 
 /**
- * Delivers, and waits only where a turn is about to sleep, or is the first one, which is over in a moment. A sender that dies here
- * leaves an event behind that nobody was woken for: whoever sends again, under the same key, wakes the job.
+ * Delivers an event and wakes the job. Waits only while a turn is about to sleep, or the first turn
+ * runs. After a crash in between nothing wakes the job until the event is sent again under its key.
  */
 export const deliver = async (
   store: InstanceStore,
@@ -121,10 +121,10 @@ export const deliver = async (
   event: AnyEventObject,
   options: DeliverOptions = {},
 ): Promise<Delivery> => {
-  const until = performance.now() + busyPatienceMs;
+  const until = performance.now() + busyTimeoutMs;
   let isSent = false;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
-    // A turn has taken it meanwhile, and may have forgotten its key.
+    // A turn has taken it meanwhile, and its verdict was not kept.
     if (isSent && (await store.verdict(id, key)) === undefined) return 'waiting';
     const { given, todo } = await store.deliver(id, key, event, options);
     isSent = given === 'waiting' || given === 'accepted';
@@ -135,7 +135,7 @@ export const deliver = async (
   }
 };
 
-/** The engine's own keys cannot be taken by others. */
+/** Separates keys from outside from those of the engine. */
 const outside = (key: string): string => `out/${key}`;
 
 const resultOf = (given: Delivery): SendResult =>
@@ -143,13 +143,14 @@ const resultOf = (given: Delivery): SendResult =>
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createEngine = (home: HomeOf, now: () => number): Engine => {
-  /** What is no record ends its job as failed (turn.ts). */
+  /** Undefined for what is no record. A turn fails such a job (take-job.ts). */
   const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
 
   /**
-   * What the chart will do with an event, after those that wait.
+   * Computes what the chart will do with an event, after those that wait.
    *
-   * @returns Undefined where it cannot be said: what comes in between is judged by the turn; so is what comes after something due.
+   * @returns Undefined when this is unknown, for example because a timer is due. Then a turn
+   *   decides.
    */
   const foresee = (
     workflow: Workflow,
@@ -180,7 +181,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
       const verdict = life.apply({ ...event, at }, at) ? 'accepted' : 'refused';
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
-      // It ends as it begins, whatever comes.
+      // The job will fail in its first turn.
       const isUnreadable = record === undefined && (error instanceof InputError || error instanceof ZodError);
       const before = Number.POSITIVE_INFINITY;
       return isUnreadable
@@ -189,9 +190,9 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     }
   };
 
-  /** Looks now and then, because a turn lasts for milliseconds. */
+  /** Polls, because a turn lasts for milliseconds. */
   const judge = async ({ store }: Home, id: string, key: string): Promise<SendResult> => {
-    const until = performance.now() + busyPatienceMs;
+    const until = performance.now() + busyTimeoutMs;
     for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
       const verdict = await store.verdict(id, key);
       if (verdict === undefined) return 'finished';
@@ -252,7 +253,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
           ? errorEvent(child, { name: answer.error.name, message: answer.error.message })
           : doneEvent(child, answer.output);
       const { store } = home(instance);
-      const until = performance.now() + busyPatienceMs;
+      const until = performance.now() + busyTimeoutMs;
       for (;;) {
         const stored = await store.read(instance);
         const record = stored?.finishedOn === undefined ? recordIn(stored?.record) : undefined;
@@ -265,7 +266,8 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
           const options = { about: { child, run }, foreseen };
           return resultOf(await deliver(store, instance, endKey(child, run), event, options));
         }
-        // The turn that has asked has not committed: without it the answer would be refused for ever.
+        // The turn that began the activity has not committed yet. Wait, or the answer would be
+        // refused.
         if (!stored?.runs) return 'refused';
         if (performance.now() > until) return 'busy';
         await delay(5);
@@ -275,7 +277,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     find,
 
     ended: async (id, signal) => {
-      for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, longestLookMs)) {
+      for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, maxPollMs)) {
         const instance = await find(id);
         if (instance === undefined) throw new Error('There is no such instance');
         if (instance.ended !== 'no') return instance;

@@ -1,6 +1,5 @@
 /**
- * What other programs import from `paraph/workflow`: ordinary XState 5 charts that outlive processes.
- *
+ * The package `paraph/workflow` for other programs: ordinary XState 5 charts that survive restarts.
  * docs/workflows.md is the manual.
  */
 import { Queue } from 'bullmq';
@@ -34,7 +33,7 @@ export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
 export type { WorkflowWorker } from './worker.ts';
 
-/** A queue whose question for the version of Redis fails, because Redis is away just then, fails for ever. Workers ask, too, and wait. */
+/** Without Redis this check fails the queue for ever. Workers check, too, and wait for Redis. */
 const unasked = { skipVersionCheck: true };
 
 export interface Workflows extends Engine {
@@ -48,17 +47,20 @@ export interface Workflows extends Engine {
     /** How long ended instances are kept. Default: for ever. */
     readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   }): Promise<WorkflowWorker>;
-  /** Ends the connections that were made here. Workers are closed before. */
+  /** Closes the workers, and ends the connections that were made here. */
   close(): Promise<void>;
 }
 
 /**
- * @param options.redisUrl `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a cluster, separated by commas.
- * @param options.connection Of ioredis, with `maxRetriesPerRequest: null`. It is used and not ended.
+ * @param options.redisUrl `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a
+ *   cluster, separated by commas.
+ * @param options.connection Of ioredis, with `maxRetriesPerRequest: null`. It is used and not
+ *   ended.
  * @param options.prefix Of all keys. Default `workflows`.
- * @param options.shards Queues that instances are spread over; on a cluster each has a slot of its own. Default 1. It must not be
- *   changed while instances are open.
- * @param options.onError Hears of what is tried again: a lost connection, an effect that threw, a bug of a chart.
+ * @param options.shards Number of queues; on a cluster each has a slot of its own. Default 1. It
+ *   must not change while instances are open.
+ * @param options.onError Gets errors after which the engine tries again: a lost connection, an
+ *   effect that threw, a bug of a chart.
  */
 export const openWorkflows = (options: {
   readonly redisUrl?: string;
@@ -72,7 +74,7 @@ export const openWorkflows = (options: {
     throw new TypeError('redisUrl or connection: one of them');
   }
   if (!Number.isInteger(shards) || shards < 1) throw new TypeError('shards: a whole number from 1');
-  // Who starts an instance waits for the answer, and is told when there is none; a worker waits for Redis to come back.
+  // Commands fail when Redis does not answer. Workers wait until it comes back.
   const own = options.connection === undefined;
   const commands = options.connection ?? connectForCommands({ url: redisUrl ?? '' });
   let blocking = options.connection;
@@ -89,8 +91,7 @@ export const openWorkflows = (options: {
   const opened = [open(commands)];
   const working = new Set<WorkflowWorker>();
 
-  const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention = {} }) => {
-    const { doneMs, failedMs } = retention;
+  const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention }) => {
     if (blocking === undefined) {
       blocking = connectForBlocking({ url: redisUrl ?? '' });
       blocking.on('error', onError);
@@ -101,11 +102,8 @@ export const openWorkflows = (options: {
     const home = spreadOver(queues, connection, now);
     const workers = queues.map((queue) =>
       startWorkflowWorker({
-        ...{ queue, connection, home, workflows, concurrency, now, onTrouble: onError },
-        worker: {
-          ...(doneMs !== undefined && { removeOnComplete: { age: Math.ceil(doneMs / 1000) } }),
-          ...(failedMs !== undefined && { removeOnFail: { age: Math.ceil(failedMs / 1000) } }),
-        },
+        ...{ queue, connection, home, workflows, concurrency, now, onError },
+        ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),
     );

@@ -1,23 +1,25 @@
 /**
  * Computes what an ordinary XState 5 chart does with an event, and does nothing itself.
  *
- * XState's own interpreter keeps children, timers and the queue of events in memory. Here an instance is taken up from its stored
- * record, computes with events, and gives its next record: what was started, what was set for later and what is to be carried out
- * are plain data in it. Whoever calls stores the record, and only then carries out what it says (turn.ts).
+ * XState's own interpreter keeps children, timers and queued events in memory. Here an instance is
+ * taken up from its stored record, applies events, and gives its next record. Children, timers and
+ * effects are plain data in it. The caller stores the record, and only then carries out the effects
+ * (turn.ts).
  *
- * I1  What is computed is a function of record, events and times: no clock, no I/O, no random numbers.
- * I2  What leaves a state takes its children and its timers along.
- * I3  Every effect and every run of a child has a number of its own, so that carrying out twice can be told from two effects.
+ * I1  The result is a function of record, events and times: no clock, no I/O, no random numbers.
+ * I2  Leaving a state removes its children and its timers.
+ * I3  Every effect and every run of a child has a number of its own. An effect that is carried out
+ *     twice keeps its number.
  *
- * The traps. XState creates the child of an `invoke` when the transition is computed; so the chart runs with stand-ins for those
- * that are charts, and with refs alone for activities (chart.ts). It refuses to compute without an actor to compute for; so there
- * is a scope that only notes what it is told. What is not executed is not lost: the same actions say what is to be done.
+ * XState creates the child of an `invoke` when it computes a transition. So child charts are
+ * replaced by stand-ins, and activities by refs (chart.ts). XState also needs an actor that it
+ * computes for, so there is a scope that only notes the actions.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { type Chart, createRef, inert } from './chart.ts';
 import type { Child, Effect, InstanceRecord, Timer } from './record.ts';
 
-/** What a chart only tells: nothing depends on it, and it may be lost with the process. */
+/** For logs and metrics only. It may be lost with the process. */
 export type Observation =
   | {
       readonly kind: 'action';
@@ -29,7 +31,7 @@ export type Observation =
   | { readonly kind: 'emit'; readonly event: AnyEventObject }
   | { readonly kind: 'log'; readonly value: unknown; readonly label?: string | undefined };
 
-/** What XState hands to whoever executes actions. */
+/** What XState passes to its executor of actions. */
 interface NamedAction {
   readonly type: string;
   readonly params: unknown;
@@ -43,7 +45,7 @@ const isRef = (value: object): value is { readonly id: string } =>
 
 /** Replaces parts of a plain value, and copies only what holds them. */
 const replaceIn = (value: unknown, replace: (part: object) => unknown): unknown => {
-  // JSON would drop it without a word.
+  // JSON would silently drop it.
   if (typeof value === 'function') throw new Error('A context with a function in it cannot be stored');
   if (typeof value !== 'object' || value === null) return value;
   const replaced = replace(value);
@@ -67,8 +69,8 @@ const withRefs = (value: unknown, refs: Readonly<Record<string, AnyActorRef>>): 
   );
 
 /**
- * What XState computes for. Steps are synchronous, so one serves all instances, one after the other: it is told for whom.
- * Actors that XState creates within it are stand-ins, and are never started.
+ * The scope that XState computes for. Steps are synchronous, so one scope serves all instances, one
+ * after the other. Actors that XState creates in it are stand-ins, and are never started.
  */
 interface Desk {
   readonly scope: AnyActorScope;
@@ -158,7 +160,7 @@ const nameOfChild = (ref: AnyActorRef): string => {
 const optionsOf = (ref: AnyActorRef): { readonly input?: unknown; readonly systemId?: string } =>
   Object((ref as { options?: unknown }).options) as { input?: unknown; systemId?: string };
 
-/** Of an `Error`, or of what is left of one that was stored. */
+/** Of an `Error`, also of one that was stored as JSON. */
 const errorText = (error: unknown): string => {
   const { message } = Object(error) as { readonly message?: unknown };
   return String(message ?? error);
@@ -171,14 +173,14 @@ const historyOf = (snapshot: AnyMachineSnapshot): InstanceRecord['history'] => {
     : Object.fromEntries(entries.map(([id, nodes]) => [id, nodes.map((node) => node.id)]));
 };
 
-/** What an instance that another has started is to it. */
+/** The instance that has started this one, and the child that this one is there. */
 export interface Parent {
   readonly id: string;
   readonly child: string;
   readonly run: number;
 }
 
-/** The instance that a child of this one is: the same whenever it is computed. BullMQ allows no colon in it. */
+/** The id of a child's instance. BullMQ allows no colon in it. */
 const childInstanceId = (parent: string, child: string, run: number): string =>
   `${parent}.${encodeURIComponent(child).replaceAll('.', '%2E')}.${run}`;
 
@@ -189,19 +191,34 @@ export const parentOf = (id: string): Parent | undefined => {
   try {
     return { id: parent, child: decodeURIComponent(child), run: Number(run) };
   } catch {
-    // The id of a job that another program has added may be anything.
+    // Another program may have added a job with any id.
     return undefined;
   }
 };
 
-/** What a parent hears of a child that has failed. */
-export const failureOf = (child: string, error: unknown): AnyEventObject => ({
-  type: `xstate.error.actor.${child}`,
-  error: { name: 'Error', message: errorText(error) },
+export const doneEvent = (child: string, output: unknown) => ({
+  type: `xstate.done.actor.${child}`,
+  output,
   actorId: child,
 });
 
-/** The child of which an event tells the end. */
+/** What a chart sees of an error. Plain data, because it is stored. */
+export interface ActivityError {
+  readonly name: string;
+  readonly message: string;
+}
+
+export const errorEvent = (child: string, error: ActivityError) => ({
+  type: `xstate.error.actor.${child}`,
+  error,
+  actorId: child,
+});
+
+/** What a parent gets from a child chart that has failed. */
+export const failureOf = (child: string, error: unknown): AnyEventObject =>
+  errorEvent(child, { name: 'Error', message: errorText(error) });
+
+/** The child whose end an event tells. */
 const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
   type.startsWith('xstate.') ? /^xstate\.(?:done|error)\.actor\.(.+)$/s.exec(type)?.[1] : undefined;
 
@@ -210,11 +227,11 @@ const parentTarget = '#_parent';
 export type Children = ReadonlyArray<readonly [name: string, child: Child]>;
 
 /**
- * An instance between being taken up and being stored again.
+ * An instance in memory, between two records.
  *
  * A class, because V8 makes a hidden class for each evaluation of an object literal with getters.
- * It lies among the old objects and keeps all that the getters see alive until the next full
- * collection: an eighth of what a worker allocates.
+ * The hidden class keeps all that the getters see alive until the next full garbage collection: an
+ * eighth of what a worker allocates.
  */
 export class Life {
   readonly #chart: Chart;
@@ -228,7 +245,7 @@ export class Life {
   #next: number;
   #observed: Observation[] = [];
   #snapshot!: AnyMachineSnapshot;
-  /** The children of the snapshot as they were noted last. */
+  /** The children of the snapshot, as noted last. */
   #refs: Readonly<Record<string, AnyActorRef>>;
   /** Events that the chart has sent to itself, in order. */
   readonly #queue: AnyEventObject[] = [];
@@ -263,7 +280,7 @@ export class Life {
     return this.#snapshot.context;
   }
 
-  /** Whether it rests in a state tagged `failed`, or `completed`: its job ends. */
+  /** In a state with one of these tags its job ends. */
   rests(): 'failed' | 'completed' | undefined {
     const { status, tags } = this.#snapshot;
     if (status !== 'active') return undefined;
@@ -282,11 +299,11 @@ export class Life {
     if (before.status !== 'active') return false;
     const ended = endedChildOf(event);
     const child = ended === undefined ? undefined : this.#children[ended];
-    // As in XState it stays a child until its state is left, but it neither runs nor hears anything.
+    // As in XState it stays a child until its state is left, but it neither runs nor gets events.
     if (ended !== undefined && child !== undefined) this.#children[ended] = { ...child, ended: true };
     this.#settle((scope) => machine.transition(before, event, scope), now);
     if (this.#snapshot !== before || machine.getTransitionData(before, event).length > 0) return true;
-    // Without onDone the chart does not want the result. With one whose guards all refuse it, the
+    // Without onDone the chart ignores the result. With an onDone whose guards all refuse it, the
     // instance would wait for ever.
     if (child !== undefined && this.#chart.handles(before, event.type)) {
       const state = JSON.stringify(before.value);
@@ -295,7 +312,7 @@ export class Life {
     return false;
   }
 
-  /** The timer that became due first and is due at `now`. It is set no more. */
+  /** Removes the timer that became due first, if one is due. */
   takeDue(now: number, notAfter: number): Timer | undefined {
     let first: Timer | undefined;
     for (const timer of this.#timers) {
@@ -313,10 +330,7 @@ export class Life {
     else this.#tellChild(to, event);
   }
 
-  /**
-   * When a timer is due next, or a try of an activity that was not open at `now`; Infinity when
-   * there is neither.
-   */
+  /** When a timer or a later try of an activity is due next; Infinity when there is none. */
   nextTime(now: number): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { at } of this.#timers) first = Math.min(first, at);
@@ -342,17 +356,16 @@ export class Life {
     );
   }
 
-  /** Activities that are to run now. */
+  /** Activities that should run now. */
   openActivities(now: number): Children {
     return this.activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now);
   }
 
-  /** What is to be carried out, in order. */
   effects(): readonly Effect[] {
     return this.#effects;
   }
 
-  /** The first so many are carried out. */
+  /** Removes the first so many, which were carried out. */
   clearEffects(count: number): void {
     this.#effects = this.#effects.slice(count);
   }
@@ -384,7 +397,7 @@ export class Life {
     };
   }
 
-  /** Runs macrosteps until the chart has taken what it has sent to itself. */
+  /** Runs macrosteps until the chart has taken the events that it has sent to itself. */
   #settle(first: (scope: AnyActorScope) => AnyMachineSnapshot, now: number): void {
     desk.actions = [];
     desk.refs = this.#refs;
@@ -432,7 +445,7 @@ export class Life {
     switch (type) {
       case 'xstate.raise': {
         const { event, id } = params as { event: AnyEventObject; id?: string };
-        // XState raises those without a delay itself.
+        // Without a delay XState raises the event itself.
         if (typeof delay === 'number')
           this.#setTimer({ id: id ?? `raise.${this.#next++}`, at: now + delay, event });
         return;
@@ -464,7 +477,8 @@ export class Life {
       }
       case 'xstate.spawnChild':
       case 'xstate.stopChild':
-        // The children of the next snapshot say the same. Of spawn() inside assign() they alone do.
+        // Taken from the children of the next snapshot, because spawn() inside assign() has no
+        // action.
         return;
     }
     const { event, context } = info;
@@ -477,10 +491,7 @@ export class Life {
     this.#timers = [];
     if (this.#parent === undefined || status === 'stopped') return;
     const { id: to, child, run } = this.#parent;
-    const event =
-      status === 'done'
-        ? { type: `xstate.done.actor.${child}`, output, actorId: child }
-        : failureOf(child, error);
+    const event = status === 'done' ? doneEvent(child, output) : failureOf(child, error);
     this.#addEffect({ kind: 'reply', to, params: { child, run }, event });
   }
 
@@ -488,15 +499,12 @@ export class Life {
     this.#effects.push({ number: this.#next++, ...effect });
   }
 
-  /**
-   * As in XState, a timer that is set again under its id does not replace the first; cancelling the
-   * id takes both back.
-   */
+  /** As in XState, two timers may have one id. Cancelling the id removes both. */
   #setTimer(timer: Timer): void {
     this.#timers = [...this.#timers, timer];
   }
 
-  /** Like a promise, an activity hears nothing; nor does a child that has ended. */
+  /** Activities and children that have ended get no events. */
   #tellChild(name: string, event: AnyEventObject): void {
     const child = this.#children[name];
     if (this.#isChart(child)) this.#addEffect({ kind: 'send', to: this.#idOf(name, child), event });

@@ -1,7 +1,6 @@
 /**
- * What an instance of a workflow is between two turns: plain JSON, kept as the progress of its job.
- *
- * It holds what decides the future and nothing that can be computed. Times are milliseconds since the epoch.
+ * The record of an instance between two turns: plain JSON, stored as the progress of its job. It
+ * has nothing that can be computed. Times are milliseconds since the epoch.
  */
 import { z } from 'zod';
 
@@ -10,19 +9,19 @@ const eventSchema = z.looseObject({ type: z.string() });
 const childSchema = z.object({
   /** Name of the activity or chart in the parent's chart. */
   src: z.string(),
-  /** Counts what the instance has started: the same id may be started again. */
+  /** Unique within the instance: the same id may be started again. */
   run: z.number().int(),
   input: z.unknown().optional(),
   systemId: z.string().optional(),
-  /** Of an activity: who holds its token answers. */
+  /** Of an activity: its answer comes by token. */
   waits: z.literal(true).optional(),
   /** Of an activity: tries that have failed. */
   failures: z.number().int().optional(),
-  /** Of an activity: not tried before, because a try has failed or there was no place. */
+  /** Of an activity: the time of the next try, after a failed one or without a free slot. */
   notBefore: z.number().optional(),
-  /** Of an activity: a try goes on in some process while the job sleeps, for as long as that process holds it (instance-store.ts). */
+  /** Of an activity: some process holds a try while the job sleeps (instance-store.ts). */
   held: z.literal(true).optional(),
-  /** Its end was heard of. */
+  /** Its end was applied. */
   ended: z.literal(true).optional(),
 });
 
@@ -35,7 +34,7 @@ const timerSchema = z.object({
 });
 
 const effectSchema = z.object({
-  /** Unique within the instance, and the same however often it is carried out. */
+  /** Unique within the instance, and the same when it is carried out again. */
   number: z.number().int(),
   kind: z.enum(['action', 'start', 'send', 'stop', 'reply']),
   /** Of an action: its name in the chart. */

@@ -1,6 +1,6 @@
 /**
- * Takes up the instance in a job: reads what is stored of it, and refuses what no program of ours
- * has written.
+ * Takes up the instance in a job: reads what is stored of it, and fails a job that was written by
+ * another program and cannot run.
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
@@ -22,7 +22,7 @@ export type InstanceJob = Job<unknown, unknown>;
 
 export interface Neighbours {
   start(workflow: Workflow, id: string, input: unknown): Promise<void>;
-  /** @throws When it cannot be said now whether it has arrived. */
+  /** @throws When it is unknown whether the event has arrived. */
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
@@ -30,18 +30,18 @@ export interface TakeOptions {
   readonly store: InstanceStore;
   /** By name and version. */
   readonly find: (name: string, version: number | undefined) => Workflow | undefined;
-  /** Starts, stops and tells other instances. Each may be told twice, under the same key. */
+  /** Starts other instances and sends to them, perhaps twice under the same key. */
   readonly neighbours: Neighbours;
-  /** Of a job. Default: its name says so. */
+  /** Default: by the name of the job. */
   readonly workflowOf?: ((jobName: string) => ReturnType<typeof readJobName>) | undefined;
   /**
-   * Why the job of an instance fails whose version no worker has had for too long; undefined while
-   * one may come.
+   * When no worker has the version of an instance: the reason why its job fails, or undefined while
+   * a worker may still come.
    */
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
-  readonly onTrouble: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /** A job that was taken, and the instance in it. */
@@ -54,7 +54,7 @@ export interface Taken {
   readonly inbox: Inbox;
   /** Tries that the store holds. */
   readonly held: readonly string[];
-  /** Nothing of it is stored yet but its input. */
+  /** Only its input is stored yet. */
   readonly isNew: boolean;
   /** It is run again after it had ended. */
   readonly isReplay: boolean;
@@ -62,7 +62,7 @@ export interface Taken {
 
 const otherVersionMs = 500;
 
-/** Parses the data at the first look, once. A class: see `Life` (interpret.ts). */
+/** Parses the data once, when it is first read. A class: see `Life` (interpret.ts). */
 class JobInHand implements InstanceInHand {
   readonly id: string;
   readonly #parse: () => unknown;
@@ -89,12 +89,12 @@ export const heldNames = (children: Children): readonly string[] =>
 /** The job ends as failed. @param reason One line. */
 export const jobFailure = (reason: string): UnrecoverableError => {
   const error = new UnrecoverableError(reason.split('\n', 1)[0]);
-  // BullMQ stores the stack with the job, and this one says nothing.
+  // BullMQ would store the stack with the job.
   error.stack = '';
   return error;
 };
 
-/** Data come from other programs and may be anything: what cannot be read fails the job. */
+/** Fails the job when its data cannot be read: other programs may have written it. */
 export const readOrFail = <T>(read: () => T): T => {
   try {
     return read();
@@ -109,7 +109,6 @@ export const readOrFail = <T>(read: () => T): T => {
   }
 };
 
-/** Before an inbox is read, and where there is none to read. */
 const emptyInbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
 
 export const readInput = (
@@ -125,16 +124,16 @@ export const readInput = (
 /**
  * Reads what is stored of the instance, and takes it up.
  *
- * @throws `UnrecoverableError` when the job can never run, `DelayedError` when it is left to a worker
- *   that has its version.
+ * @throws `UnrecoverableError` when the job can never run, `DelayedError` when it is left to a
+ *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
-  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onTrouble } = options;
+  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onError } = options;
   const id = job.id ?? '';
 
-  /** No program of ours writes that. */
+  /** For a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
-    onTrouble(new Error(`${reason}: ${id}`));
+    onError(new Error(`${reason}: ${id}`));
     return jobFailure(reason);
   };
   const notItsOwn = 'The record of the instance is not its own';
@@ -151,8 +150,8 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   if (workflow === undefined) {
     const reason = abandon?.(stored?.context, job.timestamp);
     if (reason !== undefined) throw jobFailure(reason);
-    // T5. Where it cannot be put off, it stalls and is taken up again.
-    await store.sleep(id, token, now() + otherVersionMs).catch((error: unknown) => onTrouble(toError(error)));
+    // T5. A job that cannot be put off stalls, and is taken again.
+    await store.sleep(id, token, now() + otherVersionMs).catch((error: unknown) => onError(toError(error)));
     throw new DelayedError();
   }
 
@@ -183,7 +182,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
       await neighbours.tell(parent.id, key, failureOf(child, error), { child, run });
     }
     if (error instanceof UnrecoverableError) throw error;
-    onTrouble(toError(error));
+    onError(toError(error));
     throw jobFailure(
       isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart',
     );

@@ -1,33 +1,24 @@
 /**
- * One turn of an instance: take the job, find what is due, compute, commit, carry out, and then end
- * or sleep.
+ * One turn of an instance. A turn takes the job, applies what is due, runs activities, commits, and
+ * carries out effects, until the instance ends or nothing is left to do. Then the job sleeps.
  *
- * A turn is a function of what is stored. It may be cut off anywhere and run again by another
- * worker.
+ * A turn is a function of what is stored. It may be cut off anywhere, and another worker runs it
+ * again. The rules, to which the code refers:
  *
- * T1  What is due is applied in the order in which it became due: timers by their time, events by
- *     the time of their arrival.
- * T2  Nothing is carried out before the commit that says so. A turn that is cut off in between
- *     carries it out again.
- * T3  A turn whose activities all answer at once, and that leaves no effect open, commits once: with
- *     the end of its job.
+ * T1  Timers and events are applied in the order of their times.
+ * T2  An effect is carried out only after the commit that stores it. A turn that is cut off in
+ *     between carries it out again.
+ * T3  A turn whose activities all answer at once, and that has no effects, commits once: with the
+ *     end of its job.
  * T4  An event is taken or refused in the same step that stores its consequences.
- * T5  An instance of another version of its chart is left to a worker that has that version.
- * T6  A turn does not wait for slow work: it goes on while the job sleeps.
+ * T5  An instance of another version of its chart is left to a worker that has this version.
+ * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { toError } from '../redis/to-error.ts';
-import {
-  type Activities,
-  activityFor,
-  doneEvent,
-  type Ended,
-  errorEvent,
-  type Finished,
-  type TurnActivities,
-} from './activities.ts';
-import type { Life, Observation } from './interpret.ts';
+import { type Activities, activityFor, type Ended, type Finished } from './activities.ts';
+import { doneEvent, errorEvent, type Life, type Observation } from './interpret.ts';
 import type { Child, Effect } from './record.ts';
 import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
 import {
@@ -46,20 +37,20 @@ import {
 export interface TurnOptions extends TakeOptions {
   readonly activities: Activities;
   readonly observe: (id: string, observation: Observation) => void;
-  /** For how long a try is held that goes on while its job sleeps. */
+  /** So long the store holds a try that goes on while its job sleeps. */
   readonly holdMs: number;
 }
 
 const usualTurnWaitMs = 20;
-/** An instance that waits for events alone sleeps until one wakes it. */
+/** For an instance that waits for events only. An event wakes it. */
 const maxSleepMs = 10 * 365 * 86_400_000;
-const troubleBackoffMs = (troubles: number): number => Math.min(200 * 2 ** Math.min(troubles, 9), 60_000);
+const errorBackoffMs = (errors: number): number => Math.min(200 * 2 ** Math.min(errors, 9), 60_000);
 
 class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
-/** The end of a try that is not the end of its activity. */
+/** A try has ended without a result; its activity goes on. */
 export const tryEvent = 'xstate.try';
 
 class Turn {
@@ -67,22 +58,21 @@ class Turn {
   readonly #taken: Taken;
   readonly #id: string;
   readonly #life: Life;
-  readonly #activities: TurnActivities;
-  /** As it was read last. It only grows while the lock is ours: what was applied is at its start. */
+  readonly #activities: ReturnType<Activities['of']>;
+  /** As it was read last. While this turn has the lock, entries are only added at its end. */
   #inbox: Inbox;
-  /** How many entries of the inbox were applied. */
+  /** How many entries of the inbox were applied, and the verdicts on them. */
   #applied = 0;
-  /** What became of them. */
   #verdicts: Verdict[] = [];
-  /** A record of the instance is stored. */
+  /** A record is stored. */
   #isCommitted: boolean;
   /** Something has changed since the last commit. */
   #isDirty: boolean;
-  /** It runs again after it had failed, and nothing of that is stored yet. */
+  /** The instance runs again after its end, and this is not stored yet. */
   #isReplayed = false;
-  /** It is stored that the instance has ended: nothing but effects is left to do. */
+  /** The end of the instance is stored. Only effects are left to do. */
   #isClosed = false;
-  /** Activities that run by the last commit. */
+  /** Runs of activities in the last commit. */
   #committedRuns: readonly string[];
   /** Tries that the store holds. */
   #held: readonly string[];
@@ -103,8 +93,8 @@ class Turn {
 
   /**
    * @returns What the job returns.
-   * @throws `UnrecoverableError` when the instance has failed, `DelayedError` when it sleeps, anything
-   *   else when the turn has to be made again.
+   * @throws `UnrecoverableError` when the instance has failed, `DelayedError` when it sleeps, any
+   *   other error when the turn must run again.
    */
   async run(): Promise<unknown> {
     const life = this.#life;
@@ -124,22 +114,22 @@ class Turn {
       }
     } catch (error) {
       if (!(error instanceof UnrecoverableError || error instanceof DelayedError)) {
-        // What began after the last commit is void: the next turn may begin something else under
-        // its name.
+        // Tries that began after the last commit are void: the next turn may begin others with the
+        // same name.
         this.#activities.keepOnly(this.#committedRuns);
       }
       throw error;
     }
   }
 
-  /** Call it when the job is out of hand, asleep or ended: what an activity answers from then on wakes it. */
+  /** The job sleeps or has ended. From now on the answer of an activity wakes it. */
   leave(): void {
     this.#activities.leave();
   }
 
   #replay(): void {
     this.#isReplayed = true;
-    // The effects of the end before were carried out before it.
+    // Effects are carried out before an instance ends.
     this.#life.clearEffects(this.#life.effects().length);
     const at = this.#options.now();
     this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at);
@@ -167,7 +157,6 @@ class Turn {
     }
   }
 
-  /** An event about a run of a child counts for that run alone. */
   #applyEntry({ event, about, at }: InboxEntry): boolean {
     if (about === undefined) return this.#apply(event, at);
     const { child, run, result } = about;
@@ -180,7 +169,7 @@ class Turn {
     return child?.run === run && !child.ended ? child : undefined;
   }
 
-  /** @returns Whether the end of the try still counts. */
+  /** Applies the end of a try. @returns Whether it still counts. */
   #finish({ child: name, run, result }: Ended): boolean {
     const child = this.#openRun(name, run);
     if (child === undefined) return false;
@@ -211,7 +200,7 @@ class Turn {
     }
   }
 
-  /** @returns Whether something has happened that may make more due at once. */
+  /** @returns Whether more may be due now. */
   async #runActivities(): Promise<boolean> {
     const life = this.#life;
     const activities = this.#activities;
@@ -250,7 +239,7 @@ class Turn {
     return child.held ? (this.#inbox.holds.get(runName(name, child)) ?? 0) : 0;
   }
 
-  /** T2. The commit that clears what was carried out is the next one, or the end of the job. */
+  /** T2. The next commit, or the end of the job, removes them from the record. */
   async #carryOutAll(): Promise<void> {
     const life = this.#life;
     const isOver = life.status() !== 'active' || life.rests() !== undefined;
@@ -262,7 +251,7 @@ class Turn {
         count += 1;
       }
     } catch (error) {
-      // One that fails again and again does not have those before it carried out each time.
+      // The effects before it are not carried out again.
       life.clearEffects(count);
       this.#isClosed = false;
       if (count > 0) await this.#commit('goesOn');
@@ -301,7 +290,7 @@ class Turn {
     }
   }
 
-  /** T6. Returns when something has come in. */
+  /** T6. Returns when an event has come in meanwhile. */
   async #sleep(): Promise<void> {
     const { store, now } = this.#options;
     const life = this.#life;
@@ -310,7 +299,7 @@ class Turn {
     const open = life.openActivities(time);
     const runsHere = ([name, child]: (typeof open)[number]): boolean =>
       running.includes(runName(name, child));
-    // One that became due since the last look: nothing would wake the job for it.
+    // An activity became due since it was last checked: nothing would wake the job for it.
     if (open.some((each) => !runsHere(each) && this.#heldUntil(...each) <= time)) return;
     for (const [name, child] of open.filter(runsHere)) life.setChild(name, { ...child, held: true });
     if (!(await this.#commit('sleeps'))) return;
@@ -323,13 +312,13 @@ class Turn {
     return this.#activities.running().map(({ child, run }) => runName(child, { run }));
   }
 
-  /** @returns Undefined when something has come in before. */
+  /** @returns Undefined when an event has come in meanwhile. */
   async #end(): Promise<{ readonly result: unknown } | undefined> {
     const { workflow, instance } = this.#taken;
     const life = this.#life;
     const hasFailed = life.rests() === 'failed';
     const isKnownOutside = this.#isCommitted || this.#inbox.length > 0;
-    // Other programs may have written timers and lines of the inbox.
+    // Timers and events may come from other programs, so the result is checked.
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
     const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed;
     if (!this.#isClosed && mustBeStored && !(await this.#close())) return undefined;
@@ -340,15 +329,15 @@ class Turn {
     return { result: workflow.resultOf(record) };
   }
 
-  /** From here on nothing comes in. @returns False when something had come in before. */
+  /** Closes the inbox and stores the end. @returns False when an event has come in before. */
   async #close(): Promise<boolean> {
-    // What came too late is refused, and its sender hears so.
+    // Events that came too late are refused.
     for (const { key } of this.#inbox.entries.slice(this.#applied)) this.#verdicts.push([key, 'refused']);
     this.#isClosed = await this.#commit('ends');
     return this.#isClosed;
   }
 
-  /** T4. @returns False when it was to sleep or end, and something has come in, which is read then. */
+  /** T4. @returns False when it was to sleep or end, but an event has come in. */
   async #commit(then: Commit['then']): Promise<boolean> {
     const { store, holdMs, now } = this.#options;
     const { job, token } = this.#taken;
@@ -368,7 +357,7 @@ class Turn {
       then,
     });
     if (stored === 'lost') throw new LockLostError('The lock is lost');
-    // Listeners for the end of the job find the record there.
+    // For listeners to the end of the job.
     job.progress = record;
     this.#isCommitted = true;
     this.#isDirty = false;
@@ -391,12 +380,12 @@ class Turn {
   }
 
   #tellObservers(): void {
-    const { observe, onTrouble } = this.#options;
+    const { observe, onError } = this.#options;
     for (const observation of this.#life.takeObserved()) {
       try {
         observe(this.#id, observation);
       } catch (error) {
-        onTrouble(toError(error));
+        onError(toError(error));
       }
     }
   }
@@ -404,9 +393,12 @@ class Turn {
 
 /** @returns A BullMQ processor. */
 export const createTurn = (options: TurnOptions) => {
-  const { store, now, onTrouble } = options;
-  /** By instance: how many turns in a row have failed here, for reasons that are not the instance's. */
-  const troubles = new Map<string, number>();
+  const { store, now, onError } = options;
+  /**
+   * By instance: turns in a row that failed by errors which are not of the instance, such as Redis
+   * away.
+   */
+  const errors = new Map<string, number>();
 
   return async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
@@ -414,21 +406,21 @@ export const createTurn = (options: TurnOptions) => {
     try {
       turn = new Turn(options, await takeJob(options, job, token));
       const result = await turn.run();
-      troubles.delete(id);
+      errors.delete(id);
       return result;
     } catch (error) {
       if (error instanceof UnrecoverableError || error instanceof DelayedError) {
-        troubles.delete(id);
+        errors.delete(id);
         throw error;
       }
-      // The job is run again from what is stored, here or elsewhere.
-      onTrouble(toError(error));
+      // The turn runs again from what is stored, here or elsewhere.
+      onError(toError(error));
       if (!(error instanceof LockLostError)) {
-        const before = troubles.get(id) ?? 0;
-        troubles.set(id, before + 1);
+        const before = errors.get(id) ?? 0;
+        errors.set(id, before + 1);
         await store
-          .sleep(id, token, now() + troubleBackoffMs(before))
-          .catch((failure: unknown) => onTrouble(toError(failure)));
+          .sleep(id, token, now() + errorBackoffMs(before))
+          .catch((failure: unknown) => onError(toError(failure)));
       }
       throw new DelayedError();
     } finally {

@@ -1,18 +1,16 @@
-/**
- * Runs the turns of the instances in one queue.
- */
+/** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
-import { createActivities, doneEvent, type Ended } from './activities.ts';
+import { createActivities, type Ended } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';
 import { deliver, type HomeOf, spreadOver } from './engine.ts';
-import type { Observation } from './interpret.ts';
+import { doneEvent, type Observation } from './interpret.ts';
 import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
-import { inRedisTime } from './redis/redis-time.ts';
+import { graceOf, inRedisTime } from './redis/redis-time.ts';
 import type { InstanceJob } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
 
@@ -28,13 +26,15 @@ export interface WorkflowWorker {
   close(): Promise<boolean>;
 }
 
-const closePatienceMs = 8000;
-const bringPatienceMs = 2000;
-const usualGraceMs = 1000;
-/** A process that dies loses its tries; so long after it renewed them last they are made again. */
-const usualHoldMs = 10_000;
+const closeTimeoutMs = 8000;
+const bringTimeoutMs = 2000;
 
-/** All versions of each workflow, the charts that they start among them. */
+/** BullMQ removes old jobs only when another one ends. Who reads a job also looks at its age. */
+const cleanEveryMs = 3_600_000;
+const maxCleaned = 10_000;
+const ageOf = (ms: number) => ({ age: Math.ceil(ms / 1000) });
+
+/** All versions of each workflow and of the charts that they start. */
 const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly Workflow[]> => {
   const known = new Map<string, Workflow[]>();
   const note = (workflow: Workflow): void => {
@@ -53,7 +53,7 @@ const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly
   return known;
 };
 
-/** How many turns each of the fetchers may run at once; together as many as the concurrency says. */
+/** How many turns each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
   const count = Math.min(concurrency, fetchers);
   return Array.from({ length: count }, (_, index) => Math.floor((concurrency + count - 1 - index) / count));
@@ -62,37 +62,39 @@ const spread = (concurrency: number, fetchers: number): readonly number[] => {
 export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
-  /** Of the other instances. Default: all are in this queue. */
+  /** Where other instances are. Default: all are in this queue. */
   readonly home?: HomeOf;
   /** Each with the earlier versions of it that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly concurrency: number;
   /**
-   * A BullMQ worker fetches one job at a time, whatever its concurrency, and each fetch is a round trip; several that share the concurrency
-   * fetch side by side. Default 1.
+   * BullMQ workers that share the concurrency. Each fetches one job at a time, in one round trip.
+   * Default 1.
    */
   readonly fetchers?: number;
   readonly workflowOf?: TurnOptions['workflowOf'];
   readonly abandon?: TurnOptions['abandon'];
-  /** What goes on around each turn, such as waiting for it. */
+  /** Runs around each turn. */
   readonly around?: (job: InstanceJob, turn: () => Promise<unknown>) => Promise<unknown>;
   readonly observe?: (id: string, observation: Observation) => void;
   readonly now: () => number;
-  readonly onTrouble: (error: Error) => void;
-  /** What activities that run get at the end; the others are left to another process. Default 1000. */
+  readonly onError: (error: Error) => void;
+  /** Activities that run may take so long to end at `close`. Default 1000. */
   readonly graceMs?: number;
-  /** How long after the death of a process a try of an activity is lost. Default 10 000. */
+  /** So long after the death of a process its tries of activities are repeated. Default 10 000. */
   readonly holdMs?: number;
+  /** How long ended instances are kept. Default: for ever. */
+  readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
-  const { queue, connection, workflows, concurrency, observe = () => undefined, now, onTrouble } = options;
-  const { holdMs = usualHoldMs, around } = options;
+  const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
+  const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
   const { home = spreadOver([queue], connection, now) } = options;
   const known = catalogue(workflows);
   const store = createInstanceStore(queue, connection, now);
   const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
     try {
-      // Of two tries the first that answers counts, whoever brings it; of those that fail, each.
+      // Of two tries the first that answers counts; of those that fail, each.
       const key = `${runKeys}${child}/${run}/${randomUUID()}`;
       if (result.kind === 'done') {
         await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
@@ -100,12 +102,12 @@ export const startWorkflowWorker = (options: {
         await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
       }
     } catch (error) {
-      // Nobody renews its hold any more, and another try is made.
-      onTrouble(toError(error));
+      // Its hold runs out, and another try is made.
+      onError(toError(error));
     }
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
-  const activities = createActivities(bring, renew, holdMs, onTrouble);
+  const activities = createActivities(bring, renew, holdMs, onError);
   const turn = createTurn({
     store,
     find: (name, version) => {
@@ -123,7 +125,7 @@ export const startWorkflowWorker = (options: {
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },
-    ...{ observe, now, onTrouble },
+    ...{ observe, now, onError },
     ...{ workflowOf: options.workflowOf, abandon: options.abandon },
   });
   const startOne = (concurrency: number, index: number): Worker =>
@@ -143,32 +145,42 @@ export const startWorkflowWorker = (options: {
         maxStalledCount: Number.MAX_SAFE_INTEGER,
         runRetryDelay: 500,
         skipStalledCheck: index > 0,
+        ...(doneMs !== undefined && { removeOnComplete: ageOf(doneMs) }),
+        ...(failedMs !== undefined && { removeOnFail: ageOf(failedMs) }),
         ...options.worker,
       },
       inRedisTime(now),
     );
   tellEnds(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
-  for (const worker of workers) worker.on('error', onTrouble);
-  const looking = setInterval(() => store.wakeLapsed().catch(onTrouble), holdMs / 2).unref();
+  for (const worker of workers) worker.on('error', onError);
+  const clean = (state: 'completed' | 'failed', keptMs: number | undefined): void => {
+    if (keptMs !== undefined) queue.clean(graceOf(keptMs, now), maxCleaned, state).catch(onError);
+  };
+  const intervals = [
+    setInterval(() => store.wakeLapsed().catch(onError), holdMs / 2).unref(),
+    setInterval(() => {
+      clean('completed', doneMs);
+      clean('failed', failedMs);
+    }, cleanEveryMs).unref(),
+  ];
   return {
     workers,
     ready: async () => {
       await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     },
     close: async () => {
-      clearInterval(looking);
-      // Turns first: one of them would begin again what is given up.
+      for (const interval of intervals) clearInterval(interval);
+      // Turns first: a turn would begin again what is given up.
       const closed = await Promise.all(
         workers.map(async (worker) => {
-          if (await settlesWithin(worker.close(), closePatienceMs)) return true;
+          if (await settlesWithin(worker.close(), closeTimeoutMs)) return true;
           (await worker.getBackend().blockingClient)?.disconnect();
           return false;
         }),
       );
-      // What Redis does not hear of is lost with the process, and tried again when its hold has run out.
-      const { graceMs = usualGraceMs } = options;
-      await settlesWithin(activities.close(graceMs), graceMs + bringPatienceMs);
+      // An end that Redis does not get is lost. The hold runs out, and another try is made.
+      await settlesWithin(activities.close(graceMs), graceMs + bringTimeoutMs);
       return closed.every(Boolean);
     },
   };

@@ -12,7 +12,7 @@ import { type Fault, faultTable } from '../protocol/fault.ts';
 import type { Caller, ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { faultCodeNamespace, faultSubCodeNamespace } from '../protocol/schemas/fault.ts';
 import { profileUriText } from '../protocol/uris.ts';
-import type { SignedView, TransactionView } from '../transactions/view.ts';
+import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
 
 export const answerType = 'application/json;charset=UTF-8';
 

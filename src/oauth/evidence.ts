@@ -5,7 +5,7 @@ import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { randomBytesOf } from '../pki/random.ts';
 import type { ProfileName } from '../protocol/requests.ts';
 import { type AcrValue, acrValues } from '../registry/oauth-client.ts';
-import type { SignedView } from '../transactions/view.ts';
+import type { SignedView } from '../transactions/outcomes.ts';
 import type { Tenant } from './tenant.ts';
 
 /**

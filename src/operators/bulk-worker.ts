@@ -82,8 +82,8 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
     workflows: [workflow],
     concurrency: 10,
     now,
-    onTrouble: onError,
-    // A bulk takes longer than any stop waits.
+    onError,
+    // A bulk lasts longer than any stop waits.
     graceMs: 0,
     holdMs,
     worker: { removeOnComplete: { age: keptSeconds }, removeOnFail: { age: keptSeconds } },

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { hasRecord, isRunAgain, parse } from '../engine/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { endRecordSchema, recordIn } from '../transactions/contract.ts';
-import { type Ending, endingOf } from '../transactions/ending.ts';
+import { type Ending, endingOf } from '../transactions/endings.ts';
 
 export type SignatureStatus =
   | 'scheduled'

@@ -1,4 +1,4 @@
-/** Tells open transactions what has come for them from elsewhere: an answer of a device, a cancellation. */
+/** Brings answers of devices, and other events from outside, to open transactions. */
 import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import type { DeviceAnswer } from '../../machines/outcome.ts';
@@ -12,13 +12,13 @@ import { shardOf } from './ids.ts';
 import type { QueueAt, Shard } from './shards.ts';
 import { defineSignature } from './signature-workflow.ts';
 
-/** @returns The shard that a transaction id names, or undefined for an id that was never issued here. */
+/** @returns The shard of a transaction; undefined for an id that was never issued here. */
 export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard | undefined => {
   const index = shardOf(msspTransId, shards.length);
   return index === undefined ? undefined : shards[index];
 };
 
-/** Where the job of a transaction lies. @returns Undefined for an id that was never issued here. */
+/** The queue of the job of a transaction; undefined for an id that was never issued here. */
 export const queueIn =
   (shards: readonly Shard[]) =>
   (msspTransId: string): Queue | undefined =>
@@ -29,8 +29,8 @@ export const queueIn =
  * refused    Another answer was first, or the device has not been asked for this attempt.
  * finished   The transaction has ended.
  * unknown    There is no such transaction.
- * busy       A worker was at it all the time (10 s): it cannot be said.
- * malformed  The answer is none; nothing was decided.
+ * busy       A worker was busy with it for 10 s: the result is unknown.
+ * malformed  This is no answer, and it changed nothing.
  */
 export type AnswerResult = 'accepted' | 'refused' | 'finished' | 'unknown' | 'busy' | 'malformed';
 
@@ -42,7 +42,7 @@ export interface OrdersOptions {
   readonly now: () => number;
 }
 
-/** Looking through a chart takes a millisecond, and who answers or cancels does so for one transaction. */
+/** Inspecting a chart takes a millisecond, so it is done once for each protocol. */
 const workflows = new WeakMap<Protocol, Workflow>();
 const workflowFor = (protocol: Protocol): Workflow => {
   const known = workflows.get(protocol) ?? defineSignature({ protocol });
@@ -51,9 +51,9 @@ const workflowFor = (protocol: Protocol): Workflow => {
 };
 
 /**
- * Sends what comes from outside to the transactions of one queue, and waits until it was taken or refused.
+ * Sends an event to a transaction of one queue, and waits until it was taken or refused.
  *
- * @param key Sent again under the same key it counts once.
+ * @param key Of the event. Sent again under the same key it counts once.
  */
 export type SendOrder = (id: string, key: string, order: SignatureOrder) => Promise<SendResult>;
 
@@ -64,7 +64,7 @@ export const createSendOrder = ({ queue, redis }: QueueAt, { protocol, now }: Or
   return (id, key, order) => engine.send(workflow, id, key, order, { judged: true });
 };
 
-/** Brings answers to the transactions of one queue. */
+/** For the transactions of one queue. */
 export const createAnswerAt = (at: QueueAt, options: OrdersOptions): Answer => {
   const send = createSendOrder(at, options);
   return async (msspTransId, attempt, answer) => {
@@ -75,7 +75,7 @@ export const createAnswerAt = (at: QueueAt, options: OrdersOptions): Answer => {
   };
 };
 
-/** Brings answers to transactions, whichever shard they live on. */
+/** For the transactions of all shards. */
 export const createAnswer = (shards: readonly Shard[], options: OrdersOptions): Answer => {
   const answers = shards.map(({ signatures }) => createAnswerAt(signatures, options));
   return async (msspTransId, ...given) => {

@@ -1,19 +1,14 @@
 /**
- * The URI that opens the signing App from another app on the same phone: the prompt, when no push is sent.
- *
- * Token and user id are derived, not stored: a request that joins an open transaction gets the same URI.
+ * The URI that opens the signing App from another app on the same phone, instead of a push message.
+ * Token and user id are derived and not stored, so an equal request gets the same URI.
  *
  * Source: interface section 2.2, App2App.
  */
-
-import { Buffer } from 'node:buffer';
 import { createHmac, hkdfSync } from 'node:crypto';
 
-export interface App2App {
-  authUri(redirectUri: string, msspTransId: string, msisdn: string): string;
-}
+export type App2App = ReturnType<typeof createApp2App>;
 
-/** A version 8 UUID (RFC 9562 5.8): the 122 free bits are ours to choose. */
+/** A version 8 UUID (RFC 9562 5.8), whose 122 free bits may be anything. */
 const uuidOf = (bytes: Buffer): string => {
   const hex = bytes.subarray(0, 16).toString('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
@@ -26,11 +21,11 @@ const uuidOf = (bytes: Buffer): string => {
   ].join('-');
 };
 
-export const createApp2App = (masterKey: Uint8Array, scheme: string): App2App => {
+export const createApp2App = (masterKey: Uint8Array, scheme: string) => {
   const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph app2app', 32));
   const derive = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   return {
-    authUri: (redirectUri, msspTransId, msisdn) => {
+    authUri: (redirectUri: string, msspTransId: string, msisdn: string): string => {
       const token = derive(`session:${msspTransId}`).toString('base64url');
       const userId = uuidOf(derive(`user:${msisdn}`));
       return `${scheme}://auth?mobile_auth_redirect_uri=${encodeURIComponent(redirectUri)}&session_token=${token}&user_id=${userId}`;

@@ -1,41 +1,33 @@
 /**
- * How much work waits for a worker, in all and of one application.
+ * Counts the transactions that wait for a worker, in all and of one application.
  *
- * Whoever decides about a request needs the answer at once, so the queues are asked now and then and never for a request:
- * a few times a second, and also as soon as this process alone has added a good part of what may wait. Between two looks
- * the number is what was found plus what was added here since. Other processes add too, so a limit may be overrun by what
- * they accept between two looks; it is a bound on memory and waiting time, not a promise of exactness.
+ * Admission needs the number at once, so it does not ask Redis for each request. The queues are
+ * counted a few times a second, and as soon as this process has added an eighth of the limit. In
+ * between, the number is the last count plus what was added here. Other processes add, too, so the
+ * limit may be exceeded by what they accept between two counts.
  *
- * Whose a job is, is known once it has its place in the fair order (fair-order.ts). Workers see to that, and this does where
- * there are none. While less than half of the limit waits in all, no application can have reached it, and nobody is asked.
+ * The application of a job is known when the job is sorted into the fair order (fair-order.ts).
+ * Workers do this, or this module where none runs. While less than half of the limit waits in all,
+ * applications are not counted, because none can have reached it.
  */
-
 import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import type { Shard } from './shards.ts';
 
-export interface Backlog {
-  /** Transactions of all shards that wait for a worker, as far as is known. */
-  size(): number;
-  /** Those of one application; while few wait, all of them. */
-  sizeOf(apId: string): number;
-  /** Tells that this process has added one. */
-  added(apId: string | undefined): void;
-  close(): Promise<void>;
-}
+export type Backlog = Awaited<ReturnType<typeof createBacklog>>;
 
-const lookEveryMs = 250;
-/** While the queue is too long: what the workers take from it makes room at once. */
-const lookOftenMs = 50;
-const closePatienceMs = 1000;
-/** Where no worker runs: thousands of jobs in one look, the rest in the next. */
-const mostSteps = 20;
+const countEveryMs = 250;
+/** While the queue is full, so that requests are accepted as soon as there is room. */
+const countOftenMs = 50;
+const closeTimeoutMs = 1000;
+/** In one count, where no worker sorts. The next count sorts the rest. */
+const maxSortSteps = 20;
 
 type Lanes = ReadonlyMap<string, number>;
 
-/** What a shard said last. */
+/** The last count of a shard. */
 interface Found {
   readonly waiting: number;
   /** Undefined when few wait. */
@@ -43,9 +35,9 @@ interface Found {
 }
 
 /**
- * Looks once and resolves; then goes on looking until it is closed.
+ * Resolves after the first count, and counts until it is closed.
  *
- * @param limit How many of one application may wait. It decides how often is looked, and for what; nothing else.
+ * @param limit How many of one application may wait. Decides only how often and what is counted.
  */
 export const createBacklog = async ({
   shards,
@@ -57,12 +49,12 @@ export const createBacklog = async ({
   readonly redis: RedisClient;
   readonly limit: number;
   readonly onError: (error: Error) => void;
-}): Promise<Backlog> => {
-  const lookAfterAdded = Math.ceil(limit / 8);
+}) => {
+  const countAfterAdded = Math.ceil(limit / 8);
   const orders = shards.map(({ signatures }): FairOrder => ({ queue: signatures.queue, member: 'AP_ID' }));
-  /** One that does not answer keeps what it said: adding to it fails and says so itself. */
+  /** A shard that does not answer keeps its last count. */
   let found: readonly Found[] = shards.map(() => ({ waiting: 0, lanes: undefined }));
-  /** Before the question that is under way was asked, and since. */
+  /** By application: added before the count that runs now, and since. */
   let addedBefore = new Map<string | undefined, number>();
   let addedSince = new Map<string | undefined, number>();
   let countBefore = 0;
@@ -77,7 +69,7 @@ export const createBacklog = async ({
       0,
     );
 
-  /** What was added until now is in the answers. What is added meanwhile may be or not: counting it errs on the safe side. */
+  /** The answers contain what was added until now. What is added meanwhile may be counted twice. */
   const askAll = <T>(ask: (order: FairOrder) => Promise<T>): Promise<(T | undefined)[]> => {
     for (const [apId, count] of addedSince) addedBefore.set(apId, (addedBefore.get(apId) ?? 0) + count);
     countBefore += countSince;
@@ -100,7 +92,7 @@ export const createBacklog = async ({
       0,
     );
     let lanes: (Lanes | undefined)[] = [];
-    for (let steps = 0; 2 * inAll >= limit && steps < mostSteps; steps += 1) {
+    for (let steps = 0; 2 * inAll >= limit && steps < maxSortSteps; steps += 1) {
       lanes = await askAll((order) => countByLane(redis, order));
       if (lanes.every((shard) => shard !== undefined)) break;
     }
@@ -112,7 +104,6 @@ export const createBacklog = async ({
     countBefore = 0;
   };
 
-  /** There are thousands of lanes at worst, so each is counted once. */
   const isFull = (): boolean => {
     const sums = new Map<string, number>();
     for (const { lanes } of found)
@@ -125,24 +116,28 @@ export const createBacklog = async ({
     clearTimeout(timer);
     looking = count().then(() => {
       looking = undefined;
-      if (!closed) timer = setTimeout(look, isFull() ? lookOftenMs : lookEveryMs);
+      if (!closed) timer = setTimeout(look, isFull() ? countOftenMs : countEveryMs);
     });
   };
 
   look();
   await looking;
   return {
-    size: () => found.reduce((sum, { waiting }) => sum + waiting, countBefore + countSince),
-    sizeOf: (apId) => foundIn(laneOf(apId)) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0),
-    added: (apId) => {
+    /** Transactions of all shards that wait for a worker. */
+    size: (): number => found.reduce((sum, { waiting }) => sum + waiting, countBefore + countSince),
+    /** Those of one application; while few wait, all of them. */
+    sizeOf: (apId: string): number =>
+      foundIn(laneOf(apId)) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0),
+    /** Tells that this process has added one. */
+    added: (apId: string | undefined): void => {
       addedSince.set(apId, (addedSince.get(apId) ?? 0) + 1);
       countSince += 1;
-      if (countSince >= lookAfterAdded) look();
+      if (countSince >= countAfterAdded) look();
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       closed = true;
       clearTimeout(timer);
-      if (looking !== undefined) await settlesWithin(looking, closePatienceMs);
+      if (looking !== undefined) await settlesWithin(looking, closeTimeoutMs);
     },
   };
 };

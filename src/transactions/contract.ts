@@ -1,13 +1,15 @@
 /**
- * What lies in the queues: a public contract, because other services add jobs and read their results themselves.
+ * The content of the queues: a public contract, because other services add jobs and read results.
  *
- * Queue `signatures`: one job per transaction, its id the MSSP_TransID. Data is the wire's own MSS_SignatureReq without
- * AP_PWD. Where the request stands lies in the job's progress, which is the engine's. A completed job returns the final record with the
- * outcome. A failed job's `failedReason` is one line, `_401 USER_CANCEL: text`.
+ * Queue `signatures`: one job for each transaction, its id is the MSSP_TransID. The data is the
+ * MSS_SignatureReq of the wire without AP_PWD. The progress belongs to the engine and says where
+ * the request stands. A completed job returns the final record with the outcome. The `failedReason`
+ * of a failed job is one line, `_401 USER_CANCEL: text`.
  *
- * Queue `receipts`: one job per receipt, its id the MSSP_TransID with `-receipt` behind it.
+ * Queue `receipts`: one job for each receipt, its id is `<MSSP_TransID>-receipt`.
  *
- * Both live under the prefix `{<prefix>-<shard>}`; the braces keep a shard's keys in one slot of a Redis Cluster.
+ * Both have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
+ * Cluster.
  */
 import { z } from 'zod';
 import { faultCodes } from '../protocol/fault.ts';
@@ -60,8 +62,8 @@ const outcomeSchema = z.intersection(
 );
 
 /**
- * What a reader needs of a completed job's return value. Later releases may add states and members to the record; this
- * much they leave as it is, so that a process of this release can answer for what a newer worker has signed.
+ * The part of a return value that readers need. Later releases may add states and members to the
+ * record, but keep this part, so that this release can answer for what a newer worker has signed.
  */
 export const endRecordSchema = z.object({ attempt: z.number().int().min(1), outcome: outcomeSchema });
 export type StoredOutcome = z.infer<typeof outcomeSchema>;
@@ -88,12 +90,11 @@ export const signatureRecordSchema = z.object({
 /** The request is checked against the protocol's own schema when the worker takes the job. */
 export const signatureJobDataSchema = z.object({ MSS_SignatureReq: z.record(z.string(), z.unknown()) });
 
-/** The same as a type. */
 export interface SignatureJobData {
   readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
 }
 
-/** What a release before 0.2 has noted in the data of a job. */
+/** Written into the data of a job by a release before 0.2. */
 export const earlierNoteSchema = z.object({
   transaction: signatureRecordSchema.optional(),
   chosen: z.object({ profile: z.enum(profileNames), sscdId: z.string().optional() }).optional(),
@@ -102,7 +103,7 @@ export const earlierNoteSchema = z.object({
 export const receiptJobDataSchema = z.object({
   msspTransId: z.string(),
   apId: z.string().optional().describe('Whose it is; for the fair order among applications'),
-  /** Equal requests have equal fingerprints: what tells a repeated request from a second receipt. */
+  /** Equal requests have equal fingerprints. Another fingerprint means a second receipt. */
   fingerprint: z.string(),
   msisdn: z.string(),
   message: z.string(),
@@ -110,7 +111,7 @@ export const receiptJobDataSchema = z.object({
   sscdId: z.string().optional(),
   language: z.string().optional(),
   timeoutSeconds: z.number().int().min(1).max(3600),
-  /** Of a release before 0.2: what silence until the deadline means, once the phone has been asked. */
+  /** Of a release before 0.2: what no answer until the deadline means. */
   lapsesAs: z.enum(['timeout', 'unanswered']).optional(),
 });
 export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
@@ -120,20 +121,20 @@ export const receiptJobResultSchema = z.object({
 });
 export type ReceiptJobResult = Readonly<z.infer<typeof receiptJobResultSchema>>;
 
-/** What a device, or somebody in its place, may answer. */
+/** The answer of a device, or of another service in its place. */
 export const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('signature'), cms: z.base64(), certificates: z.string().optional() }),
   z.object({ kind: z.literal('delivered') }),
   z.object({ kind: z.literal('fault'), fault: faultSchema }),
 ]);
 
-/** Events that come from outside. Of answers the first one to an attempt stands. */
+/** Events that come from outside. The first answer to an attempt counts. */
 export const signatureOrderSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ANSWERED'), attempt: z.number().int().min(1), answer: answerSchema }),
   z.object({ type: z.literal('CANCEL'), attempt: z.number().int().min(1), fault: faultSchema }),
 ]);
 
-/** What lies in the record of an instance, as far as it is not believed unseen. */
+/** The part of a stored context that is checked before a turn uses it. */
 export const signatureContextSchema = signatureRecordSchema
   .pick({ attempt: true, deadline: true, outcome: true, fault: true, history: true })
   .extend({
@@ -144,9 +145,10 @@ export const signatureContextSchema = signatureRecordSchema
   });
 
 /**
- * Where an open or failed transaction stands, from what lies in its job. How it was signed is only returned, and is not told of here.
+ * The record of an open or failed transaction, from its job. A completed job returns its record.
  *
- * @returns What has the members of a {@link signatureRecordSchema}, if it is one; undefined before the first turn.
+ * @returns Not checked: the members of {@link signatureRecordSchema}; undefined before the first
+ *   turn.
  */
 export const recordIn = (progress: unknown, data: unknown): unknown => {
   const { version, context } = Object(progress) as { readonly version?: unknown; readonly context?: unknown };

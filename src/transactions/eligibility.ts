@@ -1,11 +1,10 @@
 /**
- * Whom to ask for a request, and what already stands against asking.
+ * Finds the device to ask for a request, and what prevents asking.
  *
- * There are two kinds of obstacle, and the AP sees them at different times. What is wrong with the request (no such
- * number, no device for the profile) is answered when it is submitted. What is wrong with the user or the device (PIN
- * blocked, suspended, outside the fence) is an outcome of the transaction and shows through status.
- *
- * Both are looked at again by the worker: other services add jobs without asking HTTP, and users change.
+ * An error of the request (no such number, no device for the profile) is answered when it is
+ * submitted. A state of the user or the device (PIN blocked, suspended, outside the fence) is an
+ * outcome of the transaction and shows in its status. The worker checks both again, because other
+ * services add jobs without HTTP, and users change.
  */
 import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { type Checked, type Fault, fault, isFaultCode, ok, refuse } from '../protocol/fault.ts';
@@ -22,27 +21,21 @@ export interface Eligible {
 /** Faults that the user or the device causes, by the numbering of the fault table. */
 const isOfTheDevice = (code: number): boolean => code >= 200 && code < 900;
 
-/** The fault that a test number answers everything with. */
+/** The fault that a test number answers to every request. */
 export const testFault = (subscriber: Subscriber | undefined): Fault | undefined => {
   const always = subscriber?.alwaysFaults;
   if (always === undefined) return undefined;
   return fault(isFaultCode(always.code) ? always.code : 900, always.detail);
 };
 
-/** What was chosen when the device was asked. */
-export interface Choice {
-  readonly profile: ProfileName;
-  readonly sscdId?: string | undefined;
-}
-
 /**
- * @param made The choice that was made when the device was asked; it stands while the subscriber still has the device.
- * @returns Whom to ask, or what is wrong with the request.
+ * @param made The choice that was made when the device was asked. It stands while the subscriber
+ *   has the device.
  */
 export const eligibility = (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,
-  made?: Choice,
+  made?: { readonly profile: ProfileName; readonly sscdId?: string | undefined },
 ): Checked<Eligible> => {
   const subscriber = subscribers.find(request.msisdn.number);
   const always = testFault(subscriber);
@@ -57,7 +50,6 @@ export const eligibility = (
   return ok({ subscriber, chosen: chosen.value });
 };
 
-/** @returns The device of a subscriber by its id; undefined when there is none. */
 export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>
   [subscriber?.sim, ...(subscriber?.apps ?? [])].find((sscd) => sscd !== undefined && sscd.id === sscdId);
 
@@ -79,7 +71,7 @@ const locationOf = (subscriber: Subscriber | undefined, { method }: Method): Loc
   return method === 'app' ? subscriber?.location.app : undefined;
 };
 
-/** What the additional services of a request add to its outcome. */
+/** The results of additional services, for the outcome. */
 export const servicesOf = (
   request: SignatureRequest,
   { subscriber, chosen }: Eligible,

@@ -1,70 +1,56 @@
 /**
- * Waiting for jobs to end: what makes a synchronous caller out of an asynchronous transaction.
+ * Waits for jobs to end, for synchronous callers.
  *
- * Whoever begins to wait asks about the job, many in one command: it has ended, or its end is told in
- * a stream that a process reads once, however many wait (end-stream.ts). The stream is a hint, not
- * the truth: it is trimmed, a connection can be lost, and the worker may be of an earlier release. So
- * whoever has waited for a second is asked about again: every second at first and, while the stream
- * is read, less often the longer it has taken, because some wait for what is to be done tomorrow.
+ * A new wait asks whether its job has ended, many waits in one command. If not, the end comes in a
+ * stream, which a process reads once for all waits (end-stream.ts). The stream may miss an end: it
+ * is trimmed, a connection can be lost, and the worker may be of an earlier release. So jobs are
+ * looked up again after a second. Then every second while the stream cannot be read, and otherwise
+ * less often the longer a wait lasts.
  */
 
 import { createEndStream } from '../engine/redis/end-stream.ts';
+import type { StoredEnd } from '../engine/redis/job-home.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { type Ending, endingOf } from './ending.ts';
 import type { QueueAt } from './shards.ts';
 
+/** How a job ended. */
+export type Ending =
+  | { readonly kind: 'completed'; readonly returnValue: unknown }
+  | { readonly kind: 'failed'; readonly failedReason: string };
+
+/** @returns Undefined while the job is open. */
+export const endingOf = ({ finishedOn, failedReason, returnValue }: StoredEnd): Ending | undefined => {
+  if (finishedOn === undefined) return undefined;
+  return failedReason === undefined ? { kind: 'completed', returnValue } : { kind: 'failed', failedReason };
+};
+
 /**
- * Told that from here on only an end is waited for.
+ * Called when the request is accepted and only its end is waited for.
  *
- * @returns A signal that is aborted when nobody waits any more.
+ * @returns A signal that aborts when the caller has gone.
  */
 export type Waits = () => AbortSignal;
 
-/** Ends a wait when nobody is interested any more. */
+/** Cancels a wait when its caller has gone. */
 export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): void }): void => {
   if (gone?.aborted) waiting.cancel();
   else gone?.addEventListener('abort', waiting.cancel, { once: true });
 };
 
-export interface Waiting {
-  readonly ended: Promise<Ending | undefined>;
-  cancel(): void;
-}
-
-export interface Endings {
-  /**
-   * Resolves when the job ends: with undefined at the deadline, and when the job is removed. Call it
-   * when the job has been added.
-   *
-   * @param until Milliseconds since the epoch.
-   */
-  wait(id: string, until: number): Waiting;
-  /** Whether the stream can be read at the moment. While it cannot, ends are heard of by looking: a second later. */
-  isConnected(): boolean;
-  /** Resolves every wait with undefined and stops listening. Safe to call again. */
-  close(): Promise<void>;
-}
-
-export interface EndingsOptions {
-  /** The connection on which jobs are asked about. */
-  readonly redis: RedisClient;
-  /** The stream is read on a duplicate of this connection. */
-  readonly blocking: RedisClient;
-  readonly at: QueueAt;
-  readonly now: () => number;
-  readonly onError: (error: Error) => void;
-}
+export type Endings = ReturnType<typeof createEndings>;
 
 const lookUpEveryMs = 1000;
-const looksAtOnce = 250;
+const maxLookUps = 250;
 
-/** In ticks. Events nearly always come first, so nobody is looked up at the first one. */
+/** In ticks. Not the first one, because the stream is nearly always faster. */
 const firstLookUp = 2;
-const rarestLookUp = 60;
+const maxTicksApart = 60;
 
-/** When to look again, after so many ticks: an end whose event was missed is found at most a tenth later than it took. */
+/**
+ * The next look-up after so many ticks: it finds a missed end at most a tenth of the wait later.
+ */
 const nextLookUp = (ticks: number): number =>
-  ticks + Math.min(Math.max(Math.floor(ticks / 10), 1), rarestLookUp);
+  ticks + Math.min(Math.max(Math.floor(ticks / 10), 1), maxTicksApart);
 
 interface Waiter {
   readonly until: number;
@@ -73,7 +59,15 @@ interface Waiter {
   lookUpAt: number;
 }
 
-export const createEndings = (options: EndingsOptions): Endings => {
+export const createEndings = (options: {
+  /** The connection on which jobs are looked up. */
+  readonly redis: RedisClient;
+  /** The stream is read on a duplicate of this connection. */
+  readonly blocking: RedisClient;
+  readonly at: QueueAt;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}) => {
   const { at, now, onError } = options;
   const waiters = new Map<string, Set<Waiter>>();
 
@@ -84,8 +78,8 @@ export const createEndings = (options: EndingsOptions): Endings => {
   };
 
   const lookUp = async (ids: readonly string[]): Promise<void> => {
-    for (let first = 0; first < ids.length; first += looksAtOnce) {
-      const { ended, gone } = await at.home.awaitEnds(ids.slice(first, first + looksAtOnce));
+    for (let first = 0; first < ids.length; first += maxLookUps) {
+      const { ended, gone } = await at.home.awaitEnds(ids.slice(first, first + maxLookUps));
       for (const [id, end] of ended) settle(id, endingOf(end));
       for (const id of gone) settle(id, undefined);
     }
@@ -98,14 +92,14 @@ export const createEndings = (options: EndingsOptions): Endings => {
     onEnd: (id, end) => settle(id, endingOf(end)),
   });
 
-  /** Those who have begun to wait in this turn of the event loop. */
+  /** Waits that have begun in this turn of the event loop. */
   let asking: string[] = [];
   const ask = (): void => {
     const ids = asking;
     asking = [];
     lookUp(ids).catch((error) => {
       onError(error);
-      // Nobody tells of them before they are asked about.
+      // The jobs are not marked, so their ends do not come in the stream.
       for (const id of ids) for (const waiter of waiters.get(id) ?? []) waiter.lookUpAt = 0;
     });
   };
@@ -143,7 +137,11 @@ export const createEndings = (options: EndingsOptions): Endings => {
   const timer = setInterval(() => void tick(), lookUpEveryMs);
 
   return {
-    wait: (id, until) => {
+    /**
+     * Call it when the job has been added. Resolves when the job ends, or with undefined at `until`
+     * (milliseconds since the epoch) and when the job is removed.
+     */
+    wait: (id: string, until: number): { ended: Promise<Ending | undefined>; cancel: () => void } => {
       let waiter: Waiter | undefined;
       const ended = new Promise<Ending | undefined>((resolve) => {
         if (closed) return resolve(undefined);
@@ -165,8 +163,10 @@ export const createEndings = (options: EndingsOptions): Endings => {
         },
       };
     },
+    /** Whether the stream can be read. While it cannot, ends are noticed a second later. */
     isConnected: stream.isConnected,
-    close: async () => {
+    /** Resolves every wait with undefined. Safe to call again. */
+    close: async (): Promise<void> => {
       closed = true;
       clearInterval(timer);
       for (const id of [...waiters.keys()]) settle(id, undefined);

@@ -1,7 +1,7 @@
 /**
- * MSSP_TransID: `H`, two characters that name the shard, seventeen random ones. Letters and digits only, a letter
- * first, as live services write them. The random part carries 101 bits, so that nobody finds a foreign transaction by
- * trying; the shard is in the id because a status request carries nothing else to find the job by.
+ * MSSP_TransID: `H`, two characters that name the shard, seventeen random ones. Letters and digits
+ * only, a letter first, as live services write them. The random part has 101 bits, so that an id
+ * cannot be guessed. A status request has only the id, so the id must name the shard.
  */
 import { hash } from 'node:crypto';
 import { randomBytesOf } from '../pki/random.ts';
@@ -11,12 +11,11 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomLength = 17;
 const pattern = new RegExp(`^H[0-9A-Za-z]{2}[0-9A-Za-z]{${randomLength}}$`);
 
-/** The most shards that two characters can name. */
 export const maxShards = alphabet.length ** 2;
 
 const characters = [...alphabet];
 
-/** 248 is the largest multiple of 62 below 256: higher bytes would favour the first characters. */
+/** 248, the largest multiple of 62 below 256. Higher bytes would favour the first characters. */
 const firstUnfair = 256 - (256 % alphabet.length);
 
 /** @param bytes Gives at least one byte at each call. */
@@ -40,13 +39,13 @@ const idOf = (shard: number, bytes: () => Uint8Array): string =>
 
 export const newMsspTransId = (shard: number): string => idOf(shard, () => randomBytesOf(randomLength + 3));
 
-/** An id that is a function of the request, for requests that hold something random of their own. */
+/** An id that is a function of the request, for requests that contain something random. */
 export const msspTransIdOf = (wire: unknown, shard: number): string => {
   let round = 0;
   return idOf(shard, () => hash('sha512', `${round++} ${JSON.stringify(wire)}`, 'buffer'));
 };
 
-/** @returns The shard an id names, or undefined for a text that no service with this many shards has issued. */
+/** @returns Undefined for a text that no service with so many shards has issued. */
 export const shardOf = (msspTransId: string, shards: number): number | undefined => {
   if (!pattern.test(msspTransId)) return undefined;
   const shard =
@@ -54,28 +53,22 @@ export const shardOf = (msspTransId: string, shards: number): number | undefined
   return shard < shards ? shard : undefined;
 };
 
-export interface Fingerprint {
-  /** 32 hexadecimal digits. */
-  readonly id: string;
-  /** Where it falls: equal texts always meet on one shard. */
-  readonly shard: number;
-}
-
-const fingerprintOfText = (text: string, shards: number): Fingerprint => {
+/** @returns 32 hexadecimal digits, and a shard that is the same for equal texts. */
+const fingerprintOfText = (text: string, shards: number) => {
   const digest = hash('sha256', text, 'hex');
   return { id: digest.slice(0, 32), shard: Number.parseInt(digest.slice(32, 40), 16) % shards };
 };
 
-export const fingerprintOf = (value: unknown, shards: number): Fingerprint =>
+export const fingerprintOf = (value: unknown, shards: number) =>
   fingerprintOfText(JSON.stringify(value), shards);
 
 /**
- * What makes two requests the same request: equal in everything the AP sent, AP_TransID and Instant included.
+ * Requests are equal when all that the AP sent is equal, AP_TransID and Instant included.
  *
- * No text of a request holds a NUL (protocol/json.ts), so with one between each two of them equal texts are equal requests. As
- * JSON it would be the same, for twice the time.
+ * The texts of a request contain no NUL (protocol/json.ts), so NUL can separate them. JSON would
+ * take twice the time.
  */
-export const requestFingerprint = (wire: MssSignatureReq, shards: number): Fingerprint => {
+export const requestFingerprint = (wire: MssSignatureReq, shards: number) => {
   const { AP_Info: ap, MSSP_Info: mssp, DataToBeSigned: data, AdditionalServices: services } = wire;
   const who = `${ap.AP_ID}\0${ap.AP_TransID}\0${ap.Instant}\0${mssp.MSSP_ID.URI}\0${wire.MobileUser.MSISDN}`;
   const how = `${wire.MessagingMode}\0${wire.SignatureProfile}\0${wire.TimeOut}`;
@@ -88,11 +81,10 @@ export const requestFingerprint = (wire: MssSignatureReq, shards: number): Finge
 };
 
 /**
- * What binds a signature to its transaction and attempt: the nonce among its signed attributes.
+ * The nonce among the signed attributes, which binds a signature to its transaction and attempt.
+ * Other services can compute it, too, and bring signatures.
  *
- * Anybody can compute it who knows both, so that other services can bring signatures, too.
- *
- * @returns 20 bytes: of SHA-256 over `<MSSP_TransID> <attempt>`, the first ones.
+ * @returns The first 20 bytes of SHA-256 over `<MSSP_TransID> <attempt>`.
  */
 export const nonceOf = (msspTransId: string, attempt: number): Uint8Array =>
   hash('sha256', `${msspTransId} ${attempt}`, 'buffer').subarray(0, 20);

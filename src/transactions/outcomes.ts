@@ -1,36 +1,60 @@
 /**
- * What the end of a job says about its transaction.
+ * Reads the end of a job: the state of its transaction, as everything outside the workflow sees it.
  *
- * Whoever can write to Redis can write a return value. It is believed when it carries the seal of a worker of ours, and
- * otherwise as far as its signature verifies: an earlier release makes no seal, and drops that of a later one when it adds a
- * receipt. What is not believed is an internal error to everybody.
+ * Any program with access to Redis can write a return value. It is believed when it has the seal of
+ * a worker, and otherwise as far as its signature verifies: an earlier release makes no seal, and
+ * drops the seal when it adds a receipt. An end that is not believed reads as an internal error.
  */
 import { Buffer } from 'node:buffer';
+import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { attachCertificates } from '../pki/cms.ts';
-import { fault, parseFaultLine } from '../protocol/fault.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
+import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
+import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { endRecordSchema, type StoredOutcome } from './contract.ts';
-import type { Ending } from './ending.ts';
+import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
 import { createTrial, type TrialCustody } from './trial.ts';
-import type { SignedView, TransactionState } from './view.ts';
 
-/** The transaction that an end is read for. */
+export interface SignedView {
+  /** CMS SignedData with certificates, Base64. Undefined for a text that was delivered. */
+  readonly signature: string | undefined;
+  readonly profile: ProfileName | undefined;
+  /** The device that signed. */
+  readonly sscdId: string | undefined;
+  readonly validated: boolean;
+  readonly geofencing: LocationReport | LocationError | undefined;
+  readonly subscriberNetwork: string | undefined;
+}
+
+export type TransactionState =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'signed'; readonly signed: SignedView }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+export interface TransactionView {
+  readonly msspTransId: string;
+  readonly request: SignatureRequest;
+  readonly state: TransactionState;
+  /** Milliseconds since the epoch; undefined while it is open. */
+  readonly endedAt: number | undefined;
+}
+
+/** The transaction whose end is read. */
 export interface Ended {
   readonly id: string;
-  /** Undefined where it cannot be read: no signature is believed then. */
+  /** Undefined when it cannot be read. Then no signature is believed. */
   readonly request: SignatureRequest | undefined;
-  /** Milliseconds since the epoch; now, where it is not known. */
+  /** Milliseconds since the epoch. Default: now. */
   readonly endedAt?: number | undefined;
 }
 
-/** A failure that is not written as a fault is nobody's business: 900. */
+/** A failure whose reason is no fault line reads as 900. */
 export type ReadEnd = (ending: Ending, of: Ended) => Promise<TransactionState>;
 
-/** The line of the log and the metric that count it know it by its beginning. */
+/** Log and metric recognise the error by the beginning of its message. */
 export const notBelieved = (id: string): Error => new Error(`A stored end was not believed: ${id}`);
 
-/** The signature as the AP gets it: with the certificates that storage left out. */
+/** Adds the certificates, which are not stored with the signature. */
 const completeSignature = async (
   outcome: StoredOutcome,
   chains: TrialCustody,
@@ -57,23 +81,23 @@ const isOfPassword = ({ profile }: SignatureRequest): boolean =>
 
 export const createReadEnd = (options: {
   readonly custody: TrialCustody;
-  /** Undefined in programs without the master key: they verify every signature. */
+  /** Undefined in programs without the master key. They verify every signature. */
   readonly seals: Pick<Seals, 'fits'> | undefined;
   readonly now: () => number;
-  /** Hears of ends that are not believed. */
+  /** Gets {@link notBelieved}. */
   readonly onError: (error: Error) => void;
 }): ReadEnd => {
   const { custody, seals, now, onError } = options;
   const trial = createTrial(custody);
 
-  /** @returns What of the outcome is believed; undefined for nothing. */
+  /** @returns The part of the outcome that is believed; undefined when none of it is. */
   const believedOf = async (
     end: SealedEnd & { readonly request: SignatureRequest },
     endedAt = now(),
   ): Promise<StoredOutcome | undefined> => {
     const { id, attempt, request, outcome } = end;
     if (seals?.fits(end)) return outcome;
-    // Nobody can verify a delivery. It stands for no signature, so it is believed where none was asked for.
+    // A delivery cannot be verified. It is believed where no signature was asked for.
     const isBelieved =
       outcome.kind === 'delivered'
         ? isOfPassword(request)
@@ -83,7 +107,7 @@ export const createReadEnd = (options: {
             nonce: 'own-or-earlier',
           })) === undefined;
     if (!isBelieved) return undefined;
-    // No signature vouches for these. A program without the seals believes them as it believes the Redis they lie in.
+    // The signature does not prove these. A program without the seals believes them all the same.
     const { validated: _, geofencing: __, subscriberNetwork: ___, ...proven } = outcome;
     return seals === undefined ? outcome : proven;
   };

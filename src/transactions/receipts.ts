@@ -1,9 +1,9 @@
 /**
- * Receipts: what an AP tells its user after a signature, on the phone that signed.
+ * Receipts: messages of an AP to its user after a signature, shown on the phone that signed.
  *
- * A transaction has one receipt, and its job's id says so: whoever adds it first has it. Adding a job whose id exists
- * changes nothing and says nothing, so the job is read back: the fingerprint in it tells whether it is ours, or that of
- * the same request sent twice, or somebody's earlier one.
+ * A transaction has one receipt, because the id of the job is derived from it. BullMQ does not tell
+ * whether a job existed before, so the job is read back. Its fingerprint says whether it comes from
+ * this request, sent once or twice, or from another one.
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 import type { StoredJob } from '../engine/redis/job-home.ts';
@@ -24,7 +24,7 @@ import type { Transactions } from './transactions.ts';
 
 const endingMarginMs = 5000;
 
-/** A receipt that failed was never shown: it makes way for another. */
+/** A receipt that failed was never shown, so it is removed and may be sent again. */
 const knownReceipt = async ({ queue, home }: QueueAt, id: string): Promise<StoredJob | undefined> => {
   const known = await home.read(id);
   if (known?.failedReason === undefined) return known;
@@ -32,15 +32,17 @@ const knownReceipt = async ({ queue, home }: QueueAt, id: string): Promise<Store
   return undefined;
 };
 
-/** The one text for an id that is unknown, not the caller's, or past its retention: they must not be told apart. */
+/**
+ * Also for a transaction of another AP, or past its retention: the caller must see no difference.
+ */
 export const unknownTransaction = 'MSSP_TransID is unknown';
 
 export interface Receipts {
   /**
    * Sends a receipt and waits for what the user does with it.
    *
-   * @param waits Called when from here on the user is waited for.
-   * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's, or has its receipt.
+   * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
+   *   or has its receipt.
    * @throws When Redis is unreachable.
    */
   send(request: ReceiptRequest, waits?: Waits): Promise<Checked<ReceiptOutcome>>;
@@ -72,7 +74,7 @@ export const createReceipts = (options: {
       if (shard === undefined || ends === undefined) return refuse(101, unknownTransaction);
       const at = shard.receipts;
 
-      // The password is the caller's alone: not even a hash of it may end up in the job.
+      // Not even a hash of the password may be stored in the job.
       const caller = { ...request.caller, apPassword: undefined };
       const { id: fingerprint } = fingerprintOf({ ...request, caller }, 1);
       const data: ReceiptJobData = {

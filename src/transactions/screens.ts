@@ -1,9 +1,10 @@
 /**
- * One prompt at a time on a person's device.
+ * A lock on the screen of a person's device: it shows one prompt at a time.
  *
- * A SIM that shows a prompt is busy: a second request is refused. An App shows the newest: a second request takes the
- * screen and the first one ends as if its user had cancelled it. A claim names transaction and attempt, so the same
- * prompt can claim again after a crash, and lapses by itself a little after the prompt's deadline.
+ * A SIM that shows a prompt is busy, and a second request is refused. An App shows the newest
+ * request, and the one before ends as if its user had cancelled it. A claim names transaction and
+ * attempt, so the same prompt can claim again after a crash. It expires a little after the deadline
+ * of the prompt.
  */
 import type { RedisClient } from '../redis/connect.ts';
 
@@ -12,20 +13,14 @@ export interface Holder {
   readonly attempt: number;
 }
 
-export interface Screens {
-  /** @returns Who holds the screen when this holder does not get it, undefined when it does. */
-  claim(screen: string, holder: Holder, untilMs: number): Promise<Holder | undefined>;
-  /** Takes the screen if `from` still has it. */
-  takeOver(screen: string, from: Holder, holder: Holder, untilMs: number): Promise<boolean>;
-  release(screen: string, holder: Holder): Promise<void>;
-}
+export type Screens = ReturnType<typeof createScreens>;
 
-/** A claim outlives its prompt by this much: longer than a wake-up takes, shorter than a person's patience. */
+/** A claim lasts so much longer than its prompt: more than a wake-up takes. */
 const slackMs = 3000;
 
 /**
- * How long a claim lasts: as long as its prompt does by the clock of Redis or by that of the process, whichever is longer.
- * One of them may be wrong, and a claim that lasts too long does no harm, because it is given back.
+ * How long a claim lasts: until its deadline by the clock of Redis or by that of the process,
+ * whichever is later. One of them may be wrong; a claim that lasts too long is released anyway.
  */
 const ttlOf = (until: string, left: string): string => `
 local time = redis.call('TIME')
@@ -55,16 +50,21 @@ const parseHolder = (name: string): Holder => {
   return { transactionId, attempt: Number(attempt) };
 };
 
-export const createScreens = (redis: RedisClient, prefix: string, now: () => number): Screens => {
+export const createScreens = (redis: RedisClient, prefix: string, now: () => number) => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
   return {
-    claim: async (screen, holder, untilMs) => {
+    /**
+     * @returns Undefined when the claim succeeds, otherwise the holder. @param untilMs Since the
+     * epoch.
+     */
+    claim: async (screen: string, holder: Holder, untilMs: number): Promise<Holder | undefined> => {
       const held = String(
         await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), untilMs, untilMs - now()),
       );
       return held === '' ? undefined : parseHolder(held);
     },
-    takeOver: async (screen, from, holder, untilMs) =>
+    /** Takes the screen if it is free or `from` still holds it. */
+    takeOver: async (screen: string, from: Holder, holder: Holder, untilMs: number): Promise<boolean> =>
       (await redis.eval(
         takeOverScript,
         1,
@@ -74,11 +74,10 @@ export const createScreens = (redis: RedisClient, prefix: string, now: () => num
         untilMs,
         untilMs - now(),
       )) === 1,
-    release: async (screen, holder) => {
+    release: async (screen: string, holder: Holder): Promise<void> => {
       await redis.eval(releaseScript, 1, keyOf(screen), nameOf(holder));
     },
   };
 };
 
-/** The name of the screen of one SSCD. */
 export const screenOf = (msisdn: string, sscdId: string): string => `${msisdn}:${sscdId}`;

@@ -1,9 +1,9 @@
 /**
- * The worker's seal on an outcome: that it is the one that a worker has verified or made, for this transaction, attempt and
- * request. Whoever can write to Redis can write an outcome, but cannot seal it.
+ * The seal of a worker on an outcome. It proves that a worker has made or verified this outcome for
+ * this transaction, attempt and request. Other programs can write an outcome to Redis, but cannot
+ * seal it: the key is derived from the master key of the service.
  *
- * It spares the readers a verification, which takes a hundred times as long as comparing a seal. The key is derived from the
- * service's master key, so every process of the service can seal and compare, and no other program can.
+ * Comparing a seal is a hundred times faster than verifying the signature.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { SignatureRequest } from '../protocol/requests.ts';
@@ -13,18 +13,13 @@ export interface SealedEnd {
   readonly id: string;
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'caller' | 'msisdn' | 'data'>;
-  /** A seal in it does not count. */
+  /** Its own seal is not part of the sealed text. */
   readonly outcome: StoredOutcome;
 }
 
-export interface Seals {
-  /** @returns Base64url, 32 bytes. */
-  seal(end: SealedEnd): string;
-  /** Whether the outcome carries the seal that it should. */
-  fits(end: SealedEnd): boolean;
-}
+export type Seals = ReturnType<typeof createSeals>;
 
-/** The same text for the same end, however its JSON was ordered. Members that a later release adds are not in it. */
+/** Does not depend on the order of members in JSON, nor on members that a later release adds. */
 const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: SealedEnd): string =>
   JSON.stringify([
     [id, attempt],
@@ -35,12 +30,14 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
     Object.entries(outcome.geofencing ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)),
   ]);
 
-export const createSeals = (masterKey: Uint8Array): Seals => {
+export const createSeals = (masterKey: Uint8Array) => {
   const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph outcomes', 32));
   const macOf = (end: SealedEnd): Buffer => createHmac('sha256', key).update(textOf(end)).digest();
   return {
-    seal: (end) => macOf(end).toString('base64url'),
-    fits: (end) => {
+    /** @returns Base64url, 32 bytes. */
+    seal: (end: SealedEnd): string => macOf(end).toString('base64url'),
+    /** Whether the outcome has the right seal. */
+    fits: (end: SealedEnd): boolean => {
       const given = Buffer.from(end.outcome.seal ?? '', 'base64url');
       const mac = macOf(end);
       return given.length === mac.length && timingSafeEqual(given, mac);

@@ -1,8 +1,7 @@
 /**
- * The queues, three for each shard: signatures, receipts, and what is told to application providers (src/callbacks).
- *
- * A BullMQ queue lives in one slot, so on one core of one Redis; more shards spread the work over the nodes of a
- * cluster. With one shard (the default) this is simply three queues. Bulk replays are few, and have one queue in all.
+ * The queues. Each shard has three: signatures, receipts and callbacks. Bulk replays are few and
+ * have one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards
+ * spread the work over the nodes of a cluster.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import { addFairly } from '../engine/redis/fair-adding.ts';
@@ -33,11 +32,11 @@ export interface ShardsOptions {
   readonly prefix: string;
   readonly shards: number;
   readonly onError: (error: Error) => void;
-  /** Carries the trace of whoever adds a job to whoever runs it. Without it there are no traces. */
+  /** Passes traces on from the program that adds a job to the worker. */
   readonly telemetry?: Telemetry | undefined;
 }
 
-/** Adding goes through four promises that are there for traces alone; without traces it does not. */
+/** BullMQ's `add` makes four promises for traces. Without traces they are skipped. */
 class DirectQueue extends Queue {
   override add(name: string, data: unknown, options?: JobsOptions): Promise<Job> {
     return this.opts.telemetry === undefined
@@ -56,8 +55,9 @@ export const openQueue = (
     connection: redis,
     prefix,
     skipWaitingForReady: true,
-    // BullMQ asks once, when the queue is made, and a queue whose question failed fails for ever: on a cluster that is not
-    // connected yet, or while one of its nodes is away. Workers ask too, and they wait for the answer.
+    // BullMQ asks for the version of Redis once, and a queue for which that failed fails for ever,
+    // for example on a cluster that is not connected yet. Workers ask, too, and wait for the
+    // answer.
     skipVersionCheck: true,
     ...(telemetry !== undefined && { telemetry }),
   };
@@ -67,9 +67,9 @@ export const openQueue = (
 };
 
 /**
- * A job that an equal request was to join, but that is gone: removed, or kept for a shorter time than its deduplication key.
+ * Removes the deduplication key of a job that is gone, so that an equal request can be added again.
  *
- * @returns Whether that was so. The key is given up then, and the request can be added again.
+ * @returns Whether the job was gone.
  */
 export const giveUpIfGone = async (
   { queue, redis }: QueueAt,
@@ -81,9 +81,9 @@ export const giveUpIfGone = async (
   return true;
 };
 
-const closePatienceMs = 1000;
+const closeTimeoutMs = 1000;
 
-/** The connection stays the caller's; {@link closeShards} does not end it. */
+/** {@link closeShards} does not end the connection. */
 export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readonly Shard[] => {
   addFairly(common.redis);
   return Array.from({ length: shards }, (_, index) => {
@@ -103,7 +103,7 @@ export const openBulkQueue = ({ prefix, ...common }: Omit<ShardsOptions, 'shards
   openQueue(bulkQueueName, shardPrefix(prefix, 0), common).queue;
 
 export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
-  await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closePatienceMs)));
+  await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closeTimeoutMs)));
 };
 
 export const closeShards = (shards: readonly Shard[]): Promise<void> =>

@@ -1,7 +1,7 @@
 /**
- * A signature as a workflow: what lies in its job, what its chart makes of it, and what others get to see.
- *
- * Data is trusted no more than a request from the wire: any service with access to the queue can write it.
+ * The signature as a workflow: reads the data of its job, begins and checks its chart, and makes
+ * the result. The data is checked like a request from the wire, because other services can write
+ * it.
  */
 import { recordOf } from '../../machines/record.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import { shardOf } from './ids.ts';
 import type { Seals } from './seal.ts';
 
-/** What a turn knows of a job: the request, and what an earlier release has noted beside it. */
+/** The data of a job. `others`: written by an earlier release. */
 export interface SignatureData {
   readonly request: SignatureRequest;
   readonly others: Readonly<Record<string, unknown>>;
@@ -51,12 +51,13 @@ const beginWith = (
     throw refused(fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'));
   if (transaction === undefined) return fresh;
   const { attempt, deadline, outcome, state, history: told } = transaction;
-  // What was signed was returned, and never lay here: nobody has verified it.
+  // Earlier releases stored no outcome here, so nobody has verified this one.
   if (outcome !== undefined || state === 'signed' || state === 'receipted') throw refused(fault(900));
-  // Its worker was cut off before the queue had heard of the end.
+  // Its worker crashed before the job had failed.
   if (state === 'failed' && !isReplay) throw refused(transaction.fault ?? fault(900));
   const begun = { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), history: told };
-  // A device shows an attempt once, so whoever was asked by then is asked again, and may answer before. A text is put to its gateway anew.
+  // A device shows an attempt once, so it is asked again, and may answer before. A text is sent
+  // anew.
   return state === 'pending' && chosen?.sscdId !== undefined
     ? { ...begun, chosen: { ...chosen, screen: true }, isAsked: true }
     : { ...begun, chosen };
@@ -64,13 +65,13 @@ const beginWith = (
 
 export interface SignatureWorkflowOptions {
   readonly protocol: Protocol;
-  /** Which ids lie in the queue of a worker. */
+  /** The shard of a worker, to check the ids of its jobs. */
   readonly place?: { readonly shard: number; readonly shards: number };
   /** Undefined in programs without the master key. They run no turns. */
   readonly seals?: Pick<Seals, 'fits'>;
-  /** Hears of a record that nobody of ours has written. */
+  /** Called for a record that no worker of the service has written. */
   readonly onPlanted?: (id: string) => void;
-  /** With what the workers do. */
+  /** With the activities of the workers. */
   readonly chart?: typeof signatureMachine;
   /** Of the chart. Default: the latest. */
   readonly version?: number | undefined;

@@ -1,23 +1,18 @@
 /**
- * Notices that signature jobs wait for a worker and none is taken: no worker runs, none reaches Redis, or those that run take nothing.
- *
- * A worker takes the job in front. So once a second whoever is in front is looked at: while it stays the same one, nothing is
- * taken, however many jobs there are and whatever those that died hold in their hands.
+ * Notices that signature jobs wait and no worker takes them: none runs, none reaches Redis, or
+ * those that run take nothing. Workers take the first job of the queue. So the first job is read
+ * once a second: while it stays the same, nothing is taken.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import type { Shard } from './shards.ts';
 
-export interface Standstill {
-  /** For how long nothing has been taken although something waits, in seconds, by shard; 0 while all goes well. */
-  seconds(): readonly number[];
-  close(): Promise<void>;
-}
+export type Standstill = ReturnType<typeof watchStandstill>;
 
 const lookEveryMs = 1000;
-const closePatienceMs = 1000;
-/** Longer than a worker that was killed keeps others from its jobs. */
+const closeTimeoutMs = 1000;
+/** Longer than the jobs of a killed worker stay locked. */
 const standsAfterMs = 10_000;
 const sayEveryMs = 60_000;
 
@@ -30,12 +25,12 @@ interface Front {
 export const watchStandstill = (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Pick<Shard, 'index' | 'signatures'>[];
-  /** Monotonic: a clock that is set would look like a standstill. */
+  /** Monotonic: setting a clock would look like a standstill. */
   readonly now?: () => number;
-  /** Told when it has lasted for ten seconds, and then every minute. */
+  /** Called after ten seconds, and then every minute. */
   readonly onStandstill: (shard: number, seconds: number) => void;
   readonly onError: (error: Error) => void;
-}): Standstill => {
+}) => {
   const { redis, shards, now = () => performance.now(), onStandstill, onError } = options;
   const fronts = new Map<number, Front>();
   let looking: Promise<void> | undefined;
@@ -57,7 +52,6 @@ export const watchStandstill = (options: {
     await Promise.all(
       shards.map((shard) =>
         lookAt(shard).catch((error: unknown) => {
-          // Whether something waits is not known. That Redis is away says itself.
           fronts.delete(shard.index);
           onError(toError(error));
         }),
@@ -72,14 +66,15 @@ export const watchStandstill = (options: {
   timer.unref();
 
   return {
-    seconds: () =>
+    /** By shard: for how long jobs wait and none is taken, in seconds; usually 0. */
+    seconds: (): readonly number[] =>
       shards.map(({ index }) => {
         const since = fronts.get(index)?.since;
         return since === undefined ? 0 : Math.max(now() - since, 0) / 1000;
       }),
-    close: async () => {
+    close: async (): Promise<void> => {
       clearInterval(timer);
-      if (looking !== undefined) await settlesWithin(looking, closePatienceMs);
+      if (looking !== undefined) await settlesWithin(looking, closeTimeoutMs);
     },
   };
 };

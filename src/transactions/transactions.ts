@@ -1,11 +1,12 @@
 /**
  * Transactions: durable signature requests.
  *
- * A transaction is one BullMQ job; its id is the MSSP_TransID. To submit is to add the job, atomically and in one round
- * trip; when the call returns, the request survives anything that Redis survives. Synchronous and asynchronous callers
- * take the same path and differ only in whether they wait for the job's end.
+ * A transaction is one BullMQ job; its id is the MSSP_TransID. Submitting adds the job, atomically
+ * and in one round trip. After that the request survives whatever Redis survives. A synchronous
+ * caller also waits for the end of the job.
  *
- * Callers have been authenticated and their requests checked; what is decided here is who may see which transaction.
+ * Callers have been authenticated and requests checked before. Here it is decided which caller may
+ * see which transaction.
  */
 
 import type { Protocol } from '../protocol/parse.ts';
@@ -13,58 +14,53 @@ import type { SignatureRequest } from '../protocol/requests.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
-import { endingOf } from './ending.ts';
-import { cancelWith, type Endings, type Waits } from './endings.ts';
+import { cancelWith, type Endings, endingOf, type Waits } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
-import type { ReadEnd } from './outcomes.ts';
+import type { ReadEnd, TransactionState, TransactionView } from './outcomes.ts';
 import { giveUpIfGone, type Shard } from './shards.ts';
-import type { TransactionState, TransactionView } from './view.ts';
 
-/** Whether an error of `submit`, or of what brings a receipt, says for certain that nothing was accepted. */
+/** Whether an error of `submit`, or of sending a receipt, proves that nothing was accepted. */
 export { isNotTakenIn } from '../redis/not-after.ts';
 
-/** How long after its deadline a transaction may take to end before a waiting caller is given up on. */
+/** A caller waits so long after the deadline. */
 const endingMarginMs = 5000;
 
-/** A caller who lost the answer sends the request again: it joins for its TimeOut and so much longer, also when it has ended. */
+/** An equal request joins a transaction for its TimeOut and so much longer, even after its end. */
 const joinableAfterMs = 60_000;
 
 export interface Transactions {
   /**
-   * Makes a request durable. One that was sent before joins, while that is open and for a minute longer than its TimeOut: the
-   * same id is returned and nobody is asked twice.
+   * Makes a request durable. An equal request joins the first one while that is open, and until a
+   * minute after its TimeOut: it gets the same id, and the person is asked once.
    *
    * @param wire The request as it is stored: normalised, without AP_PWD.
-   * @throws When Redis is unreachable, or was reached too late. The request may have been accepted before that, unless
-   *   {@link isNotTakenIn} says no; it is not accepted afterwards.
+   * @throws When Redis is unreachable, or was reached too late. The request may have been accepted
+   *   before that, unless {@link isNotTakenIn} is true; it is not accepted afterwards.
    */
   submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**
-   * The same for a request that holds something random: the same request again is the same transaction, also when that has
-   * ended meanwhile, for as long as it is retained.
+   * The same for a request that contains something random. An equal request joins for as long as
+   * the transaction is retained.
    */
   submitOnce(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
   /**
-   * Submits and waits for the end. The state is `open` when no worker ended it within a margin of its deadline, and when
-   * nobody waits any more.
-   *
-   * @param waits Called when the request is durable.
+   * Submits and waits for the end. The state is `open` when the transaction has not ended some
+   * seconds after its deadline, and when the caller has gone.
    */
   submitAndWait(
     request: SignatureRequest,
     wire: MssSignatureReq,
     waits?: Waits,
   ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
-  /** @returns Undefined for an id that is unknown, or whose retention is over. */
-  find(msspTransId: string): Promise<TransactionView | undefined>;
-  /** The same, for an AP: a foreign transaction is as unknown as one that never was. */
+  readonly find: FindTransaction;
+  /** The same, for one AP: the transactions of others are unknown to it. */
   findOwn(apId: string, msspTransId: string): Promise<TransactionView | undefined>;
   /**
-   * Resolves when a transaction that was submitted earlier has ended, at `until` (milliseconds since the epoch), or when
-   * `gone` says that nobody waits any more.
+   * Resolves when a transaction has ended, at `until` (milliseconds since the epoch), and when
+   * `gone` aborts.
    */
   waitForEnd(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
-  /** Brings an answer from a device. First writer wins. */
+  /** Brings an answer from a device. The first one counts. */
   readonly answer: Answer;
 }
 
@@ -119,7 +115,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
     return { shard, ends };
   };
 
-  /** An end that is kept for a shorter time is joined only while it is open: what joined it later might find nothing. */
+  /** A retention that is shorter allows joining open transactions only. */
   const joinable = ({ TimeOut }: MssSignatureReq): { readonly ttl?: number } => {
     const ttl = Number(TimeOut) * 1000 + joinableAfterMs;
     return Math.min(retention.signedMs, retention.failedMs) < ttl ? {} : { ttl };
@@ -179,7 +175,7 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       const ending = await waiting.ended;
       if (ending === undefined) return { msspTransId, state: { kind: 'open' } };
       const state = await readEnd(ending, { id: msspTransId, request });
-      // Somebody else may have written the event. What the job itself says is the end.
+      // Another program may have written to the stream. The job itself is read then.
       const isToldFalse = ending.kind === 'completed' && state.kind === 'failed';
       return { msspTransId, state: isToldFalse ? await joinOpen(ends, msspTransId, until, gone) : state };
     },

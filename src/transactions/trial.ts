@@ -1,11 +1,10 @@
 /**
- * Looks at a signature that came from elsewhere: is it a signature of exactly these bytes, by the key of the person who was
- * asked, for this attempt of this transaction?
+ * Verifies a signature that came from elsewhere: it must sign exactly these bytes, by the key of
+ * the person who was asked, for this attempt of this transaction.
  *
- * A valid signature of somebody else does not count, nor does one that the same person has made for another request with the
- * same text: the nonce among the signed attributes names transaction and attempt.
+ * The nonce among the signed attributes names transaction and attempt, so a signature for another
+ * request with the same text does not count.
  */
-
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { verifySignature } from '../pki/verify.ts';
@@ -22,17 +21,18 @@ export interface Tried {
   readonly at: number;
   /**
    * own             The nonce names this transaction and attempt.
-   * own-or-earlier  Or it has not the length of such a one, or there is none: until workers asked for it, anything counted.
+   * own-or-earlier  Or there is none, or one of another length: earlier releases asked for no
+   *                 nonce.
    */
   readonly nonce: 'own' | 'own-or-earlier';
 }
 
 export type Trial = (tried: Tried) => Promise<Fault | undefined>;
 
-/** Without `serialNumberOf` it is not known who signed, only that somebody did whom the authority has certified. */
+/** Without `serialNumberOf` any person with a certificate of the authority may have signed. */
 export type TrialCustody = Pick<KeyCustody, 'chain' | 'trust'> & Partial<Pick<KeyCustody, 'serialNumberOf'>>;
 
-/** @returns What is wrong: 422 when the certificate was not valid any more, 900 for everything else. */
+/** @returns 422 when the certificate was expired, 900 for every other error. */
 export const createTrial =
   (custody: TrialCustody): Trial =>
   async ({ id, attempt, request: { data, msisdn }, signature, at, nonce: wanted }) => {
@@ -45,7 +45,7 @@ export const createTrial =
       try {
         complete = attachCertificates(bytes, chain.certificates);
       } catch {
-        // Not a CMS that certificates could be attached to.
+        // It is no CMS.
         return fault(900);
       }
     }

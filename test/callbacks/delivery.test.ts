@@ -292,7 +292,7 @@ describe('a receiver that does not take it', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
     await side?.close();
     receiver.answers((response) => void response.writeHead(503, { 'retry-after': '86400' }).end());
-    await start([shopProvider()], { backoff: { firstMs: 20, factor: 1, mostMs: 50 } });
+    await start([shopProvider()], { backoff: { firstMs: 20, factor: 1, maxMs: 50 } });
     const other = await stage.submit({ apId: shop });
     await soon(() => expect(stage.told).toContain(`gaveUp ${other}-1-signed 3 HTTP 503`));
   });

@@ -146,7 +146,7 @@ export const startCallbackStage = async (
         onError,
         pollMs: 10,
         tries: 3,
-        backoff: { firstMs: 40, factor: 2, mostMs: 2000 },
+        backoff: { firstMs: 40, factor: 2, maxMs: 2000 },
         ...changes,
       });
       running.add(side);

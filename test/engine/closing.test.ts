@@ -58,7 +58,7 @@ describe('a worker that closes', () => {
       workflows: [waiting],
       concurrency: 10,
       now: Date.now,
-      onTrouble: () => undefined,
+      onError: () => undefined,
       graceMs: 0,
     });
     await worker.ready();

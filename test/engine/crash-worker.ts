@@ -41,7 +41,7 @@ startWorkflowWorker({
   workflows: Object.entries(charts).map(([name, chart]) => defineWorkflow({ name, version: 1, chart })),
   concurrency: 20,
   now: Date.now,
-  onTrouble: (error) => process.stderr.write(`${error.stack}\n`),
+  onError: (error) => process.stderr.write(`${error.stack}\n`),
   holdMs: 600,
   worker: { lockDuration: 400, stalledInterval: 200 },
 });

@@ -48,7 +48,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     workflows: [workflow],
     concurrency: 1,
     now: Date.now,
-    onTrouble: (error) => process.stderr.write(`${error.stack}\n`),
+    onError: (error) => process.stderr.write(`${error.stack}\n`),
     holdMs: 500,
     worker: { lockDuration: 500, stalledInterval: 200 },
   });

@@ -70,7 +70,7 @@ export const createStage = (given: TestRedis): (() => Stage) => {
           now,
           ...more,
           observe: (_, observation) => observed.push(observation),
-          onTrouble: (error) => troubles.push(error),
+          onError: (error) => troubles.push(error),
         });
         await worker.ready();
         closers.push(() => worker.close());

@@ -1,8 +1,7 @@
 /** A chart in the hands of a test: computed as the engine does, without workers, clock or storage. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
-import { doneEvent } from '../../src/engine/activities.ts';
 import { createChart } from '../../src/engine/chart.ts';
-import { begin, type Life, resume } from '../../src/engine/interpret.ts';
+import { begin, doneEvent, type Life, resume } from '../../src/engine/interpret.ts';
 import type { InstanceRecord } from '../../src/engine/record.ts';
 
 export interface Lived<Context> {

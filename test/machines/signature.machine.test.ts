@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { receipted, recordOf } from '../../machines/record.ts';
-import { type Chosen, type SignatureContext, signatureMachine } from '../../machines/signature.machine.ts';
+import { type SignatureContext, signatureMachine } from '../../machines/signature.machine.ts';
+import type { Chosen } from '../../machines/signature-activities.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { type Lived, liveThrough } from './life.ts';
 

@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const released: Readonly<Record<string, string>> = {
-  'bulk-replay.machine.ts': 'version 1, 51b5386e45d1bde7',
-  'callback.machine.ts': 'version 1, ba39ccb523384102',
+  'bulk-replay.machine.ts': 'version 1, d13df6168ea2ea57',
+  'callback.machine.ts': 'version 1, 90d414b66f255164',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
-  'signature.machine.ts': 'version 1, 4b7f47a7e053e621',
+  'signature.machine.ts': 'version 1, 2289d2c40bf857d4',
 };
 
 const folder = join(import.meta.dirname, '../../machines');

@@ -6,7 +6,7 @@ import { fault, faultLine } from '../../src/protocol/fault.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { SignatureJobData } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
-import { tellOfTransactions } from '../../workers/ends.ts';
+import { tellOfTransactions } from '../../workers/transaction-events.ts';
 import { protocol } from '../protocol/samples.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBreaker, type Verdict } from '../../workers/breaker.ts';
+import type { GateVerdict } from '../../src/engine/define.ts';
+import { createBreaker } from '../../workers/upstreams.ts';
 
 const start = () => {
   let time = 0;
@@ -8,7 +9,7 @@ const start = () => {
     { opened: () => void said.push('opened'), closed: () => void said.push('closed') },
     () => time,
   );
-  const ask = (verdict: Verdict, apId = 'a'): void => breaker.begin(apId)(verdict);
+  const ask = (verdict: GateVerdict, apId = 'a'): void => breaker.begin(apId)(verdict);
   const fail = (times: number): void => {
     for (let time = 0; time < times; time += 1) ask('failed');
   };

@@ -8,9 +8,10 @@
 import { type Job, Worker } from 'bullmq';
 import { vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
-import { type Activities, createActivities, doneEvent } from '../../src/engine/activities.ts';
+import { type Activities, createActivities } from '../../src/engine/activities.ts';
 import type { Workflow } from '../../src/engine/define.ts';
 import { deliver } from '../../src/engine/engine.ts';
+import { doneEvent } from '../../src/engine/interpret.ts';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import type { InstanceJob } from '../../src/engine/take-job.ts';
 import { createTurn } from '../../src/engine/turn.ts';
@@ -148,7 +149,7 @@ export const startByHand = async (
       abandon: abandonAfterRollOut(now),
       holdMs,
       now,
-      onTrouble: log.trouble,
+      onError: log.trouble,
     });
     return (job, token) => turn(job as InstanceJob, token) as Promise<Result>;
   };

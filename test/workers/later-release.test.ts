@@ -6,7 +6,7 @@ import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signatureVersion } from '../../machines/signature.machine.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { laterWorkerPatienceMs } from '../../workers/workers.ts';
+import { laterWorkerTimeoutMs } from '../../workers/workers.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -67,7 +67,7 @@ describe('a signature job that a later release has begun', () => {
 
   it.each([
     ['before its deadline', -1000],
-    ['until ten minutes after its deadline', laterWorkerPatienceMs - 1],
+    ['until ten minutes after its deadline', laterWorkerTimeoutMs - 1],
   ])('is left alone %s, for another worker to take', async (_, afterDeadlineMs) => {
     const deadline = Date.now() + 60_000;
     const job = await begunBefore(laterProgress(deadline));
@@ -82,19 +82,19 @@ describe('a signature job that a later release has begun', () => {
   it('ends as an internal error when no worker of that release has come by then', async () => {
     const deadline = Date.now() + 60_000;
     const job = await begunBefore(laterProgress(deadline));
-    const turn = byHand.signatureTurn({ now: () => deadline + laterWorkerPatienceMs });
+    const turn = byHand.signatureTurn({ now: () => deadline + laterWorkerTimeoutMs });
     await expect(turn(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 
   it('is not believed when it names a deadline that no TimeOut reaches', async () => {
     const job = await begunBefore(laterProgress(9e15));
-    const turn = byHand.signatureTurn({ now: () => job.timestamp + laterWorkerPatienceMs });
+    const turn = byHand.signatureTurn({ now: () => job.timestamp + laterWorkerTimeoutMs });
     await expect(turn(job, token)).rejects.toThrow('_900 INTERNAL_ERROR');
   });
 
   it('whose deadline cannot be read is given the same time from its submission', async () => {
     const job = await begunBefore(laterProgress('tomorrow'));
-    const over = job.timestamp + laterWorkerPatienceMs;
+    const over = job.timestamp + laterWorkerTimeoutMs;
     const early = byHand.signatureTurn({ now: () => over - 1 })(job, token);
     await expect(early).rejects.toBeInstanceOf(DelayedError);
     const again = await byHand.wakeAndTake(byHand.shard.signatures, job.id, token);
@@ -185,7 +185,7 @@ describe('a receipt job that a later release has begun', () => {
     await job.moveToDelayed(Date.now(), token);
 
     const first = await wakeAndTake(shard.receipts, job.id, token);
-    const over = deadline + laterWorkerPatienceMs;
+    const over = deadline + laterWorkerTimeoutMs;
     await expect(receiptTurn({ now: () => over - 1 })(first, token)).rejects.toBeInstanceOf(DelayedError);
     const again = await wakeAndTake(shard.receipts, job.id, token);
     const reason = await receiptTurn({ now: () => over })(again, token).catch((error: Error) => error);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../workers/turns.ts';
+import { createTurns } from '../../workers/fairness.ts';
 
 const crowd = 'http://crowd.example';
 const other = 'http://other.example';

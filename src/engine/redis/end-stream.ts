@@ -1,10 +1,9 @@
 /**
- * The ends of jobs that somebody waits for, in a stream of their own.
+ * A stream with the ends of those jobs that a process waits for.
  *
- * BullMQ's event stream tells some four events of every job of the queue, so that a process beside a
- * flood of them would read and parse thousands for each end that it waits for. Here a process asks
- * about the jobs it waits for (job-home.ts), which marks those that are open. The script that ends a
- * job adds its end to this stream when the job is marked, in the same step.
+ * BullMQ's event stream has some four events of every job of the queue, so a process would parse
+ * thousands of events for each end that it waits for. Here a process marks its jobs (job-home.ts),
+ * and the script that ends a marked job adds the end to this stream, in the same step.
  */
 import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +21,7 @@ import type { StoredEnd } from './job-home.ts';
 const endsKey = 'ends:told';
 /** The field of a job's hash by which it is marked. */
 export const awaitedField = 'awaited';
-/** A signature is some 3 kB. A reader that falls further behind looks the jobs up. */
+/** A signature has some 3 kB. A slower reader looks the jobs up. */
 const maxEnds = 1000;
 
 const require = createRequire(import.meta.url);
@@ -31,7 +30,10 @@ const { moveToFinished } = z
   .parse(require('bullmq/dist/cjs/scripts/moveToFinished-14.js'));
 const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
 
-/** KEYS 4: BullMQ's event stream, 12: the job. ARGV 1: its id, 4: what it ends with, 5: `completed` or `failed`. */
+/**
+ * KEYS 4: BullMQ's event stream, 12: the job. ARGV 1: its id, 4: what it ends with, 5: `completed`
+ * or `failed`.
+ */
 const script = `
 local function finish()
 ${moveToFinished.content}
@@ -47,25 +49,14 @@ return answer`;
 
 const telling = new WeakSet<RedisClient>();
 
-/** Workers on this client tell the ends of marked jobs. */
+/** Workers on this client add the ends of marked jobs to the stream. */
 export const tellEnds = (redis: RedisClient): void => {
   if (telling.has(redis)) return;
   telling.add(redis);
   redis.defineCommand(`moveToFinished:${version}`, { numberOfKeys: moveToFinished.keys, lua: script });
 };
 
-export interface EndStream {
-  /**
-   * Tells of all ends of jobs that are marked by commands issued after this call on the same
-   * connection. Reading stops a moment after nobody wants to hear any more. Does nothing while the
-   * stream is read already.
-   */
-  listen(): void;
-  isConnected(): boolean;
-  close(): Promise<void>;
-}
-
-/** Callers come and go: the stream is read on for so long, which spares the next one to begin. */
+/** Reading goes on for so long after the last caller, because the next one often comes soon. */
 const lingerMs = 1000;
 const blockMs = 10_000;
 const againMs = 500;
@@ -78,14 +69,14 @@ export const createEndStream = (options: {
   /** The stream is read on a duplicate of this connection. */
   readonly blocking: RedisClient;
   readonly queue: Queue;
-  /** Whether somebody waits. */
+  /** Whether a caller waits. */
   readonly isWanted: () => boolean;
   readonly onEnd: (id: string, end: StoredEnd) => void;
   readonly onError: (error: Error) => void;
-}): EndStream => {
+}) => {
   const { redis, blocking, queue, onEnd, onError } = options;
   const stream = queue.toKey(endsKey);
-  // For people who look at the connections of Redis. A cluster's have no names.
+  // The name shows in CLIENT LIST. Connections of a cluster have no names.
   const connectionName = `${queue.qualifiedName}:ends`;
   const connection: RedisClient =
     blocking instanceof Cluster ? blocking.duplicate() : blocking.duplicate({ connectionName });
@@ -134,15 +125,19 @@ export const createEndStream = (options: {
   };
 
   return {
-    listen: () => {
+    /**
+     * Gives all ends of jobs that are marked after this call on the same connection. Reading stops
+     * a second after no caller waits any more.
+     */
+    listen: (): void => {
       if (reading || closed) return;
       reading = true;
       void read();
     },
-    isConnected: () => !closed && connection.status === 'ready',
-    close: async () => {
+    isConnected: (): boolean => !closed && connection.status === 'ready',
+    close: async (): Promise<void> => {
       closed = true;
-      // A blocked read would hold a quit up.
+      // A blocked read would delay the quit.
       if (!reading) await settlesWithin(connection.quit(), closeTimeoutMs);
       connection.disconnect();
     },

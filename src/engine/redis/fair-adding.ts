@@ -1,12 +1,12 @@
 /**
- * Adding in fair order: what our own producers do, so that a request does not wait for its place.
+ * Adds a job at its place in the fair order.
  *
- * What lies in `wait` gets its place from the workers, two hundred at a time and in the order in which it came
- * (fair-order.ts). While one application adds faster than that, the next job of another would lie behind thousands. So
- * BullMQ's script that adds is followed, in the same step, by one that finds the place of this one job. It does nothing
- * where no order is kept, which is whenever few wait.
+ * Workers sort the jobs in `wait`, two hundred at a time, in the order in which they came
+ * (fair-order.ts). While one application adds faster, the next job of another one would lie behind
+ * thousands. So the producers of this service run BullMQ's script and sort the new job in, in one
+ * step. Nothing is sorted while few jobs wait.
  *
- * Within a lane what was added here may so be taken before what a producer that knows only BullMQ has added a moment
+ * Within a lane such a job may come before one that a plain BullMQ producer has added a moment
  * earlier.
  */
 import { createRequire } from 'node:module';
@@ -21,10 +21,10 @@ const require = createRequire(import.meta.url);
 const { addStandardJob } = scriptSchema.parse(require('bullmq/dist/cjs/scripts/addStandardJob-9.js'));
 const { version } = versionSchema.parse(require('bullmq/dist/cjs/version.js'));
 
-/** Later than this it is not worth to look for its place among those ahead: the workers do. */
+/** A tag that is further away is not placed among those ahead. Workers do this later. */
 const nearTags = 16;
 
-/** Both names of the member: a queue has one of them. */
+/** It looks for both names of the member; a queue uses one of them. */
 const script = `
 local function add()
 ${addStandardJob.content}

@@ -1,46 +1,48 @@
 /**
- * Fair order among applications: whose job is taken next.
+ * Fair order among applications: which job is taken next.
  *
- * Every producer adds to the list `wait`, where the first come is the first served, and so an application that adds 100 000
- * jobs would keep all others waiting. {@link sortFairly} puts that right afterwards, so that adding costs nothing more and
- * a producer need not know of it. It is start-time fair queueing: each job gets a tag, one more than that of the
- * job before it in its lane, but at least the smallest tag that still waits. Jobs are taken in the order of their tags, so
- * that lanes are served in turn, however long each of them is, and within a lane the order stays.
+ * Every producer adds to the list `wait`, which is first come, first served. An application that
+ * adds 100 000 jobs would block all others. {@link sortFairly} corrects the order afterwards, so
+ * producers need not know of it. It is start-time fair queueing: each job gets a tag, one more than
+ * the job before it in its lane, but at least the smallest tag that still waits. Jobs are taken in
+ * the order of their tags. So lanes are served in turn, and the order within a lane stays.
  *
- * parked   Jobs with a tag lie in BullMQ's own set `prioritized`, with the tag as score. BullMQ's priorities begin at 2^32
- *          there, so jobs that were added with one still come after. Nothing is written into the job.
- * ahead    BullMQ looks into `wait` before it looks into `prioritized`. So the smallest tags are put back at that end of
- *          `wait` from which jobs are taken; otherwise what has just arrived would come before all that is parked.
- *          Each call begins by taking them back, so the order is exact again when something has arrived.
- * lane     An application. Jobs that have begun (somebody has answered, the deadline has come, their worker died, they are
- *          replayed) have a lane of their own beside it: they never wait behind what their application has added.
+ * parked   Jobs with a tag lie in BullMQ's own set `prioritized`, with the tag as score. BullMQ's
+ *          priorities begin at 2^32 there, so jobs with a priority still come later.
+ * ahead    BullMQ takes from `wait` before `prioritized`, so new jobs would come before all parked
+ *          ones. So the smallest tags are put back at the front of `wait`. Each call takes them
+ *          back first, so the order is exact again.
+ * lane     An application. Jobs that have begun (an answer, the deadline, a dead worker, a replay)
+ *          have a second lane: they never wait behind new jobs of their application.
  *
- * A job says whose it is, and its producer may lie: whoever can write to Redis speaks for every application.
+ * A job names its application, and its producer is trusted: it can write to Redis.
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
 
 /** More than workers take between two calls. */
 export const aheadCount = 64;
-/** Redis does nothing else meanwhile: with jobs of the usual size for 1 to 2 ms. Those of unusual size count by their bytes. */
+/**
+ * Blocks Redis for 1 to 2 ms with jobs of the usual size. Larger ones are limited by their bytes.
+ */
 const batchCount = 200;
 const batchBytes = 1_000_000;
 
-/** Lanes are read to be held to a limit, and so the longest of them. */
-const mostLanes = 1000;
+/** Lanes are counted to enforce a limit, so the longest are enough. */
+const maxLanes = 1000;
 
 /** BullMQ's priority 1 begins one above. */
 export const lastTag = 0xffff_ffff;
 
-/** No longer AP_ID can be registered. */
+/** The maximum length of an AP_ID. */
 export const longestName = 256;
 
-/** Lanes are told apart by a letter before the name of the application. */
+/** The first letter of a lane says its kind. The name of the application follows. */
 export const newLane = 'n';
 const begunLane = 'b';
 /**
- * Beside the lanes: the smallest tag that still waits. It never goes back, although a job may come back with the tag that it
- * had when it was put ahead.
+ * The member with the smallest tag that still waits. It never goes back, unlike tags of jobs that
+ * return.
  */
 export const clock = 'c';
 
@@ -48,8 +50,9 @@ export const clock = 'c';
  * Defines `sort`.
  *
  * KEYS: wait, prioritized, lanes (last tag of each), ahead (tag of each job that was put there).
- * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are left as they came.
- * Returns how many are parked or ahead, and how many lie in `wait` without a tag.
+ * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are
+ * left as they came. Returns how many are parked or ahead, and how many lie in `wait` without a
+ * tag.
  */
 const sortFunction = `
 local wait, parked, lanes, ahead = unpack(KEYS)
@@ -134,7 +137,10 @@ end`;
 const sortScript = `${sortFunction}
 return sort()`;
 
-/** The same, and how many of each lane wait, once all have their places: the smallest tag, and the last one of each lane. */
+/**
+ * The same, and how many of each lane wait, once all have their places: the smallest tag, and the
+ * last one of each lane.
+ */
 const countScript = `${sortFunction}
 local sorted = sort()
 if sorted[2] > 0 then return { sorted[1], sorted[2], '0', {} } end
@@ -142,12 +148,12 @@ local id = redis.call('LINDEX', wait, -1)
 local now = tonumber(id and redis.call('HGET', ahead, id) or redis.call('ZRANGE', parked, 0, 0, 'WITHSCORES')[2])
 if not now or now > ${lastTag} then return { sorted[1], 0, '0', {} } end
 now = string.format('%.0f', now)
-return { sorted[1], 0, now, redis.call('ZREVRANGEBYSCORE', lanes, '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${mostLanes}) }`;
+return { sorted[1], 0, now, redis.call('ZREVRANGEBYSCORE', lanes, '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${maxLanes}) }`;
 
 /** How a job's data names the application, as a pattern of Lua: the first member of that name. */
 export const patternOf = (member: string): string => `"${member}"%s*:%s*"([^"]*)"`;
 
-/** The lane of what an application has added and nobody has begun. A name is what its JSON has between the quotes. */
+/** The lane of new jobs of an application. Its name is the text between the quotes in JSON. */
 export const laneOf = (apId: string): string => {
   const [written = ''] = JSON.stringify(apId).slice(1, -1).split('"');
   return newLane + Buffer.from(written).toString('utf8', 0, longestName);
@@ -155,7 +161,7 @@ export const laneOf = (apId: string): string => {
 
 export interface FairOrder {
   readonly queue: Queue;
-  /** Name of the member of a job's data that says whose it is. */
+  /** The member of a job's data that names the application. */
   readonly member: 'AP_ID' | 'apId';
 }
 
@@ -179,20 +185,18 @@ const evaluate = (redis: RedisClient, script: string, order: FairOrder, few: num
   return redis.eval(script, keys.length, ...keys, order.queue.toKey(''), patternOf(order.member), few);
 };
 
-/** When no more wait, they are left as they came: they are taken within milliseconds. */
+/** So few jobs are not sorted: they are taken within milliseconds. */
 const few = 32;
 
 /**
- * One step: finds the place of those that have waited longest for it, at most two hundred.
- *
- * Any number of processes may call it, at any time.
+ * Sorts the next jobs, at most two hundred. Any number of processes may call it, at any time.
  */
 export const sortFairly = async (redis: RedisClient, order: FairOrder): Promise<Sorted> => {
   const [placed, left] = (await evaluate(redis, sortScript, order, few)) as [number, number];
   return { placed, left };
 };
 
-/** Jobs that wait for a worker, without those that were added with a priority. */
+/** Jobs that wait for a worker, without those that have a priority. */
 export const countWaiting = async (redis: RedisClient, order: FairOrder): Promise<number> => {
   const [wait, parked] = keysOf(order);
   const counts = await redis.pipeline().llen(wait).zcount(parked, '-inf', lastTag).exec();
@@ -203,9 +207,9 @@ export const countWaiting = async (redis: RedisClient, order: FairOrder): Promis
 };
 
 /**
- * Such a step for those that are few, too.
+ * Sorts like {@link sortFairly}, also when few jobs wait.
  *
- * @returns How many of each lane wait, of the longest lanes; undefined when another step is needed before that is known.
+ * @returns How many jobs wait in each of the longest lanes; undefined when another call is needed.
  */
 export const countByLane = async (
   redis: RedisClient,

@@ -1,26 +1,34 @@
 /**
- * Where an instance lies: in the hash of its own job, so that it lives and dies with the job and shares its slot.
+ * Stores an instance in the hash of its own job, so that both live and die together, in one slot.
  *
- * | field of the job's hash | what it holds | written by |
- * |---|---|---|
- * | `data` | BullMQ's: the input, as whoever added the job has written it | `queue.add` |
- * | `progress` | BullMQ's: the record (record.ts); before the first commit `{"inbox":true}` where events have come | the commit, under the lock; deliver |
- * | `inbox` | events that no turn has taken yet, a line each: time in ms by Redis's clock, a tab, JSON of key, event and the run of a child that it is about | deliver; the commit cuts it |
- * | `key:<key>` | what became of an event: `waiting`, `accepted` (it waits, and will be taken for certain), `taken`, `refused`. What comes from outside has a key that begins with `out/`; what begins with `run/` is gone when it is taken or refused | deliver; the commit |
- * | `open` | `1` from the first commit on: before it sleeps or ends, a turn looks into the inbox again. `2`: it sleeps, or is about to. `0`: its end is certain | the commit |
+ * data       BullMQ's: the input, as it was added.
+ * progress   BullMQ's: the record (record.ts), written by the commit. Before the first commit
+ *            `{"inbox":true}`, when events have come.
+ * inbox      Events that no turn has taken yet, one line each: time in ms by the clock of Redis, a
+ *            tab, JSON of key, event and the run of a child that it is about. Deliver appends, the
+ *            commit cuts.
+ * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
+ *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
+ *            with `run/` are removed after the verdict.
+ * open       `1` from the first commit on: before a turn sleeps or ends it reads the inbox again.
+ *            `2`: it sleeps, or is about to. `0`: its end is certain. Written by the commit.
  *
- * Programs in other languages answer by a script of their own (docs/queue-contract.md): they rely on `inbox`, `open` and `key:out/<key>`.
+ * Programs in other languages send answers by a script of their own (docs/queue-contract.md). They
+ * rely on `inbox`, `open` and `key:out/<key>`.
  *
- * Beside the jobs, `tries:held` of the queue is a sorted set: `<id> <child>/<run>` of each try that goes on while its job sleeps, by the
- * time until which its process holds it, ms by Redis's clock. The commit writes it, the process renews it, and where a hold has run
- * out any worker wakes the job.
+ * The sorted set `tries:held` of the queue has `<id> <child>/<run>` of each try that goes on while
+ * its job sleeps. The score is the time until which a process holds the try, ms by the clock of
+ * Redis. The commit adds it, the process renews it. When a hold has run out, any worker wakes the
+ * job.
  *
- * J1  Only the holder of the job's lock writes the record. A worker that was paused for longer than its lock lasts writes nothing.
- * J2  A line of the inbox leaves it in the same step as what has become of it arrives.
- * J3  An instance ends only when its inbox is empty, in one step with the promise that nothing comes in any more. One that nobody could
- *     send to (its first turn ends it) needs no such step.
- * J4  A turn goes to sleep only when its inbox is empty, in the same step. So a sender waits for no turn, but for the moment between
- *     this step and the sleep: two instances that tell each other something never wait for each other.
+ * J1  Only the holder of the job's lock writes the record. A worker that was paused for longer than
+ *     its lock lasts writes nothing.
+ * J2  A line leaves the inbox in the same step that stores its verdict.
+ * J3  An instance ends only when its inbox is empty, in one step with closing it. An instance that
+ *     ends in its first turn needs no such step, because nobody could send to it.
+ * J4  A turn goes to sleep only when its inbox is empty, in the same step. So a sender never waits
+ *     for a turn, only for the moment between this step and the sleep, and two instances that send
+ *     to each other never wait for each other.
  */
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
@@ -29,8 +37,8 @@ import type { RedisClient } from '../../redis/connect.ts';
 /**
  * waiting   The event is durable, and is applied in order.
  * accepted  The same, and the chart will take it.
- * taken, refused   It was sent before, and this has become of it.
- * busy      A worker runs the first turn: ask again in a moment.
+ * taken, refused   The verdict on an event that was sent before.
+ * busy      A worker runs the first turn: try again.
  * finished  The instance has ended.
  * unknown   There is no such instance.
  */
@@ -44,7 +52,7 @@ export interface InboxEntry {
   readonly about: About | undefined;
 }
 
-/** What an event is about that the engine sends: it counts for this run of a child alone. */
+/** For events of the engine: the event counts for this run of a child only. */
 export interface About {
   readonly child: string;
   readonly run: number;
@@ -56,73 +64,37 @@ export interface Inbox {
   readonly entries: readonly InboxEntry[];
   /** Bytes that these entries take. */
   readonly length: number;
-  /** Until when tries are held that go on elsewhere, by `child/run`. */
+  /** Until when tries are held by other processes, by `child/run`. */
   readonly holds: ReadonlyMap<string, number>;
-  /** The job has failed before, and no commit since has taken note. BullMQ's counts do not tell: some tools reset them. */
+  /** The job has failed, and no commit has come since. Some tools reset BullMQ's counters. */
   readonly hasFailed: boolean;
-  /** The engine has committed before. What looks like a record without that is somebody else's. */
+  /** The engine has committed before. A record without this was written by another program. */
   readonly hasBegun: boolean;
 }
 
 /** What a commit stores. */
 export interface Commit {
   readonly record: unknown;
-  /** Bytes of the inbox that were taken, and what has become of those events. */
+  /** Bytes of the inbox that were taken, and the verdicts on these events. */
   readonly length: number;
   readonly verdicts: readonly Verdict[];
   /** Tries that go on while the job sleeps, and until when they are held. */
   readonly held: readonly string[];
   readonly heldUntil: number;
   readonly released: readonly string[];
-  /** It takes note that the job has failed before and runs again. */
+  /** Notes that the job had failed before and runs again. */
   readonly replayed: boolean;
-  /** Lets equal jobs join one that had ended and is open again. */
-  readonly joinable: Joinable | undefined;
+  /**
+   * Lets equal jobs join one that had ended and is open again: for so long, or for as long as it is
+   * open when `ttlMs` is undefined.
+   */
+  readonly joinable: { readonly deduplicationId: string; readonly ttlMs: number | undefined } | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
-}
-
-/**
- * stored  `more`: something has come in, and the instance neither sleeps nor ends.
- * lost    The lock is no longer this token's: the caller must stop and touch nothing.
- */
-export type Committed = 'stored' | 'more' | 'lost';
-
-/** How equal jobs find one. */
-export interface Joinable {
-  readonly deduplicationId: string;
-  /** For so long, whether or not it has ended; undefined for as long as it is open: BullMQ frees the key when the job ends. */
-  readonly ttlMs: number | undefined;
 }
 
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
 
-export interface InstanceStore {
-  /**
-   * @param event Kept as it is. @param key Tells this event from every other one to the instance; sent again, it changes nothing.
-   * @param options.foreseen What the chart does with the event.
-   * @returns Also what is left to do: nothing, to wake the job, or to do so until it is awake, because it is about to sleep.
-   */
-  deliver(
-    id: string,
-    key: string,
-    event: { readonly type: string },
-    options?: DeliverOptions,
-  ): Promise<{ readonly given: Delivery; readonly todo: 'nothing' | 'wake' | 'wakeUntilAwake' }>;
-  /** @param names `child/run` of the activities whose holds are wanted. */
-  readInbox(id: string, names: readonly string[]): Promise<Inbox>;
-  commit(id: string, token: string, commit: Commit): Promise<Committed>;
-  /** Holds tries until then. @returns For each whether it is still wanted; if not, it was released. */
-  renew(tries: readonly HeldTry[], until: number): Promise<readonly boolean[]>;
-  /** Wakes instances of which a hold has run out. */
-  wakeLapsed(): Promise<void>;
-  /** What an event with this key has come to; undefined when none came. */
-  verdict(id: string, key: string): Promise<'waiting' | 'accepted' | 'taken' | 'refused' | undefined>;
-  /** Takes the job out of the worker's hands. @param until Milliseconds since the epoch, by the clock of Redis. */
-  sleep(id: string, token: string, until: number): Promise<void>;
-  read(id: string): Promise<StoredInstance | undefined>;
-  /** Ends a job's sleep. @returns False for a job that is not asleep. */
-  wake(id: string): Promise<boolean>;
-}
+export type InstanceStore = ReturnType<typeof createInstanceStore>;
 
 export interface HeldTry {
   readonly id: string;
@@ -135,11 +107,13 @@ export interface DeliverOptions {
   readonly foreseen?: Foreseen | undefined;
 }
 
-/** Holds while no turn runs, no other event has come, and no timer is due. */
+/**
+ * A computed verdict. It holds while no turn runs, no other event has come, and no timer is due.
+ */
 export interface Foreseen {
-  /** The text of the record that it was computed from; undefined before the first commit. */
+  /** The text of the record that was used; undefined before the first commit. */
   readonly record: string | undefined;
-  /** Bytes of the inbox whose events were computed before it. */
+  /** Bytes of the inbox whose events were applied before. */
   readonly inboxLength: number;
   readonly verdict: 'accepted' | 'refused';
   /** When a timer is due next; milliseconds since the epoch, by the clock of Redis. */
@@ -163,7 +137,7 @@ export interface StoredInstance {
   readonly opts: unknown;
   /** How many have begun. */
   readonly turns: number;
-  /** It runs again after it had ended, and no turn has taken note yet. */
+  /** It runs again after it had ended, and no turn has committed since. */
   readonly isReplayed: boolean;
   readonly inbox: Pick<Inbox, 'entries' | 'length'>;
 }
@@ -171,8 +145,8 @@ export interface StoredInstance {
 const maxInboxBytes = 1_048_576;
 
 /**
- * Begin keys of events that count for one run of a child: when it is over, they are refused without being remembered. BullMQ reads all
- * fields of a job with each turn, and an instance may live for years.
+ * Begins the keys of events for one run of a child. Their verdicts are not kept, because BullMQ
+ * reads all fields of a job with each turn, and an instance may live for years.
  */
 export const runKeys = 'run/';
 
@@ -255,8 +229,8 @@ end
 return wanted`;
 
 /**
- * KEYS: held tries. ARGV: now, how many to skip, how many to look at, prefix of job keys. Returns ids
- * of open instances.
+ * KEYS: held tries. ARGV: now, how many to skip, how many to look at, prefix of job keys. Returns
+ * ids of open instances.
  */
 const lapsedScript = `
 local ids = {}
@@ -281,7 +255,7 @@ const readFields = [
   'atm',
 ] as const;
 
-/** Other programs write jobs, too. @returns Undefined for what is no JSON. */
+/** @returns Undefined for a text that is no JSON: other programs write jobs, too. */
 export const parse = (text: string | null | undefined): unknown => {
   try {
     return text == null ? undefined : JSON.parse(text);
@@ -290,16 +264,18 @@ export const parse = (text: string | null | undefined): unknown => {
   }
 };
 
-/** Whether the next turn of an open job begins with REPLAY: it had failed, or it had ended before anything of it was committed. */
+/**
+ * Whether the next turn of an open job begins with REPLAY: it had failed, or ended without a
+ * commit.
+ */
 export const isRunAgain = (job: {
-  /** BullMQ's trace of a failure is there until a turn is committed. */
+  /** BullMQ's stack trace is there until a commit removes it. */
   readonly hasFailed: boolean;
   readonly hasRecord: boolean;
   /** How often it has ended. */
   readonly ends: number;
 }): boolean => job.hasFailed || (!job.hasRecord && job.ends > 0);
 
-/** Whether what lies in a job's progress is the record of an instance. */
 export const hasRecord = (progress: unknown): boolean =>
   (Object(progress) as { readonly workflow?: unknown }).workflow !== undefined;
 
@@ -314,7 +290,7 @@ const lineSchema = z.tuple([
     .optional(),
 ]);
 
-/** What is no event leaves the inbox with those that were taken. */
+/** Other lines are skipped, and leave the inbox with those that were taken. */
 const readLines = (text: string): InboxEntry[] =>
   text.split('\n').flatMap((line) => {
     const [time, json] = line.split('\t', 2);
@@ -325,12 +301,12 @@ const readLines = (text: string): InboxEntry[] =>
     return [{ key, at, event, about }];
   });
 
-/** BullMQ writes it when a job fails, and leaves it when the job is run again. */
+/** BullMQ writes it when a job fails, and keeps it when the job is run again. */
 const failedField = 'stacktrace';
 const openValues = { goesOn: '1', sleeps: '2', ends: '0' } as const;
 const todos = ['nothing', 'wake', 'wakeUntilAwake'] as const;
 
-/** BullMQ's own keys stand beside those of the jobs. */
+/** BullMQ's own keys have the same prefix as those of jobs. */
 export const isJobId = (queue: Queue, id: string): boolean =>
   !id.includes(':') && !Object.hasOwn(queue.keys, id);
 
@@ -338,7 +314,7 @@ const maxLapsed = 1000;
 const maxRenewed = 1000;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
-export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number): InstanceStore => {
+export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number) => {
   /** No job has an id with a colon. */
   const heldKey = queue.toKey('tries:held');
   const memberOf = ({ id, name }: HeldTry): string => `${id} ${name}`;
@@ -353,7 +329,18 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
   };
   const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
   return {
-    deliver: async (id, key, event, { about, foreseen } = {}) => {
+    /**
+     * Adds an event to the inbox, unless `options.foreseen` says that it is refused.
+     *
+     * @param key Unique for the event. Sent again under its key, it changes nothing.
+     * @returns `todo`: wakeUntilAwake when the job is about to sleep.
+     */
+    deliver: async (
+      id: string,
+      key: string,
+      event: { readonly type: string },
+      { about, foreseen }: DeliverOptions = {},
+    ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
@@ -363,7 +350,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
     },
-    readInbox: async (id, names) => {
+    /** @param names `child/run` of the activities whose holds are read. */
+    readInbox: async (id: string, names: readonly string[]): Promise<Inbox> => {
       const members = names.map((name) => memberOf({ id, name }));
       const [[text, failed, open], holds] = await Promise.all([
         redis.hmget(queue.toKey(id), 'inbox', failedField, 'open'),
@@ -378,7 +366,15 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
-    commit: async (id, token, { length, verdicts, held, released, joinable, ...commit }) => {
+    /**
+     * stored  `more`: an event has come in, so the instance neither sleeps nor ends.
+     * lost    The token no longer has the lock: the caller must stop.
+     */
+    commit: async (
+      id: string,
+      token: string,
+      { length, verdicts, held, released, joinable, ...commit }: Commit,
+    ): Promise<'stored' | 'more' | 'lost'> => {
       const members = (names: readonly string[]) => names.map((name) => memberOf({ id, name }));
       const answer = await redis.eval(
         commitScript,
@@ -402,7 +398,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       );
       return answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
     },
-    renew: async (tries, until) => {
+    /** Holds tries until then. @returns For each whether it was still held. */
+    renew: async (tries: readonly HeldTry[], until: number): Promise<readonly boolean[]> => {
       const wanted: boolean[] = [];
       for (let from = 0; from < tries.length; from += maxRenewed) {
         const members = tries.slice(from, from + maxRenewed).map(memberOf);
@@ -411,29 +408,35 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       }
       return wanted;
     },
-    wakeLapsed: async () => {
+    /** Wakes instances with a hold that has run out. */
+    wakeLapsed: async (): Promise<void> => {
       const time = now();
       for (let passed = 0; ; ) {
         const given = [heldKey, time, passed, maxLapsed, queue.toKey('')];
         const ids = (await redis.eval(lapsedScript, 1, ...given)) as readonly string[];
         if (ids.length === 0) return;
-        // Those stay where they are until a turn comes; the others are gone from the set.
+        // These stay in the set until a turn comes. The script has removed the others.
         passed += ids.length;
         await Promise.all([...new Set(ids)].map(wake));
       }
     },
-    verdict: async (id, key) => {
+    /** On the event with this key; undefined when none came. */
+    verdict: async (id: string, key: string) => {
       const verdict = await redis.hget(queue.toKey(id), `key:${key}`);
-      return (verdict ?? undefined) as Awaited<ReturnType<InstanceStore['verdict']>>;
+      return (verdict ?? undefined) as 'waiting' | 'accepted' | 'taken' | 'refused' | undefined;
     },
-    sleep: async (id, token, until) => {
+    /**
+     * Takes the job from its worker. @param until Milliseconds since the epoch, by the clock of
+     * Redis.
+     */
+    sleep: async (id: string, token: string, until: number): Promise<void> => {
       const time = now();
-      // Not by `job.moveToDelayed`, which asks the clock of the process.
+      // `job.moveToDelayed` would use the clock of the process.
       await queue
         .getBackend()
         .moveToDelayed(id, time, Math.max(until - time, 0), token, { skipAttempt: true });
     },
-    read: async (id) => {
+    read: async (id: string): Promise<StoredInstance | undefined> => {
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
       const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
@@ -469,6 +472,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
     },
+    /** Ends a job's sleep. @returns False for a job that is not asleep. */
     wake,
   };
 };

@@ -1,4 +1,4 @@
-/** Ended jobs as they lie in Redis, read without what is not asked for. */
+/** Reads ended jobs from Redis, without the fields that nobody needs. */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
 import { awaitedField } from './end-stream.ts';
@@ -16,20 +16,7 @@ export interface StoredJob extends StoredEnd {
   readonly timestamp: number;
 }
 
-export interface JobHome {
-  read(id: string): Promise<StoredJob | undefined>;
-  /**
-   * Of these jobs how each ended, without its data. Those that are open are left out and marked:
-   * their end will be told (end-stream.ts). Redis does nothing else meanwhile.
-   */
-  awaitEnds(ids: readonly string[]): Promise<{
-    readonly ended: ReadonlyMap<string, StoredEnd>;
-    /** Jobs that there are not. */
-    readonly gone: readonly string[];
-  }>;
-  /** Replaces the return value of a completed job. @returns False when the job is not, or no longer, completed. */
-  amend(id: string, returnValue: unknown): Promise<boolean>;
-}
+export type JobHome = ReturnType<typeof createJobHome>;
 
 const amendScript = `
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
@@ -39,7 +26,10 @@ return 1`;
 
 const endFields = ['finishedOn', 'returnvalue', 'failedReason'] as const;
 
-/** ARGV: what the jobs' keys begin with; ids. Returns the place of each id that is not open and, unless the job is gone, its end. */
+/**
+ * ARGV: prefix of job keys; ids. Returns the index of each id that is not open, and its end or
+ * nothing.
+ */
 const awaitScript = `
 local found = {}
 for i = 2, #ARGV do
@@ -62,23 +52,30 @@ const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (string | n
   failedReason: failedReason ?? undefined,
 });
 
-export const createJobHome = (queue: Queue, redis: RedisClient): JobHome => {
+export const createJobHome = (queue: Queue, redis: RedisClient) => {
   const keyOf = (id: string): string => queue.toKey(id);
 
   return {
-    amend: async (id, returnValue) =>
+    /**
+     * Replaces the return value of a completed job. @returns False when the job is not completed.
+     */
+    amend: async (id: string, returnValue: unknown): Promise<boolean> =>
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,
 
-    read: async (id) => {
+    read: async (id: string): Promise<StoredJob | undefined> => {
       const [data, timestamp, ...end] = await redis.hmget(keyOf(id), 'data', 'timestamp', ...endFields);
       if (typeof data !== 'string') return undefined;
       return { data: JSON.parse(data), timestamp: Number(timestamp), ...storedEnd(end) };
     },
 
-    awaitEnds: async (ids) => {
+    /**
+     * How these jobs ended. Open jobs are marked, so that their ends come in the stream (end-
+     * stream.ts).
+     */
+    awaitEnds: async (ids: readonly string[]) => {
       const ended = new Map<string, StoredEnd>();
       const gone: string[] = [];
-      // The key is there for its slot, which all of them share.
+      // The key only names the slot.
       const found = await redis.eval(awaitScript, 1, queue.toKey('meta'), queue.toKey(''), ...ids);
       for (const [place, ...end] of found as [number, ...(string | null)[]][]) {
         const id = ids[place] ?? '';

@@ -1,21 +1,21 @@
 /**
- * Lets BullMQ's workers take the time from Redis.
+ * Lets BullMQ's workers use the clock of Redis.
  *
- * A worker tells Redis what time it is with every job that it takes, ends or delays: by that, sleeping jobs are woken and
- * ends are dated. BullMQ takes it from the clock of the process. One that is five minutes ahead would wake every job at
- * once, and again as soon as it sleeps. So what goes to Redis is the time of Redis, and what comes back as the next time
- * to look is turned into that of the process, by which BullMQ waits.
+ * A worker sends the time with every job that it takes, ends or delays. It decides which sleeping
+ * jobs wake, and dates ends. BullMQ sends the time of the process, and a process that is five
+ * minutes ahead would wake every job at once. So the time of Redis is sent instead, and the next
+ * time to look for jobs, which comes back, is converted to the clock of the process.
  */
 import { type BackendFactory, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 
-/** Where a script takes the time: as its second argument, behind its keys. */
+/** The index of the time among the arguments of a script: the second one after its keys. */
 const timeAt = new Map([
   ['moveToActive', 11 + 1],
   ['moveToDelayed', 11 + 1],
   ['moveToFinished', 14 + 1],
 ]);
 
-/** What a script answers that has fetched the next job: job, its id, rate limit, and when the next sleeper is due. */
+/** Index in the answer of a script that fetches a job: when the next sleeping job is due. */
 const dueAt = 3;
 
 export const inRedisTime =
@@ -41,5 +41,5 @@ export const inRedisTime =
     return backend;
   };
 
-/** How long ended jobs are kept, as BullMQ's `clean` wants it: it takes that from the clock of the process. */
+/** A retention for BullMQ's `clean`, which uses the clock of the process. */
 export const graceOf = (keptMs: number, now: () => number): number => keptMs + Date.now() - now();

@@ -1,20 +1,20 @@
 /**
- * The replay of one particular end of a job: done once, however often and by however many it is ordered.
+ * Replays one particular end of a job once, however often it is ordered.
  *
- * BullMQ's retry asks only whether the job has failed. A process that was stopped just before it, and goes on when the
- * job has meanwhile been replayed by another and has failed again, would prompt the person once more for the same
- * order. So the count of ended runs is compared in the same step, and the order is noted in the job, as `replay:<count>`: whoever
- * orders the same again, because they died before they could write down that it was done, finds the note.
+ * BullMQ's retry only checks that the job has failed. A process that was paused before it could
+ * replay a job that another one has replayed meanwhile and that has failed again. So the number of
+ * ended runs is compared in the same step. The order is noted in the job as `replay:<number>`, for
+ * a caller that repeats it after a crash.
  *
- * The rest is BullMQ's own script, run behind that guard. On a connection for commands it is not done any more once its caller
- * has been told that it failed (src/redis/not-after.ts knows the script by its name).
+ * After this check BullMQ's own script runs. It does not run after its caller got an error
+ * (src/redis/not-after.ts knows the script by its name).
  */
 import { createRequire } from 'node:module';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
 
-/** Who ordered a replay, for the timeline. The same order is the same text. */
+/** Who ordered a replay, for the timeline. Equal notes are the same order. */
 export interface ReplayNote {
   readonly by: string;
   /** Id of the entry in the audit log, or of the bulk. */

@@ -1,16 +1,17 @@
 /**
- * Jobs that hold something else than JSON where BullMQ wants it. Only a program that writes to Redis by itself makes one.
+ * Fails jobs that contain no JSON where BullMQ expects it. Only a program that writes to Redis by
+ * itself makes such a job.
  *
- * BullMQ cannot hand such a job to a step, nor fail it: the worker that takes it drops it, its lock lapses, and it is
- * taken again, for ever. So what is found stalled is looked at, which happens to jobs of dead workers otherwise. What cannot
- * be read is replaced, and the job marked to fail when it is taken next (`defa`, as in src/queue/cancellation.ts): from
- * there on it ends like every other failed job, with an event, a status and a reason.
+ * BullMQ can neither run nor fail it: the worker drops it, its lock expires, and it is taken again,
+ * for ever. So stalled jobs are examined. What cannot be read is replaced, and the job is marked to
+ * fail when it is taken next (`defa`, as in src/queue/cancellation.ts). Then it ends like every
+ * other failed job.
  */
 import type { Worker } from 'bullmq';
 import type { RedisClient } from '../../redis/connect.ts';
 import { toError } from '../../redis/to-error.ts';
 
-/** What BullMQ parses on taking a job, and what it takes for nothing there. */
+/** The fields that BullMQ parses when it takes a job, and their empty values. */
 const nothing = { data: '{}', opts: '{}', progress: '0', parent: '' } as const;
 type Field = keyof typeof nothing;
 const fields = Object.keys(nothing) as Field[];
@@ -23,7 +24,7 @@ const isReadable = (field: Field, text: string): boolean => {
   }
 };
 
-/** Only what still is as it was read is replaced, and a mark that is there already stays. */
+/** Replaces only if nothing has changed since it was read. An earlier mark stays. */
 const replaceScript = `
 for i = 1, #ARGV - 1, 3 do
   if redis.call('HGET', KEYS[1], ARGV[i]) ~= ARGV[i + 1] then return 0 end
@@ -32,7 +33,7 @@ for i = 1, #ARGV - 1, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
 redis.call('HSETNX', KEYS[1], 'defa', ARGV[#ARGV])
 return 1`;
 
-/** @returns The names of what could not be read and is replaced now. */
+/** @returns The fields that were replaced. */
 const replaceUnreadable = async (
   redis: RedisClient,
   key: string,
@@ -61,16 +62,16 @@ export const failUnreadable = (
     readonly redis: RedisClient;
     /** Why such a job fails; one line. */
     readonly reasonOf: (names: readonly string[]) => string;
-    readonly onTrouble: (error: Error) => void;
+    readonly onError: (error: Error) => void;
   },
 ): void => {
-  const { redis, reasonOf, onTrouble } = options;
+  const { redis, reasonOf, onError } = options;
   worker.on('stalled', (id) => {
     replaceUnreadable(redis, worker.toKey(id), reasonOf).then(
       (names) => {
-        if (names.length > 0) onTrouble(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
+        if (names.length > 0) onError(new Error(`Job ${id} cannot be read: ${names.join(', ')}`));
       },
-      (error) => onTrouble(toError(error)),
+      (error) => onError(toError(error)),
     );
   });
 };

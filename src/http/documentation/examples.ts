@@ -11,7 +11,7 @@ import { type Fault, fault } from '../../protocol/fault.ts';
 import { createProtocol, type Operation } from '../../protocol/parse.ts';
 import type { Caller } from '../../protocol/requests.ts';
 import type { ProtocolRules } from '../../protocol/rules.ts';
-import type { SignedView, TransactionView } from '../../transactions/view.ts';
+import type { SignedView, TransactionView } from '../../transactions/outcomes.ts';
 import {
   asStatusFault,
   presentFault,

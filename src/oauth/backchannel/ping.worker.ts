@@ -87,7 +87,7 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
         workflows: [workflow],
         concurrency,
         now,
-        onTrouble: onError,
+        onError,
         graceMs: 0,
         worker: { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
       });

@@ -1,55 +1,55 @@
 import { describe, expect, it } from 'vitest';
-import { createPlaces } from '../../workers/places.ts';
+import { createTenantConcurrency } from '../../workers/tenant-concurrency.ts';
 
-const start = (most: number, mostInAll = Infinity) => {
+const start = (max: number, maxTotal = Infinity) => {
   let time = 0;
-  const places = createPlaces(
-    { most, mostWhenSlow: Math.floor(most / 5), mostInAll, soonestMs: 2000 },
+  const slots = createTenantConcurrency(
+    { max, maxWhenSlow: Math.floor(max / 5), maxTotal, minWaitMs: 2000 },
     () => time,
   );
   const take = (apId: string): (() => void) => {
-    const free = places.take(apId);
+    const free = slots.acquire(apId);
     if (free === undefined) throw new Error('a place was expected');
     return free;
   };
   /** In how many milliseconds the last of so many comes. */
   const line = (apId: string, count: number): number =>
-    Array.from({ length: count }, () => places.turnIn(apId)).at(-1) ?? 0;
-  return { ...places, places, take, line, pass: (ms: number) => (time += ms) };
+    Array.from({ length: count }, () => slots.waitMs(apId)).at(-1) ?? 0;
+  return { ...slots, slots, take, line, pass: (ms: number) => (time += ms) };
 };
 
 describe('the places of an application', () => {
   it('are so many, and others have their own', () => {
-    const { take, places } = start(2);
+    const { take, slots } = start(2);
     const free = take('a');
     take('a');
-    expect(places.take('a')).toBeUndefined();
+    expect(slots.acquire('a')).toBeUndefined();
     take('b');
     free();
     take('a');
-    expect(places.take('a')).toBeUndefined();
+    expect(slots.acquire('a')).toBeUndefined();
   });
 
   it('are a fifth for one who has hung lately', () => {
-    const { take, places, pass } = start(25);
+    const { take, slots, pass } = start(25);
     const hanging = Array.from({ length: 25 }, () => take('hangs'));
     pass(10_000);
     for (const free of hanging) free();
     for (const free of Array.from({ length: 5 }, () => take('hangs'))) {
-      expect(places.take('hangs')).toBeUndefined();
+      expect(slots.acquire('hangs')).toBeUndefined();
       free();
       take('hangs');
     }
   });
 
   it('are all there again for one who has been quick for a while', () => {
-    const { take, places, pass } = start(25);
+    const { take, slots, pass } = start(25);
     const free = take('hung');
     pass(10_000);
     free();
     for (let tries = 0; tries < 20; tries += 1) take('hung')();
     for (let more = 0; more < 25; more += 1) take('hung');
-    expect(places.take('hung')).toBeUndefined();
+    expect(slots.acquire('hung')).toBeUndefined();
   });
 
   it('are waited for one after the other, as seldom for many as for few, while nobody answers', () => {
@@ -67,11 +67,11 @@ describe('the places of an application', () => {
   });
 
   it('are no more for all together than there are', () => {
-    const { take, places } = start(2, 3);
+    const { take, slots } = start(2, 3);
     take('a');
     take('a');
     const free = take('b');
-    expect(places.take('c')).toBeUndefined();
+    expect(slots.acquire('c')).toBeUndefined();
     free();
     take('c');
   });

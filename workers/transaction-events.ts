@@ -1,9 +1,10 @@
 /**
- * What the queue says of transactions: that a worker has one for the first time, and that an attempt has ended.
+ * Logs and counts what happens to transactions: a worker has one for the first time, and an attempt
+ * has ended.
  *
- * A turn only proposes an end: it may be cut off before the end is stored, and be run again; and a job may end without any turn. BullMQ
- * confirms each end to one worker, whoever brought it about, so here each is told once and Redis is asked for nothing. What is lost is
- * an end whose confirmation is lost, with its process or connection.
+ * A turn only proposes an end: it may be cut off before the end is stored, and a job may also end
+ * without a turn. BullMQ confirms each end to one worker, so it is counted here, once. An end is
+ * not counted when its confirmation is lost with the process or the connection.
  *
  * Listeners run inside BullMQ's own handling of a job, so nothing here may throw.
  */
@@ -14,13 +15,13 @@ import type { Protocol } from '../src/protocol/parse.ts';
 import { recordIn, type SignatureJobData } from '../src/transactions/contract.ts';
 import type { StepLog, TransactionLog } from './log.ts';
 
-type SignatureJob = Job<SignatureJobData, SignatureRecord>;
 export type SignatureWorker = Worker<SignatureJobData, SignatureRecord>;
 
-/** Other programs write jobs, too. */
+/** Other programs write jobs, too, so each member may be missing. */
 const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
 
-const callerIn = ({ data }: SignatureJob) => {
+/** The caller that a job names. Its data has not been checked. */
+export const callerIn = ({ data }: Pick<Job, 'data'>) => {
   const caller = member(member(data, 'MSS_SignatureReq'), 'AP_Info');
   const apId = member(caller, 'AP_ID');
   const apTransId = member(caller, 'AP_TransID');
@@ -49,13 +50,13 @@ export const tellOfTransactions = (
     if (apId !== undefined) log.signed(job.id ?? '', record.attempt, { caller: { apId, apTransId } }, record);
   });
   worker.on('failed', (job) => {
-    // A run that failed is told, too, when its producer wants the job to be tried again.
+    // BullMQ also tells of a failed run after which the job is tried again.
     if (job?.finishedOn === undefined) return;
     const code = parseFaultLine(job.failedReason ?? '')?.code ?? 900;
     const { data } = job;
     transactionLog.failed(callerIn(job).apId, code);
     const attempt = member(recordIn(job.progress, data), 'attempt');
-    // What a job says of itself is not written down where its request cannot be read.
+    // Nothing of the job is logged when its request cannot be read.
     const request = protocol.parseStoredSign(member(data, 'MSS_SignatureReq'));
     log.failed(
       job.id ?? '',
