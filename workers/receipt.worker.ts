@@ -31,11 +31,11 @@ import {
   receiptJobName,
   signatureRecordSchema,
 } from '../src/transactions/contract.ts';
+import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
 import { sscdOf } from '../src/transactions/eligibility.ts';
 import { endingOf } from '../src/transactions/endings.ts';
 import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
-import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import type { StepLog } from './log.ts';
 
@@ -57,12 +57,12 @@ export const createReceiptWorkflow = (options: {
   readonly protocol: Protocol;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
-  readonly screens: Screens;
+  readonly deviceLock: DeviceLock;
   readonly readEnd: ReadEnd;
   readonly log: StepLog;
 }): Workflow => {
-  const { shard, place, protocol, subscribers, devices, screens, readEnd, log } = options;
-  const { home } = shard.signatures;
+  const { shard, place, protocol, subscribers, devices, deviceLock, readEnd, log } = options;
+  const { jobs } = shard.signatures;
 
   /**
    * The signature of a receipt. Other services can add receipts, but only one with a signature is
@@ -73,7 +73,7 @@ export const createReceiptWorkflow = (options: {
    */
   const readSigned = async (instance: InstanceInHand): Promise<Signed | undefined> => {
     const { msspTransId, msisdn } = dataOf(instance);
-    const stored = await home.read(msspTransId);
+    const stored = await jobs.read(msspTransId);
     if (isOfLaterVersion(Object(stored?.returnValue).version))
       throw new Error('The signature of a receipt is of a later release');
     const record = signatureRecordSchema.safeParse(stored?.returnValue).data;
@@ -99,7 +99,7 @@ export const createReceiptWorkflow = (options: {
     if (sscd === undefined) return { kind: 'answered', receipt: 'unanswered' };
     const device = devices.deviceFor({ method: sscd.kind, sscd });
     if (device.screen && sscd.kind === 'sim') {
-      const held = await screens.claim(screenOf(msisdn, sscd.id), holder(instance), deadline);
+      const held = await deviceLock.claim(deviceKey(msisdn, sscd.id), holder(instance), deadline);
       if (held !== undefined) return { kind: 'not-now' };
     }
     const result = await device.receipt({
@@ -125,7 +125,7 @@ export const createReceiptWorkflow = (options: {
     const signed = await readSigned(instance);
     // Its retention is over.
     if (signed === undefined) return;
-    await home.amend(msspTransId, receipted(signed.record, receipt, at));
+    await jobs.amend(msspTransId, receipted(signed.record, receipt, at));
     log.receipted(msspTransId, receipt, signed.request);
   };
 
@@ -149,7 +149,7 @@ export const createReceiptWorkflow = (options: {
           const released =
             sscdId === undefined
               ? undefined
-              : screens.release(screenOf(msisdn, sscdId), holder(instanceIn(args)));
+              : deviceLock.release(deviceKey(msisdn, sscdId), holder(instanceIn(args)));
           return released as never;
         },
       },

@@ -23,13 +23,13 @@ import type { PromptResult, SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import { answerSchema } from '../src/transactions/contract.ts';
+import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
 import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
-import { type Screens, screenOf } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
-import { createTrial } from '../src/transactions/trial.ts';
+import { createVerifyOutcome } from '../src/transactions/verify-outcome.ts';
 import type { StepLog } from './log.ts';
 import type { createUpstreams } from './upstreams.ts';
 
@@ -39,7 +39,7 @@ export interface SignatureActivitiesOptions {
   readonly providers: ApplicationProviders;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
-  readonly screens: Screens;
+  readonly deviceLock: DeviceLock;
   readonly upstreams: ReturnType<typeof createUpstreams>;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
@@ -66,11 +66,12 @@ const failedUnasked = (reason: Fault): Asked => ({ kind: 'failed', fault: reason
 const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as SignatureData).request;
 
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
-  const { providers, subscribers, devices, screens, upstreams, custody, seals, answer, now, log } = options;
-  const trial = createTrial(custody);
+  const { providers, subscribers, devices, deviceLock, upstreams, custody, seals, answer, now, log } =
+    options;
+  const verifyOutcome = createVerifyOutcome(custody);
 
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
-    screenOf(request.msisdn.number, sscdId);
+    deviceKey(request.msisdn.number, sscdId);
 
   /** @param isOwn The answer was made in this process, just now. */
   const conclude = async (
@@ -85,7 +86,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const { validate } = request.services;
     const time = now();
     if (given.kind === 'signature' && (!isOwn || validate !== undefined)) {
-      const invalid = await trial({ id, attempt, request, signature: given, at: time, nonce: 'own' });
+      const invalid = await verifyOutcome({ id, attempt, request, signature: given, at: time, nonce: 'own' });
       if (invalid?.code === 900) log.trouble(notBelieved(id));
       if (invalid !== undefined) return failed(invalid);
     }
@@ -116,16 +117,16 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const screen = screenFor((data as SignatureData).request, sscd.id);
     const me = { transactionId: id, attempt };
     for (let round = 0; round < takeOverRounds; round += 1) {
-      const held = await screens.claim(screen, me, deadline);
+      const held = await deviceLock.claim(screen, me, deadline);
       if (held === undefined) return undefined;
       // An attempt that failed without a turn has not released it.
       const isBefore = held.transactionId === id && held.attempt < attempt;
-      if (isBefore && (await screens.takeOver(screen, held, me, deadline))) return undefined;
+      if (isBefore && (await deviceLock.takeOver(screen, held, me, deadline))) return undefined;
       if (sscd.kind === 'sim') return fault(406);
       if (isShown) return fault(401);
       // The old transaction ends first. After a crash here its screen is just unused.
       await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
-      if (await screens.takeOver(screen, held, me, deadline)) {
+      if (await deviceLock.takeOver(screen, held, me, deadline)) {
         // It may have been asked a moment ago, while it still had the screen: end it again.
         await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
         return undefined;
@@ -142,7 +143,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
   ): Promise<void> => {
     if (sscd === undefined) return;
     const screen = screenFor(requestOf(instance), sscd.id);
-    await screens.release(screen, { transactionId: instance.id, attempt });
+    await deviceLock.release(screen, { transactionId: instance.id, attempt });
   };
 
   const prompt = (
@@ -273,7 +274,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       actions: {
         releaseScreen: async (args, { sscdId, attempt }) => {
           const { instance } = args as unknown as { readonly instance: InstanceInHand };
-          await screens.release(screenFor(requestOf(instance), sscdId), {
+          await deviceLock.release(screenFor(requestOf(instance), sscdId), {
             transactionId: instance.id,
             attempt,
           });

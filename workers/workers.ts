@@ -17,8 +17,8 @@ import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
 import { receiptJobName, signatureJobName } from '../src/transactions/contract.ts';
+import { createDeviceLock } from '../src/transactions/device-lock.ts';
 import { createReadEnd } from '../src/transactions/outcomes.ts';
-import { createScreens } from '../src/transactions/screens.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { createTurns, keepFair } from './fairness.ts';
@@ -79,7 +79,7 @@ export const startWorkers = (options: WorkersOptions) => {
   const { shards, blocking, prefix, retention, now, log } = options;
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
-  const screens = createScreens(blocking, prefix, now);
+  const deviceLock = createDeviceLock(blocking, prefix, now);
   const turns = createTurns();
   const upstreams = createUpstreams(options.upstreamLog);
 
@@ -110,7 +110,7 @@ export const startWorkers = (options: WorkersOptions) => {
     const signing = startWorkflowWorker({
       ...common,
       queue: shard.signatures.queue,
-      workflows: [createSignatureWorkflow({ ...options, place, screens, upstreams, answer })],
+      workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer })],
       workflowOf: () => ({ name: signatureJobName }),
       fetchers: Math.ceil(maxFetchers / shards.length),
       around: (job, run) => turns.run(callerIn(job).apId ?? '', run),
@@ -118,7 +118,7 @@ export const startWorkers = (options: WorkersOptions) => {
     const receipting = startWorkflowWorker({
       ...common,
       queue: shard.receipts.queue,
-      workflows: [createReceiptWorkflow({ ...options, shard, place, screens, readEnd })],
+      workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, readEnd })],
       workflowOf: () => ({ name: receiptJobName }),
     });
     for (const worker of signing.workers) tellOfTransactions(worker as SignatureWorker, options);

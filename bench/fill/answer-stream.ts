@@ -95,7 +95,7 @@ const serviceOf = ({ redisUrl, masterKey }: AnswerStream): Promise<Service> => {
 
 /** What the person with this number would send. */
 const signFor = async ({ shard, protocol, custody }: Service, id: string): Promise<Prepared> => {
-  const stored = await shard.signatures.home.read(id);
+  const stored = await shard.signatures.jobs.read(id);
   const data = Object(stored?.data) as { readonly MSS_SignatureReq?: unknown };
   const request = protocol.parseStoredSign(data.MSS_SignatureReq);
   if (!request.ok) throw new Error(`${id} is not a signature request`);

@@ -43,22 +43,22 @@ export interface Instance {
 }
 
 /** Where an instance is stored. */
-export interface Home {
+export interface Location {
   readonly queue: Queue;
   readonly store: InstanceStore;
 }
 
-export type HomeOf = (id: string) => Home;
+export type Locate = (id: string) => Location;
 
 /**
  * Spreads instances over queues by their ids. In a cluster each queue has a slot of its own.
  *
  * @param queues At least one, and always the same in the same order.
  */
-export const spreadOver = (queues: readonly Queue[], redis: RedisClient, now: () => number): HomeOf => {
-  const homes = queues.map((queue) => ({ queue, store: createInstanceStore(queue, redis, now) }));
+export const spreadOver = (queues: readonly Queue[], redis: RedisClient, now: () => number): Locate => {
+  const locations = queues.map((queue) => ({ queue, store: createInstanceStore(queue, redis, now) }));
   return (id) => {
-    const home = homes[homes.length === 1 ? 0 : crc32(id) % homes.length];
+    const home = locations[locations.length === 1 ? 0 : crc32(id) % locations.length];
     if (home === undefined) throw new TypeError('queues: there must be one');
     return home;
   };
@@ -142,7 +142,7 @@ const resultOf = (given: Delivery): SendResult =>
   given === 'waiting' || given === 'accepted' ? 'taken' : given;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
-export const createEngine = (home: HomeOf, now: () => number): Engine => {
+export const createEngine = (locate: Locate, now: () => number): Engine => {
   /** Undefined for what is no record. A turn fails such a job (take-job.ts). */
   const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
 
@@ -191,7 +191,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
   };
 
   /** Polls, because a turn lasts for milliseconds. */
-  const judge = async ({ store }: Home, id: string, key: string): Promise<SendResult> => {
+  const judge = async ({ store }: Location, id: string, key: string): Promise<SendResult> => {
     const until = performance.now() + busyTimeoutMs;
     for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
       const verdict = await store.verdict(id, key);
@@ -203,7 +203,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
   };
 
   const find: Engine['find'] = async (id) => {
-    const stored = await home(id).store.read(id);
+    const stored = await locate(id).store.read(id);
     if (stored === undefined) return undefined;
     const { finishedOn, returnValue, failedReason } = stored;
     const failed = finishedOn !== undefined && failedReason !== undefined;
@@ -218,10 +218,10 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
   };
 
   return {
-    verdict: (id, key) => home(id).store.verdict(id, outside(key)),
+    verdict: (id, key) => locate(id).store.verdict(id, outside(key)),
 
     start: async (workflow, id, input, { delayMs } = {}) => {
-      const { queue } = home(id);
+      const { queue } = locate(id);
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
         throw new TypeError('id: letters, digits, - and _, not digits alone, and no name of BullMQ');
       await queue.add(jobNameOf(workflow), workflow.parseInput(input), {
@@ -234,7 +234,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
     send: async (workflow, id, key, event, { judged = false } = {}) => {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
-      const at = home(id);
+      const at = locate(id);
       const { store } = at;
       if (key.length === 0 || key.length > maxKeyLength)
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
@@ -252,7 +252,7 @@ export const createEngine = (home: HomeOf, now: () => number): Engine => {
         'error' in answer
           ? errorEvent(child, { name: answer.error.name, message: answer.error.message })
           : doneEvent(child, answer.output);
-      const { store } = home(instance);
+      const { store } = locate(instance);
       const until = performance.now() + busyTimeoutMs;
       for (;;) {
         const stored = await store.read(instance);

@@ -99,10 +99,10 @@ export const openWorkflows = (options: {
     const connection = blocking;
     const queues = open(connection);
     opened.push(queues);
-    const home = spreadOver(queues, connection, now);
+    const locate = spreadOver(queues, connection, now);
     const workers = queues.map((queue) =>
       startWorkflowWorker({
-        ...{ queue, connection, home, workflows, concurrency, now, onError },
+        ...{ queue, connection, locate, workflows, concurrency, now, onError },
         ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),

@@ -6,7 +6,7 @@ import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import { createActivities, type Ended } from './activities.ts';
 import { jobNameOf, type Workflow } from './define.ts';
-import { deliver, type HomeOf, spreadOver } from './engine.ts';
+import { deliver, type Locate, spreadOver } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
 import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
@@ -63,7 +63,7 @@ export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
   /** Where other instances are. Default: all are in this queue. */
-  readonly home?: HomeOf;
+  readonly locate?: Locate;
   /** Each with the earlier versions of it that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly concurrency: number;
@@ -89,7 +89,7 @@ export const startWorkflowWorker = (options: {
 }): WorkflowWorker => {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
   const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
-  const { home = spreadOver([queue], connection, now) } = options;
+  const { locate = spreadOver([queue], connection, now) } = options;
   const known = catalogue(workflows);
   const store = createInstanceStore(queue, connection, now);
   const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
@@ -118,10 +118,10 @@ export const startWorkflowWorker = (options: {
     holdMs,
     neighbours: {
       start: async (workflow, id, input) => {
-        await home(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
+        await locate(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
       },
       tell: async (id, key, event, about) => {
-        const given = await deliver(home(id).store, id, key, event, about && { about });
+        const given = await deliver(locate(id).store, id, key, event, about && { about });
         if (given === 'busy') throw new Error('Another instance is busy');
       },
     },

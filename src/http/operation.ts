@@ -11,7 +11,7 @@ import {
 } from '../registry/application-providers.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import type { App2App } from '../transactions/app2app.ts';
-import type { Waits } from '../transactions/endings.ts';
+import type { OnAccepted } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import type { Receipts } from '../transactions/receipts.ts';
 import type { Transactions } from '../transactions/transactions.ts';
@@ -53,7 +53,7 @@ export interface OperationDeps {
 /** The place of a request among those that are worked on. */
 export interface Turn extends WorkingPlace {
   /** From here on the request only waits for a person. */
-  readonly onAccepted: Waits;
+  readonly onAccepted: OnAccepted;
 }
 
 /** @param body A JSON object of the operation's own wrapper; nothing else about it is known. */

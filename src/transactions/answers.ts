@@ -59,8 +59,8 @@ export type SendOrder = (id: string, key: string, order: SignatureOrder) => Prom
 
 export const createSendOrder = ({ queue, redis }: QueueAt, { protocol, now }: OrdersOptions): SendOrder => {
   const workflow = workflowFor(protocol);
-  const home = { queue, store: createInstanceStore(queue, redis, now) };
-  const engine = createEngine(() => home, now);
+  const location = { queue, store: createInstanceStore(queue, redis, now) };
+  const engine = createEngine(() => location, now);
   return (id, key, order) => engine.send(workflow, id, key, order, { judged: true });
 };
 

@@ -1,5 +1,5 @@
 /**
- * Waits for jobs to end, for synchronous callers.
+ * OnAccepted for jobs to end, for synchronous callers.
  *
  * A new wait asks whether its job has ended, many waits in one command. If not, the end comes in a
  * stream, which a process reads once for all waits (end-stream.ts). The stream may miss an end: it
@@ -9,7 +9,7 @@
  */
 
 import { createEndStream } from '../engine/redis/end-stream.ts';
-import type { StoredEnd } from '../engine/redis/job-home.ts';
+import type { StoredEnd } from '../engine/redis/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { QueueAt } from './shards.ts';
 
@@ -29,7 +29,7 @@ export const endingOf = ({ finishedOn, failedReason, returnValue }: StoredEnd): 
  *
  * @returns A signal that aborts when the caller has gone.
  */
-export type Waits = () => AbortSignal;
+export type OnAccepted = () => AbortSignal;
 
 /** Cancels a wait when its caller has gone. */
 export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): void }): void => {
@@ -79,7 +79,7 @@ export const createEndings = (options: {
 
   const lookUp = async (ids: readonly string[]): Promise<void> => {
     for (let first = 0; first < ids.length; first += maxLookUps) {
-      const { ended, gone } = await at.home.awaitEnds(ids.slice(first, first + maxLookUps));
+      const { ended, gone } = await at.jobs.awaitEnds(ids.slice(first, first + maxLookUps));
       for (const [id, end] of ended) settle(id, endingOf(end));
       for (const id of gone) settle(id, undefined);
     }
@@ -92,7 +92,7 @@ export const createEndings = (options: {
     onEnd: (id, end) => settle(id, endingOf(end)),
   });
 
-  /** Waits that have begun in this turn of the event loop. */
+  /** OnAccepted that have begun in this turn of the event loop. */
   let asking: string[] = [];
   const ask = (): void => {
     const ids = asking;

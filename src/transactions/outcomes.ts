@@ -13,7 +13,7 @@ import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { endRecordSchema, type StoredOutcome } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
-import { createTrial, type TrialCustody } from './trial.ts';
+import { createVerifyOutcome, type OutcomeCustody } from './verify-outcome.ts';
 
 export interface SignedView {
   /** CMS SignedData with certificates, Base64. Undefined for a text that was delivered. */
@@ -57,7 +57,7 @@ export const notBelieved = (id: string): Error => new Error(`A stored end was no
 /** Adds the certificates, which are not stored with the signature. */
 const completeSignature = async (
   outcome: StoredOutcome,
-  chains: TrialCustody,
+  chains: OutcomeCustody,
 ): Promise<string | undefined> => {
   if (outcome.kind === 'delivered') return undefined;
   if (outcome.certificates === undefined) return outcome.cms;
@@ -67,7 +67,7 @@ const completeSignature = async (
   return Buffer.from(cms).toString('base64');
 };
 
-const signedView = async (outcome: StoredOutcome, chains: TrialCustody): Promise<SignedView> => ({
+const signedView = async (outcome: StoredOutcome, chains: OutcomeCustody): Promise<SignedView> => ({
   signature: await completeSignature(outcome, chains),
   profile: outcome.profile,
   sscdId: outcome.sscdId,
@@ -80,7 +80,7 @@ const isOfPassword = ({ profile }: SignatureRequest): boolean =>
   profile.name === 'MID/v1/OtpProfileText' || profile.name === 'MID/v1/OtpProfileFlash';
 
 export const createReadEnd = (options: {
-  readonly custody: TrialCustody;
+  readonly custody: OutcomeCustody;
   /** Undefined in programs without the master key. They verify every signature. */
   readonly seals: Pick<Seals, 'fits'> | undefined;
   readonly now: () => number;
@@ -88,7 +88,7 @@ export const createReadEnd = (options: {
   readonly onError: (error: Error) => void;
 }): ReadEnd => {
   const { custody, seals, now, onError } = options;
-  const trial = createTrial(custody);
+  const verifyOutcome = createVerifyOutcome(custody);
 
   /** @returns The part of the outcome that is believed; undefined when none of it is. */
   const believedOf = async (
@@ -101,7 +101,7 @@ export const createReadEnd = (options: {
     const isBelieved =
       outcome.kind === 'delivered'
         ? isOfPassword(request)
-        : (await trial({
+        : (await verifyOutcome({
             ...{ id, attempt, request, signature: outcome },
             at: Math.min(endedAt, now()),
             nonce: 'own-or-earlier',

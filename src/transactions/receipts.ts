@@ -6,7 +6,7 @@
  * this request, sent once or twice, or from another one.
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
-import type { StoredJob } from '../engine/redis/job-home.ts';
+import type { StoredJob } from '../engine/redis/job-store.ts';
 import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import { shardFor } from './answers.ts';
@@ -17,7 +17,7 @@ import {
   receiptJobId,
   receiptJobName,
 } from './contract.ts';
-import { cancelWith, type Endings, type Waits } from './endings.ts';
+import { cancelWith, type Endings, type OnAccepted } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
 import type { QueueAt, Shard } from './shards.ts';
 import type { Transactions } from './transactions.ts';
@@ -25,8 +25,8 @@ import type { Transactions } from './transactions.ts';
 const endingMarginMs = 5000;
 
 /** A receipt that failed was never shown, so it is removed and may be sent again. */
-const knownReceipt = async ({ queue, home }: QueueAt, id: string): Promise<StoredJob | undefined> => {
-  const known = await home.read(id);
+const knownReceipt = async ({ queue, jobs }: QueueAt, id: string): Promise<StoredJob | undefined> => {
+  const known = await jobs.read(id);
   if (known?.failedReason === undefined) return known;
   await queue.remove(id);
   return undefined;
@@ -45,7 +45,7 @@ export interface Receipts {
    *   or has its receipt.
    * @throws When Redis is unreachable.
    */
-  send(request: ReceiptRequest, waits?: Waits): Promise<Checked<ReceiptOutcome>>;
+  send(request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>>;
 }
 
 export const createReceipts = (options: {
@@ -59,7 +59,7 @@ export const createReceipts = (options: {
 }): Receipts => {
   const { transactions, shards, endings, timeoutSeconds, now } = options;
   return {
-    send: async (request, waits) => {
+    send: async (request, onAccepted) => {
       const { msspTransId, msisdn } = request;
       const view = await transactions.findOwn(request.caller.apId, msspTransId);
       if (view === undefined) return refuse(101, unknownTransaction);
@@ -91,13 +91,13 @@ export const createReceipts = (options: {
       const until = now() + timeoutSeconds * 1000 + endingMarginMs;
       const known = await knownReceipt(at, id);
       if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
-      const stored = known ?? (await at.home.read(id));
+      const stored = known ?? (await at.jobs.read(id));
       const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
       if (theirs || known?.finishedOn !== undefined) {
         return refuse(101, 'The transaction has its receipt already');
       }
       const waiting = ends.wait(id, until);
-      cancelWith(waits?.(), waiting);
+      cancelWith(onAccepted?.(), waiting);
       const ending = await waiting.ended;
       if (ending?.kind !== 'completed') {
         const reason = ending && parseFaultLine(ending.failedReason);

@@ -5,7 +5,7 @@
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import { addFairly } from '../engine/redis/fair-adding.ts';
-import { createJobHome, type JobHome } from '../engine/redis/job-home.ts';
+import { createJobStore, type JobStore } from '../engine/redis/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
@@ -16,7 +16,7 @@ export const bulkQueueName = 'bulk-replays';
 export interface QueueAt {
   readonly queue: Queue;
   readonly redis: RedisClient;
-  readonly home: JobHome;
+  readonly jobs: JobStore;
 }
 
 export interface Shard {
@@ -63,7 +63,7 @@ export const openQueue = (
   };
   const queue = new DirectQueue(name, options);
   queue.on('error', onError);
-  return { queue, redis, home: createJobHome(queue, redis) };
+  return { queue, redis, jobs: createJobStore(queue, redis) };
 };
 
 /**

@@ -14,7 +14,7 @@ import type { SignatureRequest } from '../protocol/requests.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { type Answer, createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
-import { cancelWith, type Endings, endingOf, type Waits } from './endings.ts';
+import { cancelWith, type Endings, endingOf, type OnAccepted } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
 import type { ReadEnd, TransactionState, TransactionView } from './outcomes.ts';
 import { giveUpIfGone, type Shard } from './shards.ts';
@@ -50,7 +50,7 @@ export interface Transactions {
   submitAndWait(
     request: SignatureRequest,
     wire: MssSignatureReq,
-    waits?: Waits,
+    onAccepted?: OnAccepted,
   ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
   readonly find: FindTransaction;
   /** The same, for one AP: the transactions of others are unknown to it. */
@@ -88,7 +88,7 @@ export const createFind = ({
     now() - finishedOn < (failed ? retention.failedMs : retention.signedMs);
 
   return async (msspTransId) => {
-    const job = await shardFor(shards, msspTransId)?.signatures.home.read(msspTransId);
+    const job = await shardFor(shards, msspTransId)?.signatures.jobs.read(msspTransId);
     if (job === undefined) return undefined;
     const ending = endingOf(job);
     if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed')) return undefined;
@@ -161,13 +161,13 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard));
     },
 
-    submitAndWait: async (request, wire, waits) => {
+    submitAndWait: async (request, wire, onAccepted) => {
       const fingerprint = requestFingerprint(wire, shards.length);
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
       const wanted = newMsspTransId(fingerprint.shard);
       const { msspTransId } = await add(wire, fingerprint, wanted);
-      const gone = waits?.();
+      const gone = onAccepted?.();
       if (msspTransId !== wanted)
         return { msspTransId, state: await joinOpen(ends, msspTransId, until, gone) };
       const waiting = ends.wait(msspTransId, until);

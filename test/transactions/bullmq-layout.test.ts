@@ -59,7 +59,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     'moveToFinished-14',
     '8e744ec5d65dbe9e',
     [
-      'src/engine/redis/job-home.ts',
+      'src/engine/redis/job-store.ts',
       'src/transactions/transactions.ts',
       'src/engine/redis/end-stream.ts',
       'src/engine/take-job.ts',
@@ -228,7 +228,7 @@ describe('a method of BullMQ that is not its interface', () => {
     const { queue } = at;
     const ours = {
       'src/transactions/shards.ts': [(queue as unknown as { addJob?: unknown }).addJob],
-      'src/engine/redis/job-home.ts': [queue.toKey],
+      'src/engine/redis/job-store.ts': [queue.toKey],
       'src/engine/redis/instance-store.ts': [
         queue.getBackend().promote,
         queue.getBackend().moveToDelayed,

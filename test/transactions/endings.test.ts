@@ -20,13 +20,13 @@ let worker: Worker;
 beforeAll(() => {
   const [shard] = shards;
   if (shard === undefined) throw new Error('there is no shard');
-  const { queue, redis: commands, home } = shard.signatures;
-  const awaitEnds: typeof home.awaitEnds = (ids) => {
-    const look = home.awaitEnds(ids);
+  const { queue, redis: commands, jobs } = shard.signatures;
+  const awaitEnds: typeof jobs.awaitEnds = (ids) => {
+    const look = jobs.awaitEnds(ids);
     looked.push(look);
     return look;
   };
-  at = { queue, redis: commands, home: { ...home, awaitEnds } };
+  at = { queue, redis: commands, jobs: { ...jobs, awaitEnds } };
   tellEnds(client);
   worker = new Worker(queue.name, null, { connection: client, prefix: shard.prefix });
 });

@@ -20,8 +20,8 @@ import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
+import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
-import { createScreens } from '../../src/transactions/screens.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import { createReceiptWorkflow } from '../../workers/receipt.worker.ts';
 import { createSignatureWorkflow, type SignatureActivitiesOptions } from '../../workers/signature.worker.ts';
@@ -105,7 +105,7 @@ export const startByHand = async (
     protocol,
     subscribers,
     devices,
-    screens: createScreens(blocking, prefix, Date.now),
+    deviceLock: createDeviceLock(blocking, prefix, Date.now),
     log,
   };
   const readEnd = createReadEnd({ custody, seals, now: Date.now, onError: () => undefined });

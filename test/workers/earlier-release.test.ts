@@ -6,7 +6,7 @@ import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import { createScreens, screenOf } from '../../src/transactions/screens.ts';
+import { createDeviceLock, deviceKey } from '../../src/transactions/device-lock.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
@@ -120,10 +120,10 @@ describe('a signature whose person was asked by a release before 0.2', () => {
 
   it('is asked for again, on the same device, and ends by the answer', async () => {
     const earlier = await leftBehind(pendingSince);
-    const screens = createScreens(redis.client(), byHand.product.configuration.queue.prefix, Date.now);
+    const deviceLock = createDeviceLock(redis.client(), byHand.product.configuration.queue.prefix, Date.now);
     // That release had claimed the screen for it.
-    await screens.claim(
-      screenOf(earlier.msisdn, 'sim'),
+    await deviceLock.claim(
+      deviceKey(earlier.msisdn, 'sim'),
       { transactionId: earlier.id, attempt: 1 },
       Date.now() + 60_000,
     );

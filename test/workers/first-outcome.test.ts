@@ -5,7 +5,7 @@ import { DelayedError } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
-import { createScreens } from '../../src/transactions/screens.ts';
+import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -47,8 +47,8 @@ const cancel = async (id: string): Promise<void> => {
 };
 
 /** Redis goes away between the decision and what follows from it. */
-const screensWithoutRelease = () => ({
-  ...createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now),
+const lockWithoutRelease = () => ({
+  ...createDeviceLock(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now),
   release: async () => {
     throw new Error('Redis went away');
   },
@@ -84,7 +84,7 @@ describe('a receipt that the user has accepted', () => {
       UserAck: 'true',
       UserResponse: '{"status":"OK"}',
     });
-    const signature = await byHand.shard.signatures.home.read(id);
+    const signature = await byHand.shard.signatures.jobs.read(id);
     expect(signature?.returnValue).toMatchObject({ state: 'receipted', receipt: 'accepted' });
   };
 
@@ -107,14 +107,14 @@ describe('a receipt that the user has accepted', () => {
     const result = await byHand.receiptTurn({ now: () => deadline + 1 })(job, 'first');
     await job.moveToCompleted(result, 'first', false);
     expect(result).toEqual({ receipt: 'timeout' });
-    expect((await byHand.shard.signatures.home.read(id))?.returnValue).toMatchObject({ receipt: 'timeout' });
+    expect((await byHand.shard.signatures.jobs.read(id))?.returnValue).toMatchObject({ receipt: 'timeout' });
     await answer;
   });
 
   it('ends when another program spoils its job', async () => {
     const { job, deadline, answer } = await receiptInHand();
     const { receiptTurn, shard, wakeAndTake } = byHand;
-    const cutOff = receiptTurn({ screens: screensWithoutRelease() });
+    const cutOff = receiptTurn({ deviceLock: lockWithoutRelease() });
     await expect(cutOff(job, 'first')).rejects.toBeInstanceOf(DelayedError);
     await redis.client().hset(shard.receipts.queue.toKey(job.id ?? ''), 'data', '{}');
     const again = await wakeAndTake(shard.receipts, job.id, 'second');
@@ -130,7 +130,7 @@ describe('a receipt that the user has accepted', () => {
     const inHand = await receiptInHand();
     const { job, deadline } = inHand;
     const { receiptTurn, shard, wakeAndTake } = byHand;
-    const cutOff = receiptTurn({ screens: screensWithoutRelease() });
+    const cutOff = receiptTurn({ deviceLock: lockWithoutRelease() });
     await expect(cutOff(job, 'first')).rejects.toBeInstanceOf(DelayedError);
     const again = await wakeAndTake(shard.receipts, job.id, 'second');
     const result = await receiptTurn({ now: () => deadline + 1 })(again, 'second');
@@ -143,13 +143,13 @@ describe('a receipt that the user has accepted', () => {
     const { job, deadline } = inHand;
     const { receiptTurn, shard, wakeAndTake } = byHand;
     const { signatures } = shard;
-    const home = {
-      ...signatures.home,
+    const jobs = {
+      ...signatures.jobs,
       amend: async () => {
         throw new Error('Redis went away');
       },
     };
-    const cutOff = { shard: { ...shard, signatures: { ...signatures, home } } };
+    const cutOff = { shard: { ...shard, signatures: { ...signatures, jobs } } };
     await expect(receiptTurn(cutOff)(job, 'first')).rejects.toBeInstanceOf(DelayedError);
     const now = () => deadline + 1;
     const still = await wakeAndTake(shard.receipts, job.id, 'second');

@@ -158,7 +158,7 @@ describe('a record that somebody has planted', () => {
   it('is no signature when the outcome is that of another transaction over an equal text', async () => {
     const other = await submit();
     await sign();
-    const { returnValue } = (await byHand.shard.signatures.home.read(other)) ?? {};
+    const { returnValue } = (await byHand.shard.signatures.jobs.read(other)) ?? {};
     const id = await asked();
     await plant(id, signedWith(await storedRecord(id), (returnValue as Json).outcome));
     expect(await endOf(id)).toContain('_900 INTERNAL_ERROR');
@@ -447,7 +447,7 @@ describe('a return value that somebody has planted', () => {
     await redis.client().xadd(shard.signatures.queue.toKey('events'), '*', ...event);
     await job.moveToCompleted(await byHand.signatureTurn()(job, token), token, false);
     const { body } = await answer;
-    const signed = await shard.signatures.home.read(job.id ?? '');
+    const signed = await shard.signatures.jobs.read(job.id ?? '');
     expect(body.MSS_SignatureResp.MSS_Signature.Base64Signature).not.toBe(forged);
     expect(signed?.returnValue).toMatchObject({ outcome: { kind: 'signature' } });
   });

@@ -153,7 +153,7 @@ describe('the receipt of a signature of a later release', () => {
     const { product, shard, take, wakeAndTake, receiptTurn } = byHand;
     const id = await submit();
     await completeAsLater();
-    const returnValue = async (): Promise<Json> => (await shard.signatures.home.read(id))?.returnValue;
+    const returnValue = async (): Promise<Json> => (await shard.signatures.jobs.read(id))?.returnValue;
     const before = await returnValue();
     const caller = product.post('/rest/service/receipt', receiptRequest(id, { msisdn: robot }));
 

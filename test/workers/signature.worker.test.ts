@@ -251,7 +251,7 @@ describe('the deadline', () => {
     await product.stopWorkers();
     const id = await submit({ timeoutSeconds: 1 });
     await until(async () =>
-      expect(Date.now()).toBeGreaterThan(((await at.home.read(id))?.timestamp ?? 0) + 1000),
+      expect(Date.now()).toBeGreaterThan(((await at.jobs.read(id))?.timestamp ?? 0) + 1000),
     );
     await product.startWorkers();
     await failedWith(id, 208);

@@ -8,7 +8,7 @@ import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import { createScreens, type Screens } from '../../src/transactions/screens.ts';
+import { createDeviceLock, type DeviceLock } from '../../src/transactions/device-lock.ts';
 import { createGate } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -45,13 +45,13 @@ beforeEach(async () => {
   prompted = [];
 });
 
-const realScreens = (): Screens =>
-  createScreens(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now);
+const realLock = (): DeviceLock =>
+  createDeviceLock(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now);
 
 /** The turn of a worker. @returns The reason, for a job that has failed. */
-const turnWith = (screens: Screens, changes: { readonly sleepsMeanwhile?: true } = {}) => {
+const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: true } = {}) => {
   const turn = byHand.signatureTurn({
-    screens,
+    deviceLock,
     devices: byHand.devicesThat(({ transactionId }) => void prompted.push(transactionId)),
     ...changes,
   });
@@ -68,7 +68,7 @@ const turnWith = (screens: Screens, changes: { readonly sleepsMeanwhile?: true }
 
 /** The older one has claimed the screen, and its job sleeps until it may go on. @returns What lets it. */
 const claimedByOlder = async (): Promise<() => void> => {
-  const real = realScreens();
+  const real = realLock();
   const { opened, open } = createGate();
   const turn = turnWith(
     {
@@ -89,7 +89,7 @@ const claimedByOlder = async (): Promise<() => void> => {
 const goOnWithOlder = async (): Promise<string> => {
   const job = await byHand.take(byHand.shard.signatures, 'older');
   expect(job.id).toBe(older.id);
-  return turnWith(realScreens())(job, 'older');
+  return turnWith(realLock())(job, 'older');
 };
 
 const stateOf = async ({ id = '' }: Job) => (await byHand.product.api.transactions.find(id))?.state;
@@ -102,14 +102,14 @@ const expectNewerAlone = async (): Promise<void> => {
   expect(recordIn(job?.progress, job?.data)).toMatchObject({ state: 'pending' });
   const refusal = { kind: 'fault', fault: fault(402) } as const;
   expect(await product.api.transactions.answer(id, 1, refusal)).toBe('accepted');
-  const turn = turnWith(realScreens());
+  const turn = turnWith(realLock());
   expect(await turn(await take(shard.signatures, 'newer'), 'newer')).toContain('_402');
 };
 
 describe('a newer request for the same App', () => {
   it('is shown alone when it comes after the older one has claimed the screen and before that one is asked', async () => {
     const goOn = await claimedByOlder();
-    expect(await turnWith(realScreens())(newer, 'newer')).toBe('sleeps');
+    expect(await turnWith(realLock())(newer, 'newer')).toBe('sleeps');
     goOn();
     expect(await goOnWithOlder()).toContain('_401 USER_CANCEL');
     expect(prompted).toEqual([newer.id]);
@@ -118,7 +118,7 @@ describe('a newer request for the same App', () => {
 
   it('ends the older one that was asked, and has looked at its screen, just before it is taken over', async () => {
     const goOn = await claimedByOlder();
-    const real = realScreens();
+    const real = realLock();
     const turn = turnWith({
       ...real,
       takeOver: async (...args) => {

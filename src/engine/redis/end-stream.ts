@@ -2,7 +2,7 @@
  * A stream with the ends of those jobs that a process waits for.
  *
  * BullMQ's event stream has some four events of every job of the queue, so a process would parse
- * thousands of events for each end that it waits for. Here a process marks its jobs (job-home.ts),
+ * thousands of events for each end that it waits for. Here a process marks its jobs (job-store.ts),
  * and the script that ends a marked job adds the end to this stream, in the same step.
  */
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import { lastEntryId } from '../../redis/streams.ts';
 import { settlesWithin } from '../../redis/timeout.ts';
 import { toError } from '../../redis/to-error.ts';
 import { parse } from './instance-store.ts';
-import type { StoredEnd } from './job-home.ts';
+import type { StoredEnd } from './job-store.ts';
 
 /** No job has an id with a colon. */
 const endsKey = 'ends:told';

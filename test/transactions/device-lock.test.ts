@@ -1,11 +1,11 @@
 /** How long a claim of a screen lasts, whatever the clock of the process says that claims it. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createScreens } from '../../src/transactions/screens.ts';
+import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
 const client = redis.client();
-const screens = createScreens(client, redis.prefix, () => Date.now());
+const deviceLock = createDeviceLock(client, redis.prefix, () => Date.now());
 const older = { transactionId: 'H00older', attempt: 1 };
 const newer = { transactionId: 'H00newer', attempt: 2 };
 
@@ -47,17 +47,17 @@ describe.each([
     const until = (await trueTime()) + 60_000;
     await setClockWrongBy(wrongByMs);
     const screen = `claimed-${wrongByMs}`;
-    expect(await screens.claim(screen, older, until)).toBeUndefined();
+    expect(await deviceLock.claim(screen, older, until)).toBeUndefined();
     await expectLifeOf(screen, until, wrongByMs);
-    expect(await screens.claim(screen, newer, until)).toEqual(older);
+    expect(await deviceLock.claim(screen, newer, until)).toEqual(older);
   });
 
   it('a screen that is taken over lasts as long as the new prompt', async () => {
     const until = (await trueTime()) + 60_000;
     await setClockWrongBy(wrongByMs);
     const screen = `taken-over-${wrongByMs}`;
-    await screens.claim(screen, older, until);
-    expect(await screens.takeOver(screen, older, newer, until + 60_000)).toBe(true);
+    await deviceLock.claim(screen, older, until);
+    expect(await deviceLock.takeOver(screen, older, newer, until + 60_000)).toBe(true);
     await expectLifeOf(screen, until + 60_000, wrongByMs);
   });
 });
@@ -65,6 +65,6 @@ describe.each([
 it('a claim lasts as long as the process reckons, although the clock of Redis is ahead', async () => {
   await setClockWrongBy(-90_000);
   const before = await trueTime();
-  expect(await screens.claim('redis-ahead', older, Date.now() + 60_000)).toBeUndefined();
+  expect(await deviceLock.claim('redis-ahead', older, Date.now() + 60_000)).toBeUndefined();
   expect(await lapsesAt('redis-ahead')).toBeGreaterThanOrEqual(before + 60_000);
 });

@@ -12,7 +12,7 @@ import { type Fault, fault } from '../protocol/fault.ts';
 import { bytesToSign, type SignatureRequest } from '../protocol/requests.ts';
 import { nonceOf } from './ids.ts';
 
-export interface Tried {
+export interface ClaimedOutcome {
   readonly id: string;
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'data' | 'msisdn'>;
@@ -27,14 +27,15 @@ export interface Tried {
   readonly nonce: 'own' | 'own-or-earlier';
 }
 
-export type Trial = (tried: Tried) => Promise<Fault | undefined>;
+export type VerifyOutcome = (tried: ClaimedOutcome) => Promise<Fault | undefined>;
 
 /** Without `serialNumberOf` any person with a certificate of the authority may have signed. */
-export type TrialCustody = Pick<KeyCustody, 'chain' | 'trust'> & Partial<Pick<KeyCustody, 'serialNumberOf'>>;
+export type OutcomeCustody = Pick<KeyCustody, 'chain' | 'trust'> &
+  Partial<Pick<KeyCustody, 'serialNumberOf'>>;
 
 /** @returns 422 when the certificate was expired, 900 for every other error. */
-export const createTrial =
-  (custody: TrialCustody): Trial =>
+export const createVerifyOutcome =
+  (custody: OutcomeCustody): VerifyOutcome =>
   async ({ id, attempt, request: { data, msisdn }, signature, at, nonce: wanted }) => {
     const { cms, certificates } = signature;
     const bytes = Buffer.from(cms, 'base64');

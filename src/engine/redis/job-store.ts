@@ -16,7 +16,7 @@ export interface StoredJob extends StoredEnd {
   readonly timestamp: number;
 }
 
-export type JobHome = ReturnType<typeof createJobHome>;
+export type JobStore = ReturnType<typeof createJobStore>;
 
 const amendScript = `
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
@@ -52,7 +52,7 @@ const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (string | n
   failedReason: failedReason ?? undefined,
 });
 
-export const createJobHome = (queue: Queue, redis: RedisClient) => {
+export const createJobStore = (queue: Queue, redis: RedisClient) => {
   const keyOf = (id: string): string => queue.toKey(id);
 
   return {

@@ -13,7 +13,7 @@ export interface Holder {
   readonly attempt: number;
 }
 
-export type Screens = ReturnType<typeof createScreens>;
+export type DeviceLock = ReturnType<typeof createDeviceLock>;
 
 /** A claim lasts so much longer than its prompt: more than a wake-up takes. */
 const slackMs = 3000;
@@ -50,7 +50,7 @@ const parseHolder = (name: string): Holder => {
   return { transactionId, attempt: Number(attempt) };
 };
 
-export const createScreens = (redis: RedisClient, prefix: string, now: () => number) => {
+export const createDeviceLock = (redis: RedisClient, prefix: string, now: () => number) => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
   return {
     /**
@@ -80,4 +80,4 @@ export const createScreens = (redis: RedisClient, prefix: string, now: () => num
   };
 };
 
-export const screenOf = (msisdn: string, sscdId: string): string => `${msisdn}:${sscdId}`;
+export const deviceKey = (msisdn: string, sscdId: string): string => `${msisdn}:${sscdId}`;
