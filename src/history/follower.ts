@@ -26,13 +26,13 @@ import { rebuildShard } from './rebuild.ts';
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
 /** How often events are read before what they tell is written. */
-const maxReads = 60;
+const maxReads = 24;
 /** Between two reads, so that accepting and signing go first. */
-const pauseMs = 2;
+const pauseMs = 3;
 /** Few at a time: much data in hand makes garbage collections long, and signing waits for them. */
 const writesAtOnce = 250;
 /** A fifth of what the streams hold (events.ts). */
-const muchReads = 20;
+const muchReads = 8;
 
 export const createFollower = (options: {
   readonly redis: RedisClient;
