@@ -291,7 +291,7 @@ export const addUsers: AddCommand = (program, context, done) => {
   command('link', 'make a link that logs one in, once, within fifteen minutes')
     .argument('<name>', 'who')
     .action(async (name: string) => done(await issueLink(context, name)));
-  command('end-local', 'end all sessions and links of local, the user of the service’s login links').action(
+  command('end-local', 'end all sessions and links of local, whom the service’s login links log in').action(
     () =>
       run(async ({ endLocal }, { operator }) => {
         await endLocal(operator);

@@ -1,5 +1,5 @@
 /**
- * OnAccepted for jobs to end, for synchronous callers.
+ * Waits for jobs to end, for synchronous callers.
  *
  * A new wait asks whether its job has ended, many waits in one command. If not, the end comes in a
  * stream, which a process reads once for all waits (end-stream.ts). The stream may miss an end: it
@@ -92,7 +92,7 @@ export const createEndings = (options: {
     onEnd: (id, end) => settle(id, endingOf(end)),
   });
 
-  /** OnAccepted that have begun in this turn of the event loop. */
+  /** Waits that have begun in this turn of the event loop. */
   let asking: string[] = [];
   const ask = (): void => {
     const ids = asking;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseLanguage } from '../../../src/oauth/pages/page.ts';
+import { chooseLanguage, wordsOf } from '../../../src/oauth/pages/page.ts';
 
 describe('the language of the pages', () => {
   it.each([
@@ -25,5 +25,15 @@ describe('the language of the pages', () => {
 
   it('does not read on for ever', () => {
     expect(chooseLanguage(undefined, `${'pt,'.repeat(100_000)}de`)).toBe('en');
+  });
+});
+
+describe('messages', () => {
+  it.each(['en', 'de', 'fr', 'it'] as const)('in %s say in three lines what it is, what happened and what to do', (language) => {
+    const { notices, failed } = wordsOf(language);
+    for (const [cause, message] of Object.entries({ ...notices, ...failed.causes })) {
+      const lines = message.split('\n').filter((line) => line.trim() !== '');
+      expect([cause, lines.length, message.split('\n').length]).toEqual([cause, 3, 3]);
+    }
   });
 });
