@@ -3,7 +3,7 @@
  *
  * A job that finds no free slot is put off, because waiting here would hold a slot of the worker,
  * which others need. {@link TenantConcurrency.waitMs} gives the jobs of one application times that
- * follow each other as fast as its tries have ended lately, but at least every 10 ms for each slot.
+ * follow each other as fast as its tries have ended lately, but at least every 10 ms.
  * So a quick receiver stays busy, a receiver that hangs costs a fixed number of wake-ups, and its
  * jobs continue soon after it has come back. Applications that share slots get later times.
  */

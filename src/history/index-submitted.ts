@@ -22,6 +22,9 @@ const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
   .join(', ');
 
+/** Of a request that is parsed inside Redis. It is a few hundred as a rule. */
+const maxBytes = 8192;
+
 /**
  * Lua: `packSubmitted(id, fields)` gives facts and names of a job that was not begun, and nothing
  * for any other. The fields: data, timestamp, finishedOn, atm, progress.
@@ -44,7 +47,7 @@ end
 local function member(value, name) return type(value) == 'table' and value[name] end
 local function packSubmitted(id, fields)
   local data, timestamp, finishedOn, endedRuns, progress = unpack(fields, 1, 5)
-  if not data or finishedOn or (endedRuns or '0') ~= '0' or (progress or '0') ~= '0' then return end
+  if not data or #data > ${maxBytes} or finishedOn or (endedRuns or '0') ~= '0' or (progress or '0') ~= '0' then return end
   if #id > ${idWidth} or string.find(id, '%z') then return end
   local time = timestamp and string.match(timestamp, '^%d+$') and tonumber(timestamp)
   if not time or time == 0 or time > ${lastTime} then return end

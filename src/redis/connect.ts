@@ -167,7 +167,7 @@ export const connectForBlocking = (target: RedisTarget): RedisClient =>
 
 /** A blocking connection for events, with the options of a connection that a program has made. */
 export const likenessForEvents = (connection: Redis): Redis =>
-  prepareForBlocking(connection.duplicate({ maxRetriesPerRequest: null }));
+  prepareForBlocking(connection.duplicate({ maxRetriesPerRequest: null, enableOfflineQueue: true }));
 
 /** Resolves when the connection can be used. Only needed before the first command. */
 export const whenReady = async (client: RedisClient): Promise<void> => {

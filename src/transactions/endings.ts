@@ -53,6 +53,7 @@ const nextLookUp = (ticks: number): number =>
   ticks + Math.min(Math.max(Math.floor(ticks / 10), 1), maxTicksApart);
 
 interface Waiter {
+  readonly since: number;
   readonly until: number;
   readonly settle: (ending: Ending | undefined) => void;
   ticks: number;
@@ -89,26 +90,42 @@ export const createEndings = (options: {
     ...options,
     queue: at.queue,
     isWanted: () => waiters.size > 0,
-    onEnd: (id, end) => settle(id, endingOf(end)),
+    onEnd: (id, end) => {
+      const { finishedOn = 0 } = end;
+      const waiting = waiters.get(id);
+      for (const waiter of waiting ?? []) {
+        // Told late, about the job that this one has replaced, or its earlier run.
+        if (finishedOn < waiter.since) continue;
+        waiting?.delete(waiter);
+        waiter.settle(endingOf(end));
+      }
+      if (waiting?.size === 0) waiters.delete(id);
+    },
   });
+
+  const tryLookUp = (ids: readonly string[]): Promise<void> =>
+    lookUp(ids).catch((error) => {
+      onError(error);
+      // The jobs may not be marked, so that their ends do not come in the stream.
+      for (const id of ids) for (const waiter of waiters.get(id) ?? []) waiter.lookUpAt = 0;
+    });
 
   /** Waits that have begun in this turn of the event loop. */
   let asking: string[] = [];
   const ask = (): void => {
     const ids = asking;
     asking = [];
-    lookUp(ids).catch((error) => {
-      onError(error);
-      // The jobs are not marked, so their ends do not come in the stream.
-      for (const id of ids) for (const waiter of waiters.get(id) ?? []) waiter.lookUpAt = 0;
-    });
+    void tryLookUp(ids);
   };
 
   let closed = false;
   let lookingUp = false;
+  /** Also just before the deadline, at which a missed end would be taken for none. */
+  const isDue = ({ ticks, lookUpAt, until }: Waiter, time: number): boolean =>
+    ticks >= lookUpAt ||
+    (ticks >= firstLookUp && (!stream.isConnected() || time >= until - 2 * lookUpEveryMs));
   const tick = async (): Promise<void> => {
     const time = now();
-    const reading = stream.isConnected();
     const overdue = new Set<string>();
     for (const [id, waiting] of waiters) {
       for (const waiter of waiting) {
@@ -116,10 +133,7 @@ export const createEndings = (options: {
         if (time >= waiter.until) {
           waiting.delete(waiter);
           waiter.settle(undefined);
-        } else if (
-          waiter.ticks >= Math.min(waiter.lookUpAt, reading ? Number.POSITIVE_INFINITY : firstLookUp) &&
-          !lookingUp
-        ) {
+        } else if (!lookingUp && isDue(waiter, time)) {
           waiter.lookUpAt = nextLookUp(waiter.ticks);
           overdue.add(id);
         }
@@ -129,7 +143,7 @@ export const createEndings = (options: {
     if (overdue.size === 0) return;
     lookingUp = true;
     try {
-      await lookUp([...overdue]).catch(onError);
+      await tryLookUp([...overdue]);
     } finally {
       lookingUp = false;
     }
@@ -139,13 +153,14 @@ export const createEndings = (options: {
   return {
     /**
      * Call it when the job has been added. Resolves when the job ends, or with undefined at `until`
-     * (milliseconds since the epoch) and when the job is removed.
+     * (milliseconds since the epoch). When the job is removed it resolves with undefined, after one
+     * to two seconds, or a tenth of the wait where that is longer.
      */
     wait: (id: string, until: number): { ended: Promise<Ending | undefined>; cancel: () => void } => {
       let waiter: Waiter | undefined;
       const ended = new Promise<Ending | undefined>((resolve) => {
         if (closed) return resolve(undefined);
-        waiter = { until, settle: resolve, ticks: 0, lookUpAt: firstLookUp };
+        waiter = { since: now(), until, settle: resolve, ticks: 0, lookUpAt: firstLookUp };
         const waiting = waiters.get(id) ?? new Set();
         waiting.add(waiter);
         waiters.set(id, waiting);

@@ -13,6 +13,8 @@ const client = redis.client();
 const blocking = new Redis(redis.connection);
 const shards = openShards({ redis: client, prefix: redis.prefix, shards: 1, onError: () => undefined });
 const looked: Promise<unknown>[] = [];
+const forever = Number.POSITIVE_INFINITY;
+let time = 0;
 let at: QueueAt;
 let endings: Endings;
 let worker: Worker;
@@ -34,6 +36,7 @@ beforeEach(() => {
   // Only the clock of the look-ups: the connections keep theirs.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   looked.length = 0;
+  time = 0;
   endings = open(blocking);
 });
 afterEach(async () => {
@@ -47,7 +50,7 @@ afterAll(async () => {
 });
 
 const open = (blocking: Redis): Endings =>
-  createEndings({ redis: client, blocking, at, now: () => 0, onError: () => undefined });
+  createEndings({ redis: client, blocking, at, now: () => time, onError: () => undefined });
 
 /** Of the connections that read the stream, what a pattern finds. */
 const readers = async (pattern: RegExp): Promise<readonly string[]> => {
@@ -100,13 +103,13 @@ describe('the stream of ends', () => {
   it('is read while somebody waits, and not before', async () => {
     await vi.waitFor(() => expect(endings.isConnected()).toBe(true));
     expect(await isReading()).toBe(false);
-    const waiting = endings.wait(await added(), 1);
+    const waiting = endings.wait(await added(), forever);
     await vi.waitFor(async () => expect(await isReading()).toBe(true));
     waiting.cancel();
   });
 
   it('is read no more a moment after the last one has gone', async () => {
-    const waiting = endings.wait(await added(), 1);
+    const waiting = endings.wait(await added(), forever);
     await vi.waitFor(async () => expect(await isReading()).toBe(true));
     waiting.cancel();
     await vi.waitFor(
@@ -120,12 +123,12 @@ describe('the stream of ends', () => {
   });
 
   it('tells how a job ends that somebody waits for', async () => {
-    const completed = endings.wait(await submitted(), 1);
+    const completed = endings.wait(await submitted(), forever);
     await isAsked();
     await end({ with: 7 });
     expect(await completed.ended).toEqual({ kind: 'completed', returnValue: 7 });
     looked.length = 0;
-    const failed = endings.wait(await submitted(), 1);
+    const failed = endings.wait(await submitted(), forever);
     await isAsked();
     await end({ failed: '_401 USER_CANCEL: No' });
     expect(await failed.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
@@ -135,7 +138,7 @@ describe('the stream of ends', () => {
   it('tells everybody who waits for the job, in other processes, too', async () => {
     const other = open(blocking);
     const id = await submitted();
-    const waits = [endings.wait(id, 1), endings.wait(id, 1), other.wait(id, 1)];
+    const waits = [endings.wait(id, forever), endings.wait(id, forever), other.wait(id, forever)];
     await vi.waitFor(() => expect(looked.length).toBe(2));
     await Promise.all(looked);
     await end({ with: 7 });
@@ -148,7 +151,7 @@ describe('the stream of ends', () => {
     await submitted();
     await end({ with: 7 });
     const id = await submitted();
-    const waiting = endings.wait(id, 1);
+    const waiting = endings.wait(id, forever);
     await isAsked();
     const job = await worker.getNextJob('token', { block: false });
     await expect(job?.moveToCompleted(7, 'token of another', false)).rejects.toThrow();
@@ -160,7 +163,7 @@ describe('the stream of ends', () => {
   it('is bounded', async () => {
     const waits: Promise<unknown>[] = [];
     for (let n = 0; n < 1300; n += 1) await client.xadd(stream(), '*', 'id', `x${n}`, 'completed', '7');
-    waits.push(endings.wait(await submitted(), 1).ended);
+    waits.push(endings.wait(await submitted(), forever).ended);
     await isAsked();
     await end({ with: 7 });
     await Promise.all(waits);
@@ -171,7 +174,7 @@ describe('the stream of ends', () => {
 describe('many who begin to wait at once', () => {
   it('ask in one command', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, added));
-    const waits = ids.map((id) => endings.wait(id, 1));
+    const waits = ids.map((id) => endings.wait(id, forever));
     await isAsked();
     expect(looked.length).toBe(1);
     for (const { cancel } of waits) cancel();
@@ -182,12 +185,12 @@ describe('an end that nothing tells of', () => {
   it('is found at once when it was there before', async () => {
     const id = await submitted();
     await end({ with: 7 });
-    expect(await endings.wait(id, 1).ended).toEqual({ kind: 'completed', returnValue: 7 });
+    expect(await endings.wait(id, forever).ended).toEqual({ kind: 'completed', returnValue: 7 });
   });
 
   it('is found', async () => {
     const id = await added();
-    const waiting = endings.wait(id, 1);
+    const waiting = endings.wait(id, forever);
     await isAsked();
     await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_401 USER_CANCEL: No');
     await pass(2);
@@ -196,7 +199,7 @@ describe('an end that nothing tells of', () => {
 
   it('is found beside one that cannot be read', async () => {
     const [broken, id] = [await added(), await added()];
-    const waits = [endings.wait(broken, 1), endings.wait(id, 1)];
+    const waits = [endings.wait(broken, forever), endings.wait(id, forever)];
     await isAsked();
     await client.hset(at.queue.toKey(broken), 'finishedOn', 1, 'returnvalue', '{');
     await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'returnvalue', '7');
@@ -208,7 +211,7 @@ describe('an end that nothing tells of', () => {
   it('is looked for every second, and less often the longer it takes', async () => {
     await vi.waitFor(() => expect(endings.isConnected()).toBe(true));
     looked.length = 0;
-    const waiting = endings.wait(await added(), 1);
+    const waiting = endings.wait(await added(), forever);
     await isAsked();
     looked.length = 0;
     await pass(20);
@@ -231,7 +234,7 @@ describe('while the stream is not read', () => {
     await vi.waitFor(() => expect(deaf.isConnected()).toBe(true));
     for (const reader of await readers(/^id=(\d+)/)) await client.client('KILL', 'ID', reader);
     await vi.waitFor(() => expect(deaf.isConnected()).toBe(false));
-    const waiting = deaf.wait(await added(), 1);
+    const waiting = deaf.wait(await added(), forever);
     await isAsked();
     looked.length = 0;
     await pass(120);
@@ -245,7 +248,7 @@ describe('while the stream is not read', () => {
 describe('a job that is removed', () => {
   it('ends the wait', async () => {
     const id = await added();
-    const waiting = endings.wait(id, 1);
+    const waiting = endings.wait(id, forever);
     await isAsked();
     await at.queue.remove(id);
     await pass(2);
@@ -254,15 +257,65 @@ describe('a job that is removed', () => {
 
   it('and is added again under its id, and waited for, is another one', async () => {
     const id = await added();
-    const first = endings.wait(id, 1);
+    const first = endings.wait(id, forever);
     await isAsked();
     await at.queue.remove(id);
     await at.queue.add('sign', {}, { jobId: id });
-    const second = endings.wait(id, 1);
+    const second = endings.wait(id, forever);
     await vi.waitFor(() => expect(looked.length).toBe(2));
     await looked.at(-1);
     await end({ with: 7 });
     expect(await first.ended).toEqual({ kind: 'completed', returnValue: 7 });
     expect(await second.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+});
+
+describe('an end that is told late', () => {
+  it('is not that of whoever has begun to wait after it', async () => {
+    const id = await submitted();
+    const first = endings.wait(id, forever);
+    await isAsked();
+    time = Date.now() + 60_000;
+    const second = endings.wait(id, forever);
+    await vi.waitFor(() => expect(looked.length).toBe(2));
+    await looked.at(-1);
+    await client.xadd(stream(), '*', 'id', id, 'failed', '_401 USER_CANCEL: No');
+    expect(await first.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
+    time = 0;
+    const third = endings.wait(id, forever);
+    await vi.waitFor(() => expect(looked.length).toBe(3));
+    await end({ with: 7 });
+    expect(await third.ended).toEqual({ kind: 'completed', returnValue: 7 });
+    await pass(3);
+    expect(await second.ended).toEqual({ kind: 'completed', returnValue: 7 });
+  });
+});
+
+describe('the last two seconds of a wait', () => {
+  it('find an end that nothing has told of, however long the wait was', async () => {
+    const id = await added();
+    const waiting = endings.wait(id, 65_000);
+    await isAsked();
+    for (time = 0; time < 62_000; time += 1000) await pass(1);
+    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_208 EXPIRED_TRANSACTION: No');
+    for (; time < 65_000; time += 1000) await pass(1);
+    expect(await waiting.ended).toMatchObject({ kind: 'failed' });
+  });
+});
+
+describe('a look-up that fails', () => {
+  it('is made again at the next tick', async () => {
+    const id = await added();
+    const jobs = { ...at.jobs, awaitEnds: () => Promise.reject(new Error('Redis is away')) };
+    const failing = { ...at, jobs };
+    const alone = createEndings({ redis: client, blocking, at: failing, now: () => 0, onError: () => undefined });
+    const waiting = alone.wait(id, forever);
+    await vi.advanceTimersByTimeAsync(1000);
+    failing.jobs = { ...at.jobs };
+    looked.length = 0;
+    await vi.advanceTimersByTimeAsync(1000);
+    await isAsked();
+    waiting.cancel();
+    await alone.close();
   });
 });

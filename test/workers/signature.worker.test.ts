@@ -505,5 +505,7 @@ describe('many synchronous callers', () => {
     await Promise.all(waiting.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)));
     const answers = await Promise.all(callers);
     expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);
+    // Told by the workers, not found by looking.
+    expect(await redis.client().xlen(at.queue.toKey('ends:told'))).toBeGreaterThan(900);
   }, 30_000);
 });

@@ -59,6 +59,8 @@ export const tellEnds = (redis: RedisClient): void => {
 /** Reading goes on for so long after the last caller, because the next one often comes soon. */
 const lingerMs = 1000;
 const blockMs = 10_000;
+/** Silence of Redis is noticed after two seconds (src/redis/silence.ts), so nothing is this late. */
+const lateMs = 5000;
 const againMs = 500;
 const maxAtOnce = 250;
 const closeTimeoutMs = 1000;
@@ -102,7 +104,7 @@ export const createEndStream = (options: {
     while (!closed && isWanted()) {
       try {
         position ??= await lastEntryId(redis, stream);
-        const told = await connection.xread(
+        const read = connection.xread(
           'COUNT',
           maxAtOnce,
           'BLOCK',
@@ -111,6 +113,14 @@ export const createEndStream = (options: {
           stream,
           position,
         );
+        // A command that was lost with an earlier connection would block for ever.
+        let isLost = false;
+        while (!isLost && !(await settlesWithin(read, blockMs + lateMs))) isLost = connection.status === 'ready';
+        if (isLost) {
+          connection.disconnect(true);
+          continue;
+        }
+        const told = await read;
         for (const [entryId, fields] of told?.[0]?.[1] ?? []) {
           tell(entryId, fields);
           position = entryId;
