@@ -306,12 +306,20 @@ describe('the last two seconds of a wait', () => {
 describe('a look-up that fails', () => {
   it('is made again at the next tick', async () => {
     const id = await added();
-    const jobs = { ...at.jobs, awaitEnds: () => Promise.reject(new Error('Redis is away')) };
-    const failing = { ...at, jobs };
-    const alone = createEndings({ redis: client, blocking, at: failing, now: () => 0, onError: () => undefined });
+    let isAway = true;
+    const awaitEnds: typeof at.jobs.awaitEnds = (ids) =>
+      isAway ? Promise.reject(new Error('Redis is away')) : at.jobs.awaitEnds(ids);
+    const failing = { ...at, jobs: { ...at.jobs, awaitEnds } };
+    const alone = createEndings({
+      redis: client,
+      blocking,
+      at: failing,
+      now: () => 0,
+      onError: () => undefined,
+    });
     const waiting = alone.wait(id, forever);
     await vi.advanceTimersByTimeAsync(1000);
-    failing.jobs = { ...at.jobs };
+    isAway = false;
     looked.length = 0;
     await vi.advanceTimersByTimeAsync(1000);
     await isAsked();

@@ -104,18 +104,11 @@ export const createEndStream = (options: {
     while (!closed && isWanted()) {
       try {
         position ??= await lastEntryId(redis, stream);
-        const read = connection.xread(
-          'COUNT',
-          maxAtOnce,
-          'BLOCK',
-          blockMs,
-          'STREAMS',
-          stream,
-          position,
-        );
+        const read = connection.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', stream, position);
         // A command that was lost with an earlier connection would block for ever.
         let isLost = false;
-        while (!isLost && !(await settlesWithin(read, blockMs + lateMs))) isLost = connection.status === 'ready';
+        while (!isLost && !(await settlesWithin(read, blockMs + lateMs)))
+          isLost = connection.status === 'ready';
         if (isLost) {
           connection.disconnect(true);
           continue;

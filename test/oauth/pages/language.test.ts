@@ -29,11 +29,14 @@ describe('the language of the pages', () => {
 });
 
 describe('messages', () => {
-  it.each(['en', 'de', 'fr', 'it'] as const)('in %s say in three lines what it is, what happened and what to do', (language) => {
-    const { notices, failed } = wordsOf(language);
-    for (const [cause, message] of Object.entries({ ...notices, ...failed.causes })) {
-      const lines = message.split('\n').filter((line) => line.trim() !== '');
-      expect([cause, lines.length, message.split('\n').length]).toEqual([cause, 3, 3]);
-    }
-  });
+  it.each(['en', 'de', 'fr', 'it'] as const)(
+    'in %s say in three lines what it is, what happened and what to do',
+    (language) => {
+      const { notices, failed } = wordsOf(language);
+      for (const [cause, message] of Object.entries({ ...notices, ...failed.causes })) {
+        const lines = message.split('\n').filter((line) => line.trim() !== '');
+        expect([cause, lines.length, message.split('\n').length]).toEqual([cause, 3, 3]);
+      }
+    },
+  );
 });
