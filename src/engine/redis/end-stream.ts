@@ -5,15 +5,14 @@
  * thousands of events for each end that it waits for. Here a process marks its jobs (job-store.ts),
  * and the script that ends a marked job adds the end to this stream, in the same step.
  */
-import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
-import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
 import { lastEntryId } from '../../redis/streams.ts';
 import { settlesWithin } from '../../redis/timeout.ts';
 import { toError } from '../../redis/to-error.ts';
+import { moveToFinished } from './bullmq-script.ts';
 import { parse } from './instance-store.ts';
 import type { StoredEnd } from './job-store.ts';
 
@@ -23,12 +22,6 @@ const endsKey = 'ends:told';
 export const awaitedField = 'awaited';
 /** A signature has some 3 kB. A slower reader looks the jobs up. */
 const maxEnds = 1000;
-
-const require = createRequire(import.meta.url);
-const { moveToFinished } = z
-  .object({ moveToFinished: z.object({ content: z.string(), keys: z.literal(14) }) })
-  .parse(require('bullmq/dist/cjs/scripts/moveToFinished-14.js'));
-const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
 
 /**
  * KEYS 4: BullMQ's event stream, 12: the job. ARGV 1: its id, 4: what it ends with, 5: `completed`
@@ -53,7 +46,7 @@ const telling = new WeakSet<RedisClient>();
 export const tellEnds = (redis: RedisClient): void => {
   if (telling.has(redis)) return;
   telling.add(redis);
-  redis.defineCommand(`moveToFinished:${version}`, { numberOfKeys: moveToFinished.keys, lua: script });
+  redis.defineCommand(moveToFinished.commandName, { numberOfKeys: moveToFinished.keys, lua: script });
 };
 
 /** Reading goes on for so long after the last caller, because the next one often comes soon. */

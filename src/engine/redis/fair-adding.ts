@@ -9,17 +9,9 @@
  * Within a lane such a job may come before one that a plain BullMQ producer has added a moment
  * earlier.
  */
-import { createRequire } from 'node:module';
-import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
+import { addStandardJob } from './bullmq-script.ts';
 import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
-
-const scriptSchema = z.object({ addStandardJob: z.object({ content: z.string(), keys: z.literal(9) }) });
-const versionSchema = z.object({ version: z.string() });
-
-const require = createRequire(import.meta.url);
-const { addStandardJob } = scriptSchema.parse(require('bullmq/dist/cjs/scripts/addStandardJob-9.js'));
-const { version } = versionSchema.parse(require('bullmq/dist/cjs/version.js'));
 
 /** A tag that is further away is not placed among those ahead. Workers do this later. */
 const nearTags = 16;
@@ -70,7 +62,7 @@ return id`;
 
 /** Call before a queue is opened on the client: BullMQ defines only what there is not yet. */
 export const addFairly = (redis: RedisClient): void => {
-  const name = `addStandardJob:${version}`;
+  const { commandName: name } = addStandardJob;
   if (Reflect.has(redis, name)) return;
   redis.defineCommand(name, { numberOfKeys: addStandardJob.keys, lua: script });
 };

@@ -9,10 +9,9 @@
  * After this check BullMQ's own script runs. It does not run after its caller got an error
  * (src/redis/not-after.ts knows the script by its name).
  */
-import { createRequire } from 'node:module';
 import type { Queue } from 'bullmq';
-import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
+import { reprocessJob } from './bullmq-script.ts';
 
 /** Who ordered a replay, for the timeline. Equal notes are the same order. */
 export interface ReplayNote {
@@ -29,12 +28,6 @@ export interface ReplayNote {
 export type ReplayOnceResult = 'replayed' | 'changed' | 'unknown';
 
 export type ReplayOnce = (id: string, endedRuns: number, note: ReplayNote) => Promise<ReplayOnceResult>;
-
-const scriptSchema = z.object({ reprocessJob: z.object({ content: z.string(), keys: z.literal(9) }) });
-
-const { reprocessJob } = scriptSchema.parse(
-  createRequire(import.meta.url)('bullmq/dist/cjs/scripts/reprocessJob-9.js'),
-);
 
 const guardedScript = `
 local field = 'replay:' .. ARGV[7]

@@ -1,0 +1,28 @@
+/** The texts of BullMQ's own scripts that some of ours extend. They are no part of its API. */
+import { createRequire } from 'node:module';
+import { z } from 'zod';
+
+const require = createRequire(import.meta.url);
+const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
+
+/** `commandName` is the name under which BullMQ defines it on a client, where nothing is defined yet. */
+const readScript = (name: string, keys: number, module: unknown) => {
+  const schema = z.object({ [name]: z.object({ content: z.string(), keys: z.literal(keys) }) });
+  return { content: '', keys, ...schema.parse(module)[name], commandName: `${name}:${version}` };
+};
+
+export const addStandardJob = readScript(
+  'addStandardJob',
+  9,
+  require('bullmq/dist/cjs/scripts/addStandardJob-9.js'),
+);
+export const moveToFinished = readScript(
+  'moveToFinished',
+  14,
+  require('bullmq/dist/cjs/scripts/moveToFinished-14.js'),
+);
+export const reprocessJob = readScript(
+  'reprocessJob',
+  9,
+  require('bullmq/dist/cjs/scripts/reprocessJob-9.js'),
+);
