@@ -16,8 +16,8 @@ const maxReadings = 3;
 
 /** @param wall The process's own clock, milliseconds since the epoch. */
 export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now) => {
-  /** What to add to the monotonic clock, for each node. */
-  const differences = new Map<Redis, number>();
+  /** What to add to the monotonic clock, for each node, and by how much that may be wrong. */
+  const readings = new Map<Redis, { readonly difference: number; readonly errorMs: number }>();
   const looking = new Map<Redis, Promise<boolean>>();
   let last: number | undefined;
   let answered: () => void = () => undefined;
@@ -25,11 +25,14 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
     answered = resolve;
   });
 
-  /** Keeps a known difference unless a reading contradicts it: it may come from a quicker one. */
+  /** Keeps the more exact of two readings, unless they contradict each other. */
   const learn = (node: Redis, difference: number, errorMs: number): void => {
-    const known = differences.get(node);
-    last = known !== undefined && Math.abs(known - difference) <= errorMs ? known : difference;
-    differences.set(node, last);
+    const known = readings.get(node);
+    const isConsistent =
+      known !== undefined && Math.abs(known.difference - difference) <= known.errorMs + errorMs;
+    const kept = isConsistent && known.errorMs <= errorMs ? known : { difference, errorMs };
+    readings.set(node, kept);
+    last = kept.difference;
     answered();
   };
 
@@ -72,7 +75,7 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
     // Adding jobs waits for the first answer.
     const ask = async (): Promise<void> => {
       const isAnswered = await look(node);
-      if (isAnswered || differences.has(node) || node.status !== 'ready') return;
+      if (isAnswered || readings.has(node) || node.status !== 'ready') return;
       clearTimeout(retry);
       retry = setTimeout(ask, retryAfterMs).unref();
     };
@@ -87,7 +90,7 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
       clearInterval(timer);
       clearTimeout(retry);
     });
-    node.on('end', () => differences.delete(node));
+    node.on('end', () => readings.delete(node));
   };
   if (redis instanceof Cluster) {
     for (const node of redis.nodes()) follow(node);
@@ -101,13 +104,13 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
     now: (): number => (last === undefined ? wall() : performance.now() + last),
     /** By the clock of one node, or else of the node that answered last; undefined before. */
     nowAt: (node: Redis): number | undefined => {
-      const difference = differences.get(node) ?? last;
+      const difference = readings.get(node)?.difference ?? last;
       return difference === undefined ? undefined : performance.now() + difference;
     },
     /** How far this process is ahead of the node that differs most; undefined before an answer. */
     offsetMs: (): number | undefined => {
       const ahead = wall() - performance.now();
-      const offsets = [...differences.values()].map((difference) => ahead - difference);
+      const offsets = [...readings.values()].map(({ difference }) => ahead - difference);
       return offsets.sort((one, other) => Math.abs(other) - Math.abs(one))[0];
     },
     /** Asks again. Nodes that do not answer keep what is known. */
