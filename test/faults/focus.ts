@@ -91,7 +91,7 @@ export const mutants = {
   /** Keeps connections on which nothing comes any more. */
   'no-silence': {
     focus: 'silence',
-    file: 'src/redis/connect.js',
+    file: 'src/redis/silence.js',
     find: /stream\.destroy\(silence\(\)\)/,
     put: 'undefined',
   },
