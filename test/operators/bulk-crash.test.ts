@@ -101,7 +101,10 @@ describe('a bulk of 200', () => {
     const first = await startRunner();
     const second = await startRunner();
     const bulkId = await start(apId);
-    await soon(() => expect(stage.asked().filter((line) => line.endsWith(' 2')).length).toBeGreaterThan(40));
+    await soon(
+      () => expect(stage.asked().filter((line) => line.endsWith(' 2')).length).toBeGreaterThan(40),
+      30_000,
+    );
     const before = await stage.replays.progress(bulkId);
     expect(before?.state).toBe('running');
     expect(before?.waiting).toBeGreaterThan(0);
@@ -120,11 +123,11 @@ describe('a bulk of 200', () => {
     const prompted = () => ids.filter((id) => stage.asked().includes(`${id} 2`)).length;
     const asleep = await startRunner();
     const bulkId = await start(apId, { perSecond: 50 });
-    await soon(() => expect(prompted()).toBeGreaterThan(3));
+    await soon(() => expect(prompted()).toBeGreaterThan(3), 30_000);
     asleep.signal('SIGSTOP');
     const before = prompted();
     await startRunner();
-    await soon(() => expect(prompted()).toBeGreaterThan(before + 5));
+    await soon(() => expect(prompted()).toBeGreaterThan(before + 5), 30_000);
     // It goes on where it was, and believes that the work is still its own.
     asleep.signal('SIGCONT');
     await answerAll(bulkId, ids);
@@ -138,7 +141,7 @@ describe('a bulk of 200', () => {
     await startRunner();
     const bulkId = await start(apId, { perSecond: 20 });
     const prompted = () => ids.filter((id) => stage.asked().includes(`${id} 2`));
-    await soon(() => expect(prompted().length).toBeGreaterThan(3));
+    await soon(() => expect(prompted().length).toBeGreaterThan(3), 30_000);
     expect(await stage.replays.stop(bulkId, operator)).toBe('stopping');
     expect(await stage.replays.stop(bulkId, operator)).toBe('not-running');
     const list = `{${stage.prefix}-replays}:bulk:${bulkId}:items`;
