@@ -481,7 +481,7 @@ describe('a transport that is down', () => {
 
 describe('many synchronous callers', () => {
   it('wait on one subscription and all learn their end', async () => {
-    /** Who reads event streams of this file's queues, by the name that BullMQ gives its connections. */
+    /** The connections that read the ends of this file's queues, by their names. */
     const subscriptions = async () =>
       String(await redis.client().client('LIST'))
         .split('\n')

@@ -5,10 +5,11 @@ import { z } from 'zod';
 const require = createRequire(import.meta.url);
 const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
 
-/** `commandName` is the name under which BullMQ defines it on a client, where nothing is defined yet. */
+/** `commandName` is BullMQ's name for it on a client, where nothing is defined yet. */
 const readScript = (name: string, keys: number, module: unknown) => {
-  const schema = z.object({ [name]: z.object({ content: z.string(), keys: z.literal(keys) }) });
-  return { content: '', keys, ...schema.parse(module)[name], commandName: `${name}:${version}` };
+  const schema = z.object({ content: z.string(), keys: z.literal(keys) });
+  const script = schema.parse((module as Readonly<Record<string, unknown>>)[name]);
+  return { ...script, commandName: `${name}:${version}` };
 };
 
 export const addStandardJob = readScript(

@@ -40,19 +40,15 @@ if redis.call('HEXISTS', KEYS[12], '${awaitedField}') == 1 then
 end
 return answer`;
 
-const telling = new WeakSet<RedisClient>();
-
-/** Workers on this client add the ends of marked jobs to the stream. */
+/** Workers on this client add the ends of marked jobs to the stream, by this script for BullMQ's. */
 export const tellEnds = (redis: RedisClient): void => {
-  if (telling.has(redis)) return;
-  telling.add(redis);
   redis.defineCommand(moveToFinished.commandName, { numberOfKeys: moveToFinished.keys, lua: script });
 };
 
 /** Reading goes on for so long after the last caller, because the next one often comes soon. */
 const lingerMs = 1000;
 const blockMs = 10_000;
-/** Silence of Redis is noticed after two seconds (src/redis/silence.ts), so nothing is this late. */
+/** Silence of Redis is noticed after two seconds (src/redis/silence.ts), so nothing is later. */
 const lateMs = 5000;
 const againMs = 500;
 const maxAtOnce = 250;
@@ -97,16 +93,16 @@ export const createEndStream = (options: {
     while (!closed && isWanted()) {
       try {
         position ??= await lastEntryId(redis, stream);
-        const read = connection.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', stream, position);
+        const reply = connection.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', stream, position);
         // A command that was lost with an earlier connection would block for ever.
         let isLost = false;
-        while (!isLost && !(await settlesWithin(read, blockMs + lateMs)))
+        while (!isLost && !(await settlesWithin(reply, blockMs + lateMs)))
           isLost = connection.status === 'ready';
         if (isLost) {
           connection.disconnect(true);
           continue;
         }
-        const told = await read;
+        const told = await reply;
         for (const [entryId, fields] of told?.[0]?.[1] ?? []) {
           tell(entryId, fields);
           position = entryId;

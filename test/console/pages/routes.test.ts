@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HistoryFilter } from '../../../src/history/filter.ts';
 import { soon } from '../../operators/replay-stage.ts';
 import { testRedis } from '../../support/redis.ts';
 import { roles, type Somebody } from '../api-stage.ts';
@@ -55,9 +56,10 @@ const post = async (role: Somebody, path: string, body: URLSearchParams) => {
 const csrfOf = async (role: Somebody): Promise<string> =>
   /name="csrf" value="([^"]+)"/.exec((await get(role, '/admin')).text)?.[1] ?? '';
 
-const indexed = (id: string) =>
+/** An open transaction has its row before its end is written there. */
+const indexed = (id: string, filter: HistoryFilter = {}) =>
   soon(async () => {
-    const page = await stage.history.search({}, { limit: 100 });
+    const page = await stage.history.search(filter, { limit: 100 });
     if (!page?.rows.some(({ msspTransId }) => msspTransId === id)) throw new Error('not indexed yet');
   });
 
@@ -177,7 +179,7 @@ describe('the pages of the console', () => {
   it('replay many, after saying how many, and report on each', async () => {
     const apId = 'http://bulk.example';
     const ids = await Promise.all(Array.from({ length: 4 }, () => stage.failed(208, stage.somebody(), apId)));
-    for (const id of ids) await indexed(id);
+    for (const id of ids) await indexed(id, { states: ['failed'] });
     const page = `/admin/replays/plan?apId=${encodeURIComponent(apId)}`;
     const plan = (await get('operator', page)).text;
     expect(plan).toContain('Replay 4 transactions');
