@@ -89,7 +89,10 @@ const badge = (label: string, value: string): string => {
 
 const root = join(import.meta.dirname, '..');
 const { license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-process.env.CHROMIUM_PATH = findChromium();
+const chromium = findChromium();
+if (chromium === undefined) throw new Error('There is no Chromium: set CHROMIUM_PATH.');
+process.env.CHROMIUM_PATH = chromium;
+const browser = await launchChromium();
 /** Thinks long enough for a picture of the page that waits. */
 const person = '+41790000001';
 const data = mkdtempSync(join(tmpdir(), 'paraph-pictures-'));
@@ -99,7 +102,6 @@ const configuration = {
 };
 writeFileSync(join(data, 'paraph.json'), JSON.stringify(configuration));
 const product = await startProcess({ PARAPH_DATA: data, PARAPH_CONFIG: join(data, 'paraph.json') });
-const browser = await launchChromium();
 
 const openPage = (width: number, height: number): Promise<Page> =>
   browser.newPage({ viewport: { width, height }, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
