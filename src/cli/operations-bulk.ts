@@ -15,7 +15,7 @@ const countFailed = ({ failed }: BulkProgress): number =>
   Object.values(failed).reduce((sum, count) => sum + count, 0);
 
 const countEnded = (bulk: BulkProgress): number =>
-  bulk.signed + countFailed(bulk) + bulk.changed + bulk.gone + bulk.refused;
+  bulk.signed + countFailed(bulk) + bulk.cancelled + bulk.changed + bulk.gone + bulk.refused;
 
 export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkProgress) => ({
   ...rest,
@@ -70,6 +70,7 @@ const standingText = (bulk: BulkProgress, context: CliContext): string => {
       ['transactions', String(bulk.total)],
       ['signed', String(bulk.signed)],
       ['failed again', `${countFailed(bulk)}${countFailed(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+      ['cancelled', unlessNone(bulk.cancelled)],
       ['open', unlessNone(bulk.inFlight)],
       ['not replayed', unlessNone(bulk.waiting)],
       ['by others', unlessNone(bulk.changed)],
@@ -107,6 +108,7 @@ export const followBulk = (context: CliContext, admin: Admin, bulkId: string): P
 const bulkColumns = (context: CliContext): readonly Column<BulkProgress>[] => [
   { title: 'ORDERED', cell: ({ createdAt }) => timeCell(createdAt, context) },
   { title: 'BULK', cell: ({ id }) => id },
+  { title: 'WHAT', cell: ({ kind = 'replay' }) => kind },
   { title: 'STATE', cell: ({ state }) => state },
   { title: 'BY', cell: ({ by }) => by },
   { title: 'ALL', cell: ({ total }) => String(total), right: true },

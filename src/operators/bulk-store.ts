@@ -34,7 +34,9 @@ export interface BulkItem {
 /**
  * begun     About to be replayed, or just replayed.
  * replayed  Replayed; the end is not known yet.
- * changed   Something else replayed it too, and the end of this replay is not known.
+ * cancelled By this order, or by another operator at the same time.
+ * changed   Something else replayed it too, and the end of this replay is not known. Of a cancel:
+ *           it had ended, or there was an answer.
  * gone      Its retention is over.
  * refused   A login, which is not replayed; lists of earlier releases may hold some.
  * `401`     The fault that it ended with.
@@ -43,7 +45,7 @@ export interface BulkItem {
  */
 const resultSchema = z
   .union([
-    z.enum(['begun', 'replayed', 'signed', 'changed', 'gone', 'refused']),
+    z.enum(['begun', 'replayed', 'signed', 'cancelled', 'changed', 'gone', 'refused']),
     z.templateLiteral([z.number()]),
   ])
   .catch('changed');
@@ -171,10 +173,7 @@ export const createBulkStore = (options: {
     newId: () => `B${randomBytes(8).toString('hex')}`,
 
     /** The bulk exists, and is worked on, from the last write on. */
-    create: async (
-      { id, by, reason, perSecond, createdAt }: Omit<BulkOrder, 'total'>,
-      items: readonly BulkItem[],
-    ): Promise<void> => {
+    create: async ({ id, ...order }: Omit<BulkOrder, 'total'>, items: readonly BulkItem[]): Promise<void> => {
       for (let from = 0; from < items.length; from += itemsAtOnce) {
         const some = items.slice(from, from + itemsAtOnce);
         const texts = some.map(({ msspTransId, endedRuns }) => JSON.stringify([msspTransId, endedRuns]));
@@ -182,7 +181,7 @@ export const createBulkStore = (options: {
         await redis.expire(itemsKey(id), draftSeconds);
       }
       await redis.persist(itemsKey(id));
-      await engine.start(workflow, id, { by, reason, perSecond, createdAt, total: items.length });
+      await engine.start(workflow, id, { ...order, total: items.length });
     },
 
     find: async (id: string): Promise<Bulk | undefined> => {

@@ -83,6 +83,7 @@ const forbidden = (c: ConsoleContext, message: string, code = 'forbidden'): Resp
 export const createSessionCheck = ({
   operators,
   publicUrl,
+  now,
 }: ConsoleDeps): MiddlewareHandler<ConsoleEnvironment> => {
   const byToken = async (token: string): Promise<ConsoleSession | undefined> => {
     const operator = await operators.tokens.verify(token);
@@ -113,7 +114,10 @@ export const createSessionCheck = ({
         : operators.checkCsrf(found, await readCsrf(c));
       if (!proven) return forbidden(c, 'The form is too old; load the page again', 'csrf');
     }
-    c.set('session', { operator: found.operator, csrf: operators.csrfTokenOf(found), id: found.id });
+    const { operator, id } = found;
+    const session = { operator, csrf: operators.csrfTokenOf(found), id };
+    const view = isApi(path) || isBoard(path) ? undefined : await operators.views.read(operator.name);
+    c.set('session', { ...session, ...(view !== undefined && { view: { ...view, at: now() } }) });
     return next();
   };
 };
