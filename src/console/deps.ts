@@ -63,8 +63,9 @@ export interface ConsoleSession {
   readonly csrf: string;
   /** Identifies the login in the audit log. It is of no use as a cookie. */
   readonly id: string;
-  /** For pages, with the time of the request in milliseconds since the epoch. */
-  readonly view?: View & { readonly at: number };
+  readonly view: View;
+  /** Time of the request, milliseconds since the epoch. */
+  readonly at: number;
 }
 
 export interface ConsoleEnvironment {

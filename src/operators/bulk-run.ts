@@ -127,14 +127,14 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     return result === 'cancelled' ? result : result === 'unknown' ? 'gone' : 'changed';
   };
 
-  /** As {@link replay}. The transaction stands for its number, which prompts nobody. */
+  /** As {@link replay}, without a number, since it prompts nobody. */
   const cancel = async (item: BulkItem): Promise<boolean> => {
     const { msspTransId } = item;
-    const turn = await store.begin(id, msspTransId, msspTransId);
-    if (turn === 'over' || turn === 'settled') return turn === 'settled';
-    const result = turn === 'number' ? undefined : await cancelOnce(item);
+    const turn = await store.begin(id, msspTransId, '');
+    if (turn !== 'go') return turn !== 'over';
+    const result = await cancelOnce(item);
     if (result === undefined) putOff(item, msspTransId, numberPauseMs);
-    else await store.settle(id, msspTransId, result, msspTransId);
+    else await settle(msspTransId, result);
     return true;
   };
 

@@ -98,9 +98,11 @@ local result = redis.call('HGET', KEYS[2], ARGV[1])
 if result == 'replayed' then return 'replayed' end
 if result and result ~= 'begun' then return 'settled' end
 if not result and redis.call('TTL', KEYS[1]) ~= -1 then return 'over' end
-local holder = redis.call('HGET', KEYS[3], ARGV[2])
-if holder and holder ~= ARGV[3] then return 'number' end
-redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+if ARGV[2] ~= '' then
+  local holder = redis.call('HGET', KEYS[3], ARGV[2])
+  if holder and holder ~= ARGV[3] then return 'number' end
+  redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+end
 redis.call('HSET', KEYS[2], ARGV[1], 'begun')
 return 'go'`;
 
@@ -222,7 +224,7 @@ export const createBulkStore = (options: {
     isClosed: async (id: string): Promise<boolean> => (await redis.ttl(itemsKey(id))) !== -1,
 
     /**
-     * Begins an item and takes its number.
+     * Begins an item and takes its number. @param msisdn Empty for none.
      *
      * @returns `go`, also for an item that was begun before; `number` while the number is in use;
      *   `over` when the list is closed; `replayed` when it was replayed and is waited for;

@@ -320,7 +320,7 @@ describe('a bulk', () => {
     const store = bulks();
     const bulkId = store.newId();
     const items = [done, late, gone].map((msspTransId) => ({ msspTransId, endedRuns: 0 }));
-    await store.begin(bulkId, done, done);
+    await store.begin(bulkId, done, '');
     const written = { id: bulkId, kind: 'cancel', by: 'olga', reason: 'x', perSecond: 500 } as const;
     await store.create({ ...written, createdAt: Date.now() }, items);
     expect(await isOver(bulkId)).toMatchObject({ state: 'done', cancelled: 1, changed: 1, gone: 1 });

@@ -1,18 +1,10 @@
-/**
- * The script of live pages, for every browser of the last ten years.
- *
- * A live page loads itself again and replaces the regions that have changed (`data-region`), so only the
- * server writes HTML. A region with an active input field is not replaced. In a table with `data-rows`,
- * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
- * for 15 minutes, does not load: a forgotten screen must not keep its session alive.
- */
+/** The browser knows its time zone, the server does not. */
 (() => {
-  // The browser knows its time zone, the server does not.
   const local = document.querySelector('button[name="times"][value="local"]');
   if (local && window.Intl) local.value = Intl.DateTimeFormat().resolvedOptions().timeZone || 'local';
 })();
 
-/** A row is as good as its link, for the mouse and for the arrow keys. */
+/** Rows lead where their links lead, by mouse and arrow keys, and are selected for an order. */
 (() => {
   const rowOf = (target) => {
     const row = target.closest('tr[data-id]');
@@ -59,6 +51,14 @@
   tell();
 })();
 
+/**
+ * The script of live pages, for every browser of the last ten years.
+ *
+ * A live page loads itself again and replaces the regions that have changed (`data-region`), so only the
+ * server writes HTML. A region with an active input field is not replaced. In a table with `data-rows`,
+ * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
+ * for 15 minutes, does not load: a forgotten screen must not keep its session alive.
+ */
 (() => {
   const main = document.querySelector('main[data-every]');
   if (!main || !window.fetch || !window.DOMParser) return;
@@ -118,7 +118,11 @@
     }
   };
 
+  const headIn = (body) => body.parentNode.tHead.textContent;
+
   const updateRows = (body, fresh) => {
+    // Other columns were chosen in another window.
+    if (headIn(body) !== headIn(fresh)) return window.location.reload();
     const mine = rowsIn(body);
     const theirs = rowsIn(fresh);
     const ids = Object.keys(theirs);

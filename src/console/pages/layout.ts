@@ -1,7 +1,6 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
 import { html, raw } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
-import { usualView } from '../../operators/views.ts';
 import { flourish } from '../../theme.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
@@ -44,11 +43,7 @@ const liveAttributes = (live: PageParts['live']): Html =>
     : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
 
 /** The switch of the time zone. The script puts the browser's own zone into the button `local`. */
-const footer = (
-  { csrf, view = { ...usualView, at: 0 } }: Omit<ConsoleSession, 'id'>,
-  isLive: boolean,
-): Html => {
-  const { times } = view;
+const footer = ({ csrf, view: { times } }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {
   const isZone = times !== 'UTC' && times !== 'relative';
   const choices = [
     ['UTC', 'UTC'],
@@ -89,5 +84,5 @@ ${session === undefined ? nothing : footer(session, live !== undefined)}
 </body>
 </html>
 `;
-  return session?.view === undefined ? `${page}` : timesIn(`${page}`, session.view);
+  return session === undefined ? `${page}` : timesIn(`${page}`, session.view.times, session.at);
 };

@@ -48,14 +48,11 @@ const roughly = (ms: number): string => {
 };
 
 /** Writes the times of a page anew. @param times `UTC`, `relative` or a time zone. */
-export const timesIn = (
-  page: string,
-  { times, at }: { readonly times: string; readonly at: number },
-): string => {
+export const timesIn = (page: string, times: string, now: number): string => {
   const zone = times === 'UTC' || times === 'relative' ? undefined : zoned(times);
   if (times === 'UTC' || (times !== 'relative' && zone === undefined)) return page;
   return page.replaceAll(/(<time datetime="([^"]+)"[^>]*>)([^<]*)/g, (_, tag, time, text) => {
-    const apart = at - Date.parse(time);
+    const apart = now - Date.parse(time);
     if (zone === undefined) return `${tag}${apart < 0 ? `in ${roughly(-apart)}` : `${roughly(apart)} ago`}`;
     const full = `${zone.format(Date.parse(time))}.${time.slice(20, 23)}`;
     return `${tag}${/^\d{4}-/.test(text) ? full.slice(0, text.length) : shorten(full)}`;

@@ -2,7 +2,6 @@
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import type { BulkKind } from '../../operators/replays.ts';
-import { usualView } from '../../operators/views.ts';
 import { faultCodes, faultTable } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -180,7 +179,7 @@ export type ColumnName = keyof typeof columns;
 export const columnNames = Object.keys(columns) as ColumnName[];
 const hiddenAtFirst: readonly ColumnName[] = ['profile', 'detail', 'ended'];
 
-const chosenColumns = ({ view = { ...usualView, at: 0 } }: ConsoleSession): readonly ColumnName[] =>
+const chosenColumns = ({ view }: ConsoleSession): readonly ColumnName[] =>
   columnNames.filter((name) => view.columns?.includes(name) ?? !hiddenAtFirst.includes(name));
 
 /** The script shows it. */
@@ -230,7 +229,7 @@ const hiddenFilter = (form: FilterForm): Html =>
   html`${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 
 const savedFilters = ({ session: { view } }: TransactionsModel): Html =>
-  view === undefined || view.filters.length === 0
+  view.filters.length === 0
     ? nothing
     : html`<nav class="saved" aria-label="Saved filters"><ul>${view.filters.map(
         ({ name, query }) => html`<li><a href="/admin/transactions?${query}">${name}</a></li>`,
@@ -246,13 +245,13 @@ const viewForms = (model: TransactionsModel): Html => {
     return html`<span class="choice"><input id="c-${name}" type="checkbox" name="column-${name}"${chosen.includes(name) ? html` checked` : ''}><label for="c-${name}">${typeof heading === 'string' ? heading : heading[0]}</label></span>`;
   });
   const keep = html`<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<div class="field"><label for="save">Save this filter as</label><input id="save" name="save" type="text" required maxlength="40" autocomplete="off"></div><button class="plain small">Save</button></form>`;
-  const forget = session.view?.filters.map(
+  const forget = session.view.filters.map(
     ({ name }) =>
       html`<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<input type="hidden" name="forget" value="${name}"><button class="link">Remove “${name}”</button></form>`,
   );
   return html`<details id="view"><summary>Columns, saved filters, export</summary><div class="ask columns">
 <form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<input type="hidden" name="columns" value="1"><fieldset><legend>Columns</legend>${boxes}</fieldset><button class="plain small">Show these columns</button></form>
-<div>${Object.keys(read.form).length === 0 ? html`<p class="quiet">Narrow the list, then you can save the filter here.</p>` : keep}${forget ?? nothing}
+<div>${Object.keys(read.form).length === 0 ? html`<p class="quiet">Narrow the list, then you can save the filter here.</p>` : keep}${forget}
 <p>Export what the filter finds, at most ${count(maxExported)} rows, the newest first: ${(
     ['csv', 'json'] as const
   ).map(

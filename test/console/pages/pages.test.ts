@@ -24,6 +24,7 @@ import type { ShownCallback } from '../../../src/console/redaction.ts';
 import type { TransactionDetail } from '../../../src/console/transaction-detail.ts';
 import type { Overview } from '../../../src/history/overview.ts';
 import type { Role } from '../../../src/operators/operator.ts';
+import { usualView } from '../../../src/operators/views.ts';
 
 const evil = `<img src=x onerror=alert(1)>"'&`;
 const at = Date.UTC(2026, 10, 21, 14, 3, 9, 120);
@@ -32,6 +33,8 @@ const session = (role: Role = 'admin'): ConsoleSession => ({
   operator: { name: 'olga', role, via: 'password' },
   csrf: 'the-csrf-token',
   id: 'session',
+  view: usualView,
+  at,
 });
 
 const row = {
