@@ -20,10 +20,7 @@ const errors = {
   'too-many-tokens': ['refused', 'That user has the maximum of tokens: revoke one first.'],
   configured: ['refused', 'That user is in the configuration file and is changed there.'],
   exists: ['refused', 'There is such a user already, or another user with that subject.'],
-  'bad-name': [
-    'usage',
-    'A name has 1 to 64 lower-case letters, digits, ., _, @ or -, and is not one of the service’s own.',
-  ],
+  'bad-name': ['usage', 'A name has 1 to 64 lower-case letters, digits, ., _, @ or -; a few are reserved.'],
   'bad-password': ['usage', 'A password must have at least 12 characters and at most 1024 bytes.'],
   'bad-subject': ['usage', '--oidc-subject must have 1 to 255 characters.'],
   'no-way-in': ['usage', 'A user needs a password, or a phone: --msisdn or --oidc-subject.'],

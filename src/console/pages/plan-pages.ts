@@ -9,11 +9,10 @@ import { secondsOfOne } from '../../operators/prompt-limit.ts';
 import type { BulkKind, ReplayPlan } from '../../operators/replays.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { type FilterForm, filterWords } from '../filter.ts';
-import type { ShownPlan, ShownRow } from '../redaction.ts';
+import type { ShownPlan } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
-  cardTable,
   count,
   counted,
   countTable,
@@ -29,6 +28,7 @@ import {
 } from './markup.ts';
 import { noticeBanner } from './notices.ts';
 import { faultName } from './replays-page.ts';
+import { transactionTable } from './transactions-page.ts';
 
 interface Order {
   readonly session: ConsoleSession;
@@ -118,13 +118,8 @@ const rateHint = ({ kind, plan }: PlanModel, rate: number): string => {
 const panel = (caption: string, rows: readonly (readonly [string, number])[]): Html =>
   html`<div class="panel">${countTable(caption, [html`<span class="unseen">Which</span>`, 'Transactions'], rows)}</div>`;
 
-const promptedRow = ({ msspTransId, apId, msisdn, fault, attempt }: ShownRow): Html =>
-  html`<tr role="row"><th scope="row" role="rowheader" class="first"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td role="cell" class="wide">${apId || '—'}</td><td role="cell" class="nowrap">${msisdn}</td><td role="cell" class="wide">${
-    fault === undefined ? '' : html`${fault.code} ${fault.reason}`
-  }</td><td role="cell" class="number" data-label="attempt">${attempt}</td></tr>`;
-
 const prompted = ({ kind, plan: { first, replayable } }: PlanModel): Html => html`<h2>${words[kind].list}</h2>
-${cardTable(words[kind].list, ['Transaction', 'Application', 'Number', 'Fault', ['Attempt', 'number']], first.map(promptedRow))}
+${transactionTable(words[kind].list, first, ['application', 'number', kind === 'replay' ? 'fault' : 'state', 'attempt'])}
 ${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
 
 const backTo = ({ kind, form }: PlanModel): string =>

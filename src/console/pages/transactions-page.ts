@@ -11,6 +11,7 @@ import { type ShownRow, seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
+  cardTable,
   count,
   counted,
   csrfField,
@@ -114,65 +115,51 @@ const cut = (text: string): Html => html`<span class="cut" title="${text}">${tex
 
 interface Column {
   readonly heading: Heading;
-  readonly cell: (row: ShownRow) => Html;
+  readonly classes?: string;
+  /** Before the value, where there are no headings. */
+  readonly label?: string;
+  readonly value: (row: ShownRow) => Html | string;
 }
 
 /** Besides the id, which is always shown, because it is the link. In the order of the page. */
-export const columns = {
-  time: {
-    heading: 'Time',
-    cell: ({ submittedAt }) => html`<td role="cell" class="nowrap">${timeOf(submittedAt)}</td>`,
-  },
-  application: {
-    heading: 'Application',
-    cell: ({ apId }) => html`<td role="cell">${cut(apId || '—')}</td>`,
-  },
-  apTransId: {
-    heading: 'AP_TransID',
-    cell: ({ apTransId }) => html`<td role="cell" class="code">${cut(apTransId)}</td>`,
-  },
-  number: {
-    heading: 'Number',
-    cell: ({ msisdn }) => html`<td role="cell" class="nowrap">${msisdn}</td>`,
-  },
-  profile: {
-    heading: 'Profile',
-    cell: ({ profile }) => html`<td role="cell" class="nowrap">${profile ?? ''}</td>`,
-  },
+const columns = {
+  time: { heading: 'Time', classes: 'nowrap', value: ({ submittedAt }) => timeOf(submittedAt) },
+  application: { heading: 'Application', value: ({ apId }) => cut(apId || '—') },
+  apTransId: { heading: 'AP_TransID', classes: 'code', value: ({ apTransId }) => cut(apTransId) },
+  number: { heading: 'Number', classes: 'nowrap', value: ({ msisdn }) => msisdn },
+  profile: { heading: 'Profile', classes: 'nowrap', value: ({ profile }) => profile ?? '' },
   state: {
     heading: 'State',
-    cell: ({ state }) =>
-      html`<td role="cell" class="second end"><span class="state ${state}">${state}</span></td>`,
+    classes: 'second end',
+    value: ({ state }) => html`<span class="state ${state}">${state}</span>`,
   },
   fault: {
     heading: 'Fault',
-    cell: ({ fault }) =>
-      html`<td role="cell">${fault === undefined ? nothing : html`${fault.code} ${fault.reason}`}</td>`,
+    value: ({ fault }) => (fault === undefined ? '' : `${fault.code} ${fault.reason}`),
   },
   detail: {
     heading: 'Detail',
-    cell: ({ fault }) =>
-      html`<td role="cell">${fault?.detail === undefined ? nothing : cut(fault.detail)}</td>`,
+    value: ({ fault }) => (fault?.detail === undefined ? '' : cut(fault.detail)),
   },
   attempt: {
     heading: ['Attempt', 'number'],
-    cell: ({ attempt }) => html`<td role="cell" class="number" data-label="attempt">${attempt}</td>`,
+    classes: 'number',
+    label: 'attempt',
+    value: ({ attempt }) => String(attempt),
   },
   ended: {
     heading: 'Ended',
-    cell: ({ endedAt }) =>
-      html`<td role="cell" class="nowrap" data-label="ended">${endedAt === undefined ? nothing : timeOf(endedAt)}</td>`,
+    classes: 'nowrap',
+    label: 'ended',
+    value: ({ endedAt }) => (endedAt === undefined ? '' : timeOf(endedAt)),
   },
   duration: {
     heading: ['Duration', 'number'],
-    cell: ({ tookMs, endedAt }) =>
-      html`<td role="cell" class="number nowrap">${
-        tookMs !== undefined
-          ? duration(tookMs)
-          : endedAt === undefined
-            ? html`<span class="quiet">open</span>`
-            : nothing
-      }</td>`,
+    classes: 'number nowrap',
+    value: ({ tookMs, endedAt }) => {
+      if (tookMs !== undefined) return duration(tookMs);
+      return endedAt === undefined ? html`<span class="quiet">open</span>` : '';
+    },
   },
 } as const satisfies Record<string, Column>;
 export type ColumnName = keyof typeof columns;
@@ -182,14 +169,24 @@ const hiddenAtFirst: readonly ColumnName[] = ['profile', 'detail', 'ended'];
 const chosenColumns = ({ view }: ConsoleSession): readonly ColumnName[] =>
   columnNames.filter((name) => view.columns?.includes(name) ?? !hiddenAtFirst.includes(name));
 
+const cell = ({ classes = '', label, value }: Column, row: ShownRow): Html =>
+  html`<td role="cell" class="${classes}"${label === undefined ? '' : html` data-label="${label}"`}>${value(row)}</td>`;
+
 /** The script shows it. */
 const pickAll = html`<label for="pick-all" class="unseen">Select all on this page</label><input id="pick-all" type="checkbox" hidden>`;
 
 const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: boolean): Html => {
   const { msspTransId: id } = row;
   const box = html`<td role="cell" class="pick"><label for="pick-${id}" class="unseen">Select ${id}</label><input id="pick-${id}" type="checkbox" name="id" value="${id}" form="picked"></td>`;
-  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap"><a class="code" href="/admin/transactions/${encodeURIComponent(id)}">${id}</a></th>${names.map((name) => columns[name].cell(row))}</tr>`;
+  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap"><a class="code" href="/admin/transactions/${encodeURIComponent(id)}">${id}</a></th>${names.map((name) => cell(columns[name], row))}</tr>`;
 };
+
+export const transactionTable = (caption: string, rows: readonly ShownRow[], names: readonly ColumnName[]) =>
+  html`<div class="scroll list">${cardTable(
+    caption,
+    ['Transaction', ...names.map((name) => columns[name].heading)],
+    rows.map((row) => transactionRow(row, names, false)),
+  )}</div>`;
 
 const summary = ({ rows, total, isFirst, next }: TransactionsModel): string => {
   if (total !== undefined) return counted(total, 'transaction');
