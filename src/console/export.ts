@@ -37,7 +37,7 @@ const fields: Readonly<Record<string, (row: ShownRow) => string | number | undef
  */
 export const csvCell = (value: string | number | undefined): string => {
   const text = String(value ?? '');
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const harmless = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 const csvLine = (cells: readonly (string | number | undefined)[]): string =>

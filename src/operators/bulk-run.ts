@@ -113,7 +113,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   const note = (target: string): Promise<string> =>
     audit.record({ who: by, via: 'service', action: kind, target, details: { bulk: id } }, `${id}:${target}`);
 
-  /** Undefined while a worker is busy with it. Of an earlier attempt, a cancel changes nothing. */
+  /** Undefined while a worker is busy with it. */
   const cancelOnce = async ({ msspTransId, endedRuns }: BulkItem): Promise<BulkResult | undefined> => {
     const at = shardFor(shards, msspTransId)?.signatures;
     const [run] = await readRuns(redis, shards, [msspTransId]);

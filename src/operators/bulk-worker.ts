@@ -1,5 +1,5 @@
 /**
- * Runs bulks of replays and cancels: one instance of machines/bulk-replay.machine.ts for each order. The work is
+ * Runs bulks: one instance of machines/bulk-replay.machine.ts for each order. The work is
  * one long activity. Its process holds it, and another process continues when that one dies. A hold
  * that lapses unnoticed does no harm: see bulk-store.ts and replay-once.ts.
  */

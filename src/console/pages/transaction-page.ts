@@ -88,7 +88,10 @@ const attemptsSection = (told: readonly ToldState[]): Html => {
   return html`<section class="attempts" aria-labelledby="attempts"><h2 id="attempts">Attempts</h2><div class="scroll" tabindex="0" role="region" aria-labelledby="attempts"><table><thead><tr><th scope="col"><span class="unseen">What</span></th>${numbers.map(
     (attempt) => html`<th scope="col">Attempt ${attempt}</th>`,
   )}</tr></thead><tbody>
-${line('Ordered', ([first]) => (first?.by === undefined ? html`by the application` : orderedBy(first.by)))}
+${line('Ordered', ([first]) => {
+  if (first?.by !== undefined) return orderedBy(first.by);
+  return first?.attempt === 1 ? html`by the application` : nothing;
+})}
 ${line('Began', timeIn('submitted'))}
 ${line('Prompted', timeIn('pending'))}
 ${line('Ended', timeIn(...ended))}
