@@ -13,6 +13,12 @@ export type BulkReport = BulkProgress & {
   }[];
 };
 
+export const isOver = ({ state }: Pick<Bulk, 'state'>): boolean => state === 'done' || state === 'stopped';
+
+/** How many failed again. */
+export const failedIn = ({ failed }: Pick<BulkCounts, 'failed'>): number =>
+  Object.values(failed).reduce((sum, number) => sum + number, 0);
+
 type Kind = BulkReport['transactions'][number]['result'];
 
 const kindOf = (result: BulkResult | undefined): Kind => {

@@ -1,6 +1,6 @@
 /** Bulk replays and bulk cancels: the list, and the progress of one. */
 import { html } from 'hono/html';
-import type { BulkProgress, BulkReport } from '../../operators/bulk-report.ts';
+import { type BulkProgress, type BulkReport, failedIn, isOver } from '../../operators/bulk-report.ts';
 import { includesRole } from '../../operators/operator.ts';
 import type { BulkKind } from '../../operators/replays.ts';
 import { type FaultCode, faultTable, isFaultCode } from '../../protocol/fault.ts';
@@ -25,11 +25,6 @@ import { type Notice, noticeBanner } from './notices.ts';
 /** @param code As a key or a number. */
 export const faultName = (code: string | number): string =>
   isFaultCode(Number(code)) ? `${code} ${faultTable[Number(code) as FaultCode].reason}` : String(code);
-
-const failedIn = ({ failed }: Pick<BulkProgress, 'failed'>): number =>
-  Object.values(failed).reduce((sum, number) => sum + number, 0);
-
-const isOver = ({ state }: Pick<BulkProgress, 'state'>): boolean => state === 'done' || state === 'stopped';
 
 const pathTo = (id: string): string => `/admin/replays/${encodeURIComponent(id)}`;
 
@@ -83,26 +78,23 @@ const itemsOnPage = 100;
 
 type Result = BulkReport['transactions'][number]['result'];
 
-const results: Readonly<Record<BulkKind, Readonly<Record<Result, string>>>> = {
-  replay: {
-    waiting: 'not replayed',
-    open: 'replayed, open',
-    signed: 'signed',
-    failed: 'failed again',
-    cancelled: 'cancelled',
-    changed: 'replayed by another order',
-    gone: 'gone',
-    refused: 'a login: not replayed',
-  },
+const ofReplay: Readonly<Record<Result, string>> = {
+  waiting: 'not replayed',
+  open: 'replayed, open',
+  signed: 'signed',
+  failed: 'failed again',
+  cancelled: 'cancelled',
+  changed: 'replayed by another order',
+  gone: 'gone',
+  refused: 'a login: not replayed',
+};
+const results: Readonly<Record<BulkKind, typeof ofReplay>> = {
+  replay: ofReplay,
   cancel: {
+    ...ofReplay,
     waiting: 'not cancelled',
     open: 'being cancelled',
-    signed: 'signed',
-    failed: 'failed',
-    cancelled: 'cancelled',
     changed: 'too late: it had ended, or there was an answer',
-    gone: 'gone',
-    refused: 'not cancelled',
   },
 };
 
