@@ -191,6 +191,9 @@ describe('an order for selected rows', () => {
     await soon(() => expect(stage.asked()).toContain(`${id} 2`));
     expect(stage.asked()).not.toContain(`${other} 2`);
     await stage.answer(id, 2, 208);
+    await soon(async () =>
+      expect(await stage.history.find(id)).toMatchObject({ state: 'failed', attempt: 2 }),
+    );
   });
 
   it('of nothing leads back to the list', async () => {
