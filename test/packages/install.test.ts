@@ -140,11 +140,6 @@ describe.each([
 ])('the package @paraph/%s', (name, dependency) => {
   const from = join('packages', name);
 
-  it('has the version and the dependency of paraph', () => {
-    expect(manifestOf(from)).toMatchObject({ version, engines: manifestOf('.').engines });
-    expect(manifestOf(from).dependencies).toEqual({ [dependency]: dependencies[dependency] });
-  });
-
   it('brings nothing else, is what paraph exports, and compiles as its README shows it', async () => {
     const path = project(name, tarball(`paraph-${name}`), ...named('@types/node'));
     expect(packagesIn(path)).toEqual(
