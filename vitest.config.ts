@@ -60,7 +60,9 @@ const unit = {
     name: 'unit',
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/packages/**', 'test/faults/mutants.test.ts'],
-    testTimeout: 15_000,
+    // For tests that hang. A machine that others use may take several times as long as a quiet one.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A process for each file spends more time on loading the same modules than on most files' tests. It also shows whoever
     // leaves something behind: the next file finds it.
     isolate: false,
