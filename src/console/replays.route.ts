@@ -36,10 +36,10 @@ const startBody = selection
   .refine(hasOne, oneOf);
 const listQuery = z.strictObject({ limit: count(200).default(50) });
 
-const selectionOf = ({ filter, ids }: z.output<typeof selection>): ReplaySelection => {
-  if (filter === undefined) return { ids: ids ?? [] };
+const selectionOf = ({ kind, filter, ids }: z.output<typeof selection>): ReplaySelection => {
+  if (filter === undefined) return { kind, ids: ids ?? [] };
   const { maxAttempts, ...rest } = filter;
-  return { filter: { ...filterOf(rest), maxAttempts } };
+  return { kind, filter: { ...filterOf(rest), maxAttempts } };
 };
 
 type Refused = 'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running';
@@ -65,14 +65,13 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
   routes.post('/admin/api/replays/plan', needs('operator'), json(planBody), async (c) => {
     const { operator } = c.get('session');
     const body = c.req.valid('json');
-    const plan = await replays.plan(selectionOf(body), operator, body.reason, body.kind);
-    return answer(shownPlan(operator.role, plan));
+    return answer(shownPlan(operator.role, await replays.plan(selectionOf(body), operator, body.reason)));
   });
 
   routes.post('/admin/api/replays', needs('operator'), json(startBody), async (c) => {
     const { operator } = c.get('session');
-    const { kind, reason, perSecond, ...selected } = c.req.valid('json');
-    const started = await replays.start(selectionOf(selected), { kind, perSecond, operator, reason });
+    const { reason, perSecond, ...selected } = c.req.valid('json');
+    const started = await replays.start(selectionOf(selected), { perSecond, operator, reason });
     return 'refused' in started
       ? refuse(...refusals[started.refused])
       : answer({ ...started, plan: shownPlan(operator.role, started.plan) }, 202);
@@ -104,8 +103,8 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
   });
 
   /** Planned with a reason, because the order will have one. */
-  const planned = async (selected: ReplaySelection, operator: Operator, kind: BulkKind) =>
-    shownPlan(operator.role, await replays.plan(selected, operator, 'plan', kind));
+  const planned = async (selected: ReplaySelection, operator: Operator) =>
+    shownPlan(operator.role, await replays.plan(selected, operator, 'plan'));
 
   const kindIn = (written: string | undefined): BulkKind => (written === 'cancel' ? 'cancel' : 'replay');
 
@@ -124,7 +123,7 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     const to = c.req.query('to') || fieldTime(now());
     const { form, filter, problems } = readFailedFilter(ids.length > 0 ? {} : { ...c.req.query(), to });
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
-    const plan = await planned(ids.length > 0 ? { ids } : { filter }, session.operator, kind);
+    const plan = await planned({ kind, ...(ids.length > 0 ? { ids } : { filter }) }, session.operator);
     const common = { session, kind, form, ids, plan, problem: undefined };
     return c.html(planPage({ ...common, reason: '', perSecond: String(usualPerSecond) }));
   });
@@ -138,13 +137,13 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     const { reason = '', perSecond = '', expected = '0' } = fields;
     const kind = kindIn(fields.kind);
     const ids = (fields.ids ?? '').split(' ').filter((id) => id !== '');
-    const selected = ids.length > 0 ? { ids } : { filter };
-    const plan = await planned(selected, operator, kind);
+    const selected = { kind, ...(ids.length > 0 ? { ids } : { filter }) };
+    const plan = await planned(selected, operator);
     const common = { session, kind, form, ids, plan, reason, perSecond: perSecond.trim() };
     const askAgain = (problem: PlanModel['problem']) => c.html(planPage({ ...common, problem }), 422);
     // More transactions than the page has shown: ask again.
     if (plan.replayable > Number(expected)) return askAgain('more');
-    const order = { kind, perSecond: Number(perSecond), operator, reason: reason.trim() };
+    const order = { perSecond: Number(perSecond), operator, reason: reason.trim() };
     const started = await replays.start(selected, order);
     return 'refused' in started
       ? askAgain(started.refused)

@@ -6,7 +6,8 @@
  * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts). A bulk of
  * cancels is planned, ordered, stopped and reported in the same way.
  *
- * Every order is in the audit log before it is done.
+ * Every order is in the audit log before it is done. A single one that is refused is there too, with
+ * the reason as its outcome.
  */
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
@@ -41,7 +42,10 @@ export type ReplayFilter = Omit<HistoryFilter, 'states'> & {
   readonly maxAttempts?: number | undefined;
 };
 
-export type ReplaySelection = { readonly filter: ReplayFilter } | { readonly ids: readonly string[] };
+export type ReplaySelection = ({ readonly filter: ReplayFilter } | { readonly ids: readonly string[] }) & {
+  /** Default: replay. */
+  readonly kind?: BulkKind | undefined;
+};
 
 export interface ReplayPlan {
   /** Transactions that were found: failed ones, or open ones for a cancel. */
@@ -96,7 +100,6 @@ export const createReplays = (options: ReplaysOptions) => {
   /** Candidates in pages; undefined for an unknown id. */
   async function* candidates(
     selection: ReplaySelection,
-    kind: BulkKind,
   ): AsyncGenerator<readonly (TransactionRow | undefined)[]> {
     if ('ids' in selection) {
       const ids = [...new Set(selection.ids)];
@@ -106,20 +109,16 @@ export const createReplays = (options: ReplaysOptions) => {
       return;
     }
     const { maxAttempts: _, ...filter } = selection.filter;
+    const states = statesOf[selection.kind ?? 'replay'];
     let cursor: string | undefined;
     do {
-      const page = await history.search({ ...filter, states: statesOf[kind] }, { limit: pageRows, cursor });
+      const page = await history.search({ ...filter, states }, { limit: pageRows, cursor });
       yield page?.rows ?? [];
       cursor = page?.cursor;
     } while (cursor !== undefined);
   }
 
-  const select = async (
-    selection: ReplaySelection,
-    { role }: Operator,
-    reason: string | undefined,
-    kind: BulkKind,
-  ): Promise<{ readonly plan: ReplayPlan; readonly items: readonly BulkItem[] }> => {
+  const select = async (selection: ReplaySelection, { role }: Operator, reason: string | undefined) => {
     const maxAttempts = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
     const policies = { login: 0, never: 0, role: 0, reason: 0 };
     const refused = { ...policies, attempts: 0, 'not-failed': 0, 'not-open': 0, unknown: 0 };
@@ -133,7 +132,7 @@ export const createReplays = (options: ReplaysOptions) => {
     let truncated = false;
 
     const findError = ({ row }: TransactionRun): keyof typeof refused | undefined => {
-      if (kind === 'cancel') {
+      if (selection.kind === 'cancel') {
         if (row.endedAt !== undefined) return 'not-open';
         return includesRole(role, 'operator') ? undefined : 'role';
       }
@@ -150,7 +149,7 @@ export const createReplays = (options: ReplaysOptions) => {
       if (first.length < maxNamed) first.push(row);
     };
 
-    for await (const rows of candidates(selection, kind)) {
+    for await (const rows of candidates(selection)) {
       refused.unknown += rows.filter((row) => row === undefined).length;
       const ids = rows.flatMap((row) => row?.msspTransId ?? []);
       for (const run of await readRuns(redis, shards, ids)) {
@@ -203,13 +202,21 @@ export const createReplays = (options: ReplaysOptions) => {
       const [run] = await readRuns(redis, shards, [msspTransId]);
       if (run === undefined) return 'unknown';
       const { row, endedRuns } = run;
-      if (row.fault === undefined) return 'not-failed';
-      const failed = { apId: row.apId, code: row.fault.code };
-      const refusal = refusalOf(policy, failed, operator.role, reason);
-      if (refusal !== undefined) return { refused: refusal };
-      if (!(await prompts.take(row.msisdn))) return { refused: 'too-many' };
-      const details = { fault: row.fault.code, attempt: row.attempt + 1 };
+      const { fault, attempt, apId, msisdn } = row;
+      const details = { ...(fault && { fault: fault.code }), attempt: attempt + 1 };
       const entry = { ...doneBy(operator), action: 'replay', target: msspTransId, reason, details } as const;
+      if (fault === undefined) {
+        await notDone(entry, 'not-failed');
+        return 'not-failed';
+      }
+      const refusal =
+        refusalOf(policy, { apId, code: fault.code }, operator.role, reason) ??
+        ((await prompts.take(msisdn)) ? undefined : 'too-many');
+      if (refusal !== undefined) {
+        // A missing reason is asked for, and given.
+        if (refusal !== 'reason') await notDone(entry, refusal);
+        return { refused: refusal };
+      }
       const order = await audit.record(entry);
       const result = await replayOnce(msspTransId, endedRuns, { by: operator.name, order });
       if (result === 'replayed') return 'replayed';
@@ -234,27 +241,19 @@ export const createReplays = (options: ReplaysOptions) => {
     },
 
     /** What a bulk would do. @param reason As it would be given. */
-    plan: async (
-      selection: ReplaySelection,
-      operator: Operator,
-      reason?: string,
-      kind: BulkKind = 'replay',
-    ): Promise<ReplayPlan> => (await select(selection, operator, reason, kind)).plan,
+    plan: async (selection: ReplaySelection, operator: Operator, reason?: string): Promise<ReplayPlan> =>
+      (await select(selection, operator, reason)).plan,
 
     start: async (
       selection: ReplaySelection,
-      order: {
-        readonly perSecond: number;
-        readonly operator: Operator;
-        readonly reason: string;
-        readonly kind?: BulkKind | undefined;
-      },
+      order: { readonly perSecond: number; readonly operator: Operator; readonly reason: string },
     ): Promise<StartedBulk> => {
-      const { perSecond, operator, reason, kind = 'replay' } = order;
+      const { kind = 'replay' } = selection;
+      const { perSecond, operator, reason } = order;
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
       if (!(perSecond > 0 && perSecond <= maxPerSecond)) return { refused: 'rate' };
-      const { plan, items } = await select(selection, operator, reason, kind);
+      const { plan, items } = await select(selection, operator, reason);
       if (items.length === 0) return { refused: 'nothing', plan };
       const id = store.newId();
       const details = { count: items.length, numbers: plan.numbers, perSecond };

@@ -286,13 +286,14 @@ describe('a bulk', () => {
     await soon(() => expect(stage.asked()).toContain(`${first} 1`));
     const failed = await stage.failed(208, stage.somebody(), apId);
     await stage.indexer.idle();
-    const plan = await stage.replays.plan({ filter: { apId } }, operator, 'x', 'cancel');
+    const plan = await stage.replays.plan({ kind: 'cancel', filter: { apId } }, operator, 'x');
     expect(plan).toMatchObject({ found: 3, replayable: 3, numbers: 3, byFault: {}, byAp: { [apId]: 3 } });
-    expect(await stage.replays.plan({ ids: [...open, failed] }, viewer, 'x', 'cancel')).toMatchObject({
+    expect(await stage.replays.plan({ kind: 'cancel', ids: [...open, failed] }, viewer, 'x')).toMatchObject({
       ...{ found: 3, replayable: 0, refused: { role: 3, 'not-open': 1 } },
     });
-    const cancels = { ...order, kind: 'cancel', reason: 'A wrong campaign' } as const;
-    const start = (changes: object) => stage.replays.start({ filter: { apId } }, { ...cancels, ...changes });
+    const cancels = { ...order, reason: 'A wrong campaign' };
+    const start = (changes: object) =>
+      stage.replays.start({ kind: 'cancel', filter: { apId } }, { ...cancels, ...changes });
     expect(await start({ operator: viewer })).toEqual({ refused: 'role' });
     expect(await start({ reason: ' ' })).toEqual({ refused: 'reason' });
     const started = await start({});
