@@ -127,7 +127,9 @@ export const checkSignatureRequest = (
   provider: ApplicationProvider,
   request: Pick<SignatureRequest, 'profile' | 'services' | 'data'>,
 ): Checked<void> => {
-  if (provider.profiles?.includes(request.profile.name) === false) return refuse(109);
+  if (provider.profiles?.includes(request.profile.name) === false) {
+    return refuse(109, 'The AP may not use this signature profile');
+  }
   const unsubscribed = serviceNames.some(
     (name) => request.services[name] !== undefined && provider.services?.includes(name) === false,
   );

@@ -1,10 +1,10 @@
 import { createRangeIndex, findOverlaps } from './number-ranges.ts';
 import type { SubscriberRegistry, SubscriberTemplate } from './subscriber.ts';
-import { testUsers } from './test-users.ts';
+import { healthCheck, testUsers } from './test-users.ts';
 
 /**
  * The subscribers of a configuration file and, in a sandbox, the test users. A configured number
- * hides the test user of the same number.
+ * hides the test user of the same number, but for the health check, which is always there.
  *
  * @throws RangeError when two templates overlap; the configuration's schema refuses that before.
  */
@@ -20,8 +20,11 @@ export const createSubscriberRegistry = ({
   const findConfigured = createRangeIndex(subscribers);
   const users = new Map(sandbox ? testUsers.map((user) => [user.msisdn, user]) : []);
 
+  const [monitored] = healthCheck;
+
   return {
     find: (msisdn) => {
+      if (msisdn === monitored?.msisdn) return monitored;
       const template = findConfigured(msisdn);
       return template === undefined ? users.get(msisdn) : { ...template.subscriber, msisdn };
     },

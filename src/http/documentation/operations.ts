@@ -64,7 +64,7 @@ export const describeOperations = (
   profile: {
     summary: 'Ask what a person can sign with',
     description: [
-      'Tells which signature profiles work for a number now and, by the words in `Params`, about the devices behind it. A person who cannot sign is a Fault: the one that a sign request would end with.',
+      'Tells which signature profiles work for a number now and, by the words in `Params`, about the devices behind it. A person for whom no profile works is a Fault: the one that a sign request for `Any-LoA4` would end with.',
     ],
     request: profileRequestSchema,
     response: profileResponseSchema,

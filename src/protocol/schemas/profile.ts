@@ -29,7 +29,7 @@ const paramsSchema = z
     reportError(payload, { code: 101, words: `must be words of ${profileParams.join(' ')}` });
   })
   .meta({
-    description: `Space-separated words of ${profileParams.join(' ')}. Each switches its part of the answer on.`,
+    description: `Space-separated words of ${profileParams.join(' ')}. Each switches its part of the answer on by itself.`,
     example: 'sscds state certs pinstatus rcstatus aastatus',
   });
 
@@ -95,7 +95,7 @@ const profileQueryExtensionSchema = z
         Sim: sscdSchema.optional().describe('Absent when the SIM cannot sign.'),
       })
       .optional()
-      .describe('With `sscds`: the devices that can sign.'),
+      .describe('With any word about devices: those of the person.'),
   })
   .meta({ id: 'ProfileQueryExtension', description: 'What Params asked for.' });
 

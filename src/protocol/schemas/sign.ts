@@ -66,6 +66,9 @@ const timeOutSchema = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules) 
     });
 };
 
+/** Empty or a format that is CMS: clients that fill every member send an empty text. */
+const cmsFormat = /^(?:http:\/\/uri\.etsi\.org\/TS102204\/v1\.1\.2#(?:CMS-Signature|PKCS7))?$/;
+
 /** The request with its wrapper, under the rules of one service. */
 export const signatureRequestSchema = (rules: ProtocolRules) => {
   const profiles = profilesByUri(rules.authorities);
@@ -81,6 +84,10 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
         id: 'SignatureProfile',
         description: 'How to sign.',
         example: 'http://mid.vendor.ch/Any-LoA4',
+      }),
+      MSS_Format: z.string().regex(cmsFormat, { error: 'must be a CMS format' }).nullish().meta({
+        description: 'Format of the signature. It is CMS, whether that is asked for or not.',
+        example: 'http://uri.etsi.org/TS102204/v1.1.2#CMS-Signature',
       }),
       TimeOut: timeOutSchema(rules),
       DataToBeSigned: dataToBeSignedSchema,
