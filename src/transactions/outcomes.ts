@@ -6,11 +6,11 @@
  * drops the seal when it adds a receipt. An end that is not believed reads as an internal error.
  */
 import { Buffer } from 'node:buffer';
-import type { LocationError, LocationReport } from '../../machines/outcome.ts';
+import type { LocationError, LocationReport, Outcome } from '../../machines/outcome.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
 import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
-import { endRecordSchema, type StoredOutcome } from './contract.ts';
+import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
 import { createVerifyOutcome, type OutcomeCustody } from './verify-outcome.ts';
@@ -55,10 +55,7 @@ export type ReadEnd = (ending: Ending, of: Ended) => Promise<TransactionState>;
 export const notBelieved = (id: string): Error => new Error(`A stored end was not believed: ${id}`);
 
 /** Adds the certificates, which are not stored with the signature. */
-const completeSignature = async (
-  outcome: StoredOutcome,
-  chains: OutcomeCustody,
-): Promise<string | undefined> => {
+const completeSignature = async (outcome: Outcome, chains: OutcomeCustody): Promise<string | undefined> => {
   if (outcome.kind === 'delivered') return undefined;
   if (outcome.certificates === undefined) return outcome.cms;
   const chain = await chains.chain(outcome.certificates);
@@ -67,7 +64,7 @@ const completeSignature = async (
   return Buffer.from(cms).toString('base64');
 };
 
-const signedView = async (outcome: StoredOutcome, chains: OutcomeCustody): Promise<SignedView> => ({
+const signedView = async (outcome: Outcome, chains: OutcomeCustody): Promise<SignedView> => ({
   signature: await completeSignature(outcome, chains),
   profile: outcome.profile,
   sscdId: outcome.sscdId,
@@ -94,7 +91,7 @@ export const createReadEnd = (options: {
   const believedOf = async (
     end: SealedEnd & { readonly request: SignatureRequest },
     endedAt = now(),
-  ): Promise<StoredOutcome | undefined> => {
+  ): Promise<Outcome | undefined> => {
     const { id, attempt, request, outcome } = end;
     if (seals?.fits(end)) return outcome;
     // A delivery cannot be verified. It is believed where no signature was asked for.
