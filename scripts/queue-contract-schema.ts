@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { answerSchema } from '../machines/outcome.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
-import { signatureRequestSchema } from '../src/protocol/schemas.ts';
+import { signatureRequestSchema } from '../src/protocol/schemas/sign.ts';
 import {
   receiptJobDataSchema,
   receiptJobResultSchema,

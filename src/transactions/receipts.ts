@@ -37,6 +37,8 @@ const knownReceipt = async ({ queue, jobs }: QueueAt, id: string): Promise<Store
  */
 export const unknownTransaction = 'MSSP_TransID is unknown';
 
+export const receiptSent = 'MSS_ReceiptReq.MSSP_TransID has its receipt already';
+
 export interface Receipts {
   /**
    * Sends a receipt and waits for what the user does with it.
@@ -67,7 +69,7 @@ export const createReceipts = (options: {
         return refuse(101, 'MSS_ReceiptReq.MobileUser.MSISDN is not that of the signature');
       }
       if (view.state.kind !== 'signed' || view.state.signed.signature === undefined) {
-        return refuse(101, 'A receipt follows a successful signature');
+        return refuse(101, 'MSS_ReceiptReq.MSSP_TransID is of no successful signature');
       }
       const shard = shardFor(shards, msspTransId);
       const ends = shard === undefined ? undefined : endings[shard.index];
@@ -94,7 +96,7 @@ export const createReceipts = (options: {
       const stored = known ?? (await at.jobs.read(id));
       const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
       if (theirs || known?.finishedOn !== undefined) {
-        return refuse(101, 'The transaction has its receipt already');
+        return refuse(101, receiptSent);
       }
       const waiting = ends.wait(id, until);
       cancelWith(onAccepted?.(), waiting);

@@ -8,7 +8,7 @@ import { buildOpenApiDocument, type OpenApiDocument } from '../../src/http/opena
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
 import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
-import { faultResponseSchema } from '../../src/protocol/schemas.ts';
+import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
 import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

@@ -77,13 +77,6 @@ describe('the subscriber registry', () => {
     expect(find('41700092501')).toMatchObject({ msisdn: '41700092501', language: 'rm' });
     expect(find('41700092502')?.language).toBeUndefined();
   });
-
-  it('throws when two entries share a number', () => {
-    const subscribers = [template('41790000000', '41790000009'), template('41790000009')];
-    expect(() => createSubscriberRegistry({ subscribers, sandbox: false })).toThrow(
-      'subscribers 0 and 1 overlap',
-    );
-  });
 });
 
 const anyRange = fc

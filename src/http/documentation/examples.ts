@@ -14,6 +14,7 @@ import type { ProtocolRules } from '../../protocol/rules.ts';
 import { profilesOf } from '../../registry/profile-selection.ts';
 import { testUsers } from '../../registry/test-users.ts';
 import type { SignedView, TransactionView } from '../../transactions/outcomes.ts';
+import { receiptSent, unknownTransaction } from '../../transactions/receipts.ts';
 import {
   asStatusFault,
   presentFault,
@@ -234,7 +235,7 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
       },
       faults: {
         expired: faultExample('The user did nothing until TimeOut', asStatusFault(fault(208))),
-        unknown: faultExample('No such transaction of yours', fault(101, 'MSSP_TransID is unknown')),
+        unknown: faultExample('No such transaction of yours', fault(101, unknownTransaction)),
       },
     },
     receipt: {
@@ -250,10 +251,7 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
         plain: example('Shown; nothing was asked', receiptAnswer(undefined)),
       },
       faults: {
-        repeated: faultExample(
-          'A transaction has one receipt',
-          fault(101, 'The transaction has its receipt already'),
-        ),
+        repeated: faultExample('A transaction has one receipt', fault(101, receiptSent)),
       },
     },
     profile: {

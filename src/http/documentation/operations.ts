@@ -7,16 +7,10 @@
 import type { z } from 'zod';
 import type { Operation } from '../../protocol/parse.ts';
 import type { ProtocolRules } from '../../protocol/rules.ts';
-import {
-  profileRequestSchema,
-  profileResponseSchema,
-  receiptRequestSchema,
-  receiptResponseSchema,
-  signatureRequestSchema,
-  signatureResponseSchema,
-  statusRequestSchema,
-  statusResponseSchema,
-} from '../../protocol/schemas.ts';
+import { profileRequestSchema, profileResponseSchema } from '../../protocol/schemas/profile.ts';
+import { receiptRequestSchema, receiptResponseSchema } from '../../protocol/schemas/receipt.ts';
+import { signatureRequestSchema, signatureResponseSchema } from '../../protocol/schemas/sign.ts';
+import { statusRequestSchema, statusResponseSchema } from '../../protocol/schemas/status.ts';
 
 export interface DescribedOperation {
   readonly summary: string;

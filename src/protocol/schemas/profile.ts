@@ -123,7 +123,6 @@ const mssProfileRespSchema = z
     Status: profileStatusSchema,
   })
   .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' });
-export type MssProfileResp = z.infer<typeof mssProfileRespSchema>;
 
 export const profileResponseSchema = z
   .object({ MSS_ProfileResp: mssProfileRespSchema })

@@ -133,7 +133,6 @@ const mssReceiptRespSchema = z
     Status: receiptRespStatusSchema,
   })
   .meta({ id: 'MSS_ReceiptResp', description: 'The receipt was shown, or could not be.' });
-export type MssReceiptResp = z.infer<typeof mssReceiptRespSchema>;
 
 export const receiptResponseSchema = z
   .object({ MSS_ReceiptResp: mssReceiptRespSchema })

@@ -163,7 +163,6 @@ const mssSignatureRespSchema = z
     id: 'MSS_SignatureResp',
     description: 'The signature, or in asynch mode the transaction to ask for.',
   });
-export type MssSignatureResp = z.infer<typeof mssSignatureRespSchema>;
 
 export const signatureResponseSchema = z
   .object({ MSS_SignatureResp: mssSignatureRespSchema })

@@ -31,7 +31,6 @@ const mssStatusRespSchema = z
     Status: signatureStatusSchema,
   })
   .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' });
-export type MssStatusResp = z.infer<typeof mssStatusRespSchema>;
 
 export const statusResponseSchema = z
   .object({ MSS_StatusResp: mssStatusRespSchema })
