@@ -6,25 +6,22 @@
  * drops the seal when it adds a receipt. An end that is not believed reads as an internal error.
  */
 import { Buffer } from 'node:buffer';
-import type { LocationError, LocationReport, Outcome } from '../../machines/outcome.ts';
+import type { Outcome } from '../../machines/outcome.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
-import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
 import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
 import { createVerifyOutcome, type OutcomeCustody } from './verify-outcome.ts';
 
-export interface SignedView {
+export type SignedView = Pick<
+  Outcome,
+  'profile' | 'sscdId' | 'validated' | 'geofencing' | 'subscriberNetwork'
+> & {
   /** CMS SignedData with certificates, Base64. Undefined for a text that was delivered. */
   readonly signature: string | undefined;
-  readonly profile: ProfileName | undefined;
-  /** The device that signed. */
-  readonly sscdId: string | undefined;
-  readonly validated: boolean;
-  readonly geofencing: LocationReport | LocationError | undefined;
-  readonly subscriberNetwork: string | undefined;
-}
+};
 
 export type TransactionState =
   | { readonly kind: 'open' }
@@ -64,14 +61,11 @@ const completeSignature = async (outcome: Outcome, chains: OutcomeCustody): Prom
   return Buffer.from(cms).toString('base64');
 };
 
-const signedView = async (outcome: Outcome, chains: OutcomeCustody): Promise<SignedView> => ({
-  signature: await completeSignature(outcome, chains),
-  profile: outcome.profile,
-  sscdId: outcome.sscdId,
-  validated: outcome.validated === true,
-  geofencing: outcome.geofencing,
-  subscriberNetwork: outcome.subscriberNetwork,
-});
+const signedView = async (outcome: Outcome, chains: OutcomeCustody): Promise<SignedView> => {
+  const { profile, sscdId, validated, geofencing, subscriberNetwork } = outcome;
+  const signature = await completeSignature(outcome, chains);
+  return { signature, profile, sscdId, validated, geofencing, subscriberNetwork };
+};
 
 const isOfPassword = ({ profile }: SignatureRequest): boolean =>
   profile.name === 'MID/v1/OtpProfileText' || profile.name === 'MID/v1/OtpProfileFlash';

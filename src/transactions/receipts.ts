@@ -39,16 +39,7 @@ export const unknownTransaction = 'MSSP_TransID is unknown';
 
 export const receiptSent = 'MSS_ReceiptReq.MSSP_TransID has its receipt already';
 
-export interface Receipts {
-  /**
-   * Sends a receipt and waits for what the user does with it.
-   *
-   * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
-   *   or has its receipt.
-   * @throws When Redis is unreachable.
-   */
-  send(request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>>;
-}
+export type Receipts = ReturnType<typeof createReceipts>;
 
 export const createReceipts = (options: {
   readonly transactions: Transactions;
@@ -58,10 +49,17 @@ export const createReceipts = (options: {
   /** How long a receipt stays on the phone. */
   readonly timeoutSeconds: number;
   readonly now: () => number;
-}): Receipts => {
+}) => {
   const { transactions, shards, endings, timeoutSeconds, now } = options;
   return {
-    send: async (request, onAccepted) => {
+    /**
+     * Sends a receipt and waits for what the user does with it.
+     *
+     * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
+     *   or has its receipt.
+     * @throws When Redis is unreachable.
+     */
+    send: async (request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>> => {
       const { msspTransId, msisdn } = request;
       const view = await transactions.findOwn(request.caller.apId, msspTransId);
       if (view === undefined) return refuse(101, unknownTransaction);

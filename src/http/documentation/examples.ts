@@ -144,9 +144,6 @@ const signed: SignedView = {
   signature: 'MIIIMQYJKoZIhvcNAQcCoIII…',
   profile: 'STK-LoA4',
   sscdId: 'sim',
-  validated: false,
-  geofencing: undefined,
-  subscriberNetwork: undefined,
 };
 
 const signedWithServices: SignedView = {

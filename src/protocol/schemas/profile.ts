@@ -114,16 +114,16 @@ const profileStatusSchema = z
     example: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' },
   });
 
-const mssProfileRespSchema = z
-  .object({
-    ...answerHead('2', '0'),
-    SignatureProfile: z
-      .array(z.string())
-      .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),
-    Status: profileStatusSchema,
-  })
-  .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' });
-
 export const profileResponseSchema = z
-  .object({ MSS_ProfileResp: mssProfileRespSchema })
+  .object({
+    MSS_ProfileResp: z
+      .object({
+        ...answerHead('2', '0'),
+        SignatureProfile: z
+          .array(z.string())
+          .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),
+        Status: profileStatusSchema,
+      })
+      .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' }),
+  })
   .meta({ id: 'ProfileResponse', description: 'Profile response.' });

@@ -146,24 +146,24 @@ export const signatureStatusSchema = z
     example: { StatusCode: { Value: '500' }, StatusMessage: 'SIGNATURE' },
   });
 
-const mssSignatureRespSchema = z
-  .object({
-    ...answerHead('1', '1'),
-    MSSP_TransID: msspTransIdSchema,
-    MSS_Signature: mssSignatureSchema.optional(),
-    MobileUser: mobileUserAnswerSchema,
-    ServiceResponses: serviceResponsesSchema,
-    SignatureProfile: z.string().meta({
-      description: 'The method that was chosen.',
-      example: 'http://mid.vendor.ch/STK-LoA4',
-    }),
-    Status: signatureStatusSchema,
-  })
-  .meta({
-    id: 'MSS_SignatureResp',
-    description: 'The signature, or in asynch mode the transaction to ask for.',
-  });
-
 export const signatureResponseSchema = z
-  .object({ MSS_SignatureResp: mssSignatureRespSchema })
+  .object({
+    MSS_SignatureResp: z
+      .object({
+        ...answerHead('1', '1'),
+        MSSP_TransID: msspTransIdSchema,
+        MSS_Signature: mssSignatureSchema.optional(),
+        MobileUser: mobileUserAnswerSchema,
+        ServiceResponses: serviceResponsesSchema,
+        SignatureProfile: z.string().meta({
+          description: 'The method that was chosen.',
+          example: 'http://mid.vendor.ch/STK-LoA4',
+        }),
+        Status: signatureStatusSchema,
+      })
+      .meta({
+        id: 'MSS_SignatureResp',
+        description: 'The signature, or in asynch mode the transaction to ask for.',
+      }),
+  })
   .meta({ id: 'SignatureResponse', description: 'Sign response.' });
