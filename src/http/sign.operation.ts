@@ -32,7 +32,7 @@ export const createSign = ({
     providers,
     serve: async ({ request, wire }, { provider, trace, turn }) => {
       // The health check of monitoring does not know the AP's prefix.
-      const refused = refusedNumber(request, subscribers);
+      const refused = refusedNumber(subscribers.find(request.msisdn.number));
       if (refused !== undefined) return faultAnswer(refused, trace);
       const allowed = checkSignatureRequest(provider, request);
       if (!allowed.ok) return faultAnswer(allowed.fault, trace);

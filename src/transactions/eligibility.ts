@@ -29,11 +29,8 @@ export const testFault = (subscriber: Subscriber | undefined): Fault | undefined
 };
 
 /** The fault of a test number that faults at sign, before any rule for the caller. */
-export const refusedNumber = (
-  request: SignatureRequest,
-  subscribers: SubscriberRegistry,
-): Fault | undefined => {
-  const always = testFault(subscribers.find(request.msisdn.number));
+export const refusedNumber = (subscriber: Subscriber | undefined): Fault | undefined => {
+  const always = testFault(subscriber);
   return always !== undefined && isOfTheDevice(always.code) ? undefined : always;
 };
 
@@ -46,9 +43,9 @@ export const eligibility = (
   subscribers: SubscriberRegistry,
   made?: { readonly profile: ProfileName; readonly sscdId?: string | undefined },
 ): Checked<Eligible> => {
-  const refused = refusedNumber(request, subscribers);
-  if (refused !== undefined) return { ok: false, fault: refused };
   const subscriber = subscribers.find(request.msisdn.number);
+  const refused = refusedNumber(subscriber);
+  if (refused !== undefined) return { ok: false, fault: refused };
   const sscd = made === undefined ? undefined : sscdOf(subscriber, made.sscdId);
   if (made !== undefined && sscd !== undefined) {
     return ok({ subscriber, chosen: { method: sscd.kind, sscd, answerProfile: made.profile } });
