@@ -161,7 +161,8 @@ export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
 export const createAuditLog = (parent: Logger): AuditLog => {
   const logger = forFixedMembers(parent);
   return {
-    audit: ({ who, via, action, target }) => logger.info({ audit: true, who, via, target }, action),
+    audit: ({ who, via, action, target, details }) =>
+      logger.info({ audit: true, who, via, target, outcome: details?.outcome }, action),
   };
 };
 

@@ -180,7 +180,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       case 'answered':
         return conclude(instance, ask.attempt, eligible, result.answer, isOwn);
       case 'awaiting':
-        log.asked(instance.id, ask.attempt, request);
+        if (!ask.isAsked) log.asked(instance.id, ask.attempt, request);
         return { kind: 'awaiting', againAt: result.askAgainAt };
       case 'unreachable':
         log.unreachable(instance.id, ask.attempt, ask.failures + 1, result.cause, request);

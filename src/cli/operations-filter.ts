@@ -1,6 +1,6 @@
 /** Options that filter lists, and the parsers of options. */
 import type { Command } from 'commander';
-import { states } from '../console/filter.ts';
+import { type FilterField, states } from '../console/filter.ts';
 import { isFaultCode } from '../protocol/fault.ts';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import type { Query } from './admin.ts';
@@ -98,8 +98,9 @@ export const addStateOption = (command: Command): Command =>
     parseList(parseOneOf('--state', states)),
   );
 
-/** In the names of the admin API. */
-export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags): Query => {
+/** In the names of the admin API. Without a member here its option would be ignored. */
+export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags) => {
   const { state, fault, msisdn, profile, text } = flags;
-  return { state, fault, apId: ap, msisdn, profile, from: since, to: until, text };
+  const query = { state, fault, apId: ap, msisdn, profile, from: since, to: until, text };
+  return query satisfies Record<Exclude<FilterField, 'attemptsAtMost'>, unknown> & Query;
 };

@@ -30,10 +30,14 @@ const replayRefusals = {
   unknown,
   'not-failed': [409, 'not-failed', 'The transaction has not failed, or is being replayed already'],
   login: [409, 'login', 'A login is not replayed: its session has ended'],
-  never: [409, 'never', 'What failed with this fault is not replayed'],
+  never: [409, 'never', 'This fault is never replayed by this service (operations.replay.policy)'],
   role: [403, 'forbidden', 'Your role does not allow this replay'],
   reason: [422, 'reason', 'reason is needed for this fault'],
-  'too-many': [429, 'too-many', 'This person has been prompted often enough just now'],
+  'too-many': [
+    429,
+    'too-many',
+    'This person has been prompted often enough just now; try again in ten seconds',
+  ],
 } as const satisfies Record<string, Refusal>;
 
 const cancelRefusals = {
@@ -159,7 +163,9 @@ export const createTransactionRoutes = (
     if (!includesRole(operator.role, 'operator')) return 'none';
     const { replayable, refused } = await replays.plan({ ids: [id] }, operator);
     if (replayable > 0) return 'plain';
-    return (['reason', 'login', 'never', 'role'] as const).find((why) => refused[why] > 0) ?? 'none';
+    return (
+      (['reason', 'login', 'never', 'role', 'not-failed'] as const).find((why) => refused[why] > 0) ?? 'none'
+    );
   };
 
   routes.get('/admin/transactions', async (c) => {

@@ -23,7 +23,7 @@ const deviceOf = ({ sim, apps: [app] }: Subscriber): string => {
 
 const kindOf = ({ sim, apps }: Subscriber): 'robot' | 'person' | 'nobody' => {
   const device = (sim ?? apps[0])?.device;
-  if (device === undefined || device.kind === 'robot') return 'robot';
+  if (device?.kind !== 'simulated') return 'robot';
   return device.sign === 'signs' ? 'person' : 'nobody';
 };
 

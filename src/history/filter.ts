@@ -59,13 +59,26 @@ export const isOver = (
  *   `matches`: whether a transaction does.
  */
 export const createMatcher = (filter: HistoryFilter, retention: Retention, now: number) => {
-  const { apId, attemptsAtMost = Number.POSITIVE_INFINITY, from = 0, to = Number.POSITIVE_INFINITY } = filter;
-  const states = filter.states && new Set(filter.states.map((state) => stateCodes[state]));
-  const faults = filter.faults && new Set(filter.faults);
+  const {
+    states: ofStates,
+    faults: ofFaults,
+    apId,
+    msisdn: number,
+    profile: ofProfile,
+    attemptsAtMost = Number.POSITIVE_INFINITY,
+    from = 0,
+    to = Number.POSITIVE_INFINITY,
+    text = '',
+    ...ignored
+  } = filter;
+  // A member that is not compared here would find too much, and replay it.
+  ignored satisfies Record<string, never>;
+  const states = ofStates && new Set(ofStates.map((state) => stateCodes[state]));
+  const faults = ofFaults && new Set(ofFaults);
   const ap = apId === undefined ? undefined : hashApId(apId);
-  const digits = filter.msisdn?.replace(/^\+/, '');
+  const digits = number?.replace(/^\+/, '');
   const msisdn = digits === undefined ? undefined : msisdnNumber(digits);
-  const profile = filter.profile && profileCodes[filter.profile];
+  const profile = ofProfile && profileCodes[ofProfile];
 
   const mayMatch = (facts: Facts, row: number): boolean => {
     const state = facts.stateCode(row);
@@ -80,14 +93,13 @@ export const createMatcher = (filter: HistoryFilter, retention: Retention, now: 
     return submittedAt >= from && submittedAt < to && !isOver(facts, row, retention, now);
   };
 
-  /** Facts hold all that a filter compares exactly; the rest is compared here. */
+  /** Facts decide, except for what they shorten or hash. */
   const matches = (row: TransactionRow): boolean => {
     const facts = Buffer.alloc(factsWidth);
     packFacts(row, facts);
     if (!mayMatch(readFacts(facts), 0) || row.attempt > attemptsAtMost) return false;
     if (apId !== undefined && row.apId !== apId) return false;
     if (digits !== undefined && row.msisdn !== digits) return false;
-    const { text = '' } = filter;
     return row.apTransId.includes(text) || row.msspTransId.includes(text);
   };
 

@@ -10,8 +10,9 @@
  *             36 tookMs (32 bits; at least 1, 0 is none)
  *     names   0 job id   36 AP_TransID
  *
- * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this needs a
- * new `layout`: an index of another layout is not read, and is built anew.
+ * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this, also a
+ * meaning for the free byte, needs a new `layout`: an index of another layout is not read, is built
+ * anew, and the indexer removes earlier ones. A script packs the same bytes (index-submitted.ts).
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

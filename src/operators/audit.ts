@@ -99,7 +99,7 @@ export interface AuditPage {
 
 /** Writes a line with `audit: true`. */
 export interface AuditLog {
-  audit(entry: Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target'>): void;
+  audit(entry: Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target' | 'details'>): void;
 }
 
 export interface Audit {
@@ -234,7 +234,7 @@ export const createAudit = ({
         target ?? '',
         aboutSeconds,
       );
-      log.audit({ who, via, action, target });
+      log.audit({ who, via, action, target, details });
       return String(id);
     },
 

@@ -7,9 +7,10 @@
  * attempt. A stored entry names one end of one transaction, so storing or replaying it twice does
  * no harm, and neither does a restart or a lapsed lease (replay-once.ts).
  *
- * Transactions that failed more than an hour before the first look are left to operators: a service
- * that was down for a day should not wake people at night, and a new rule should not replay the
- * past.
+ * Transactions that failed more than an hour before the first look are left to operators, and so is
+ * a replay that could not begin within an hour of its time: a service that was down for a day should
+ * not wake people at night, and a new rule should not replay the past. The audit log says why a
+ * stored replay was not done.
  *
  * Each application has its own list, so a slow one delays no other. Any process can do this work;
  * one at a time does.
@@ -40,6 +41,7 @@ export interface AutomaticRule {
 }
 
 const lookBackMs = 3_600_000;
+const maxLateMs = 3_600_000;
 /** Of one application, before the next one follows. */
 const replayAtOnce = 25;
 const maxBackoffMs = 86_400_000;
@@ -108,32 +110,42 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
     await redis.hset(readToKey, String(index), Math.min(latest, time));
   };
 
-  const replay = async ({ row, endedRuns }: TransactionRun): Promise<void> => {
+  /** @param why Why it is not done. */
+  const record = async ({ row, endedRuns }: TransactionRun, why?: string): Promise<string> => {
     const { msspTransId, fault, attempt } = row;
-    const details = { fault: fault?.code ?? 0, attempt: attempt + 1 };
-    const order = await audit.record(
+    const details = { fault: fault?.code ?? 0, attempt: attempt + 1, ...(why && { outcome: why }) };
+    return audit.record(
       { who: automaticName, via: 'service', action: 'replay', target: msspTransId, details },
-      `${automaticName}:${msspTransId}:${endedRuns}`,
+      `${automaticName}:${msspTransId}:${endedRuns}${why === undefined ? '' : `:${why}`}`,
     );
-    await replayOnce(msspTransId, endedRuns, { by: automaticName, order });
+  };
+
+  const replay = async (run: TransactionRun): Promise<void> => {
+    const order = await record(run);
+    const result = await replayOnce(run.row.msspTransId, run.endedRuns, { by: automaticName, order });
+    if (result !== 'replayed') await record(run, result);
   };
 
   /** @returns Whether there is more that may be replayed at once. */
   const replayDueOf = async (apId: string): Promise<boolean> => {
     const key = lineKey(apId);
-    const due = await redis.zrange(key, '-inf', String(now()), 'BYSCORE', 'LIMIT', 0, replayAtOnce);
-    for (const entry of due) {
+    const until = String(now());
+    const due = await redis.zrange(key, '-inf', until, 'BYSCORE', 'LIMIT', 0, replayAtOnce, 'WITHSCORES');
+    for (let index = 0; index < due.length; index += 2) {
+      const [entry = '', dueAt = ''] = due.slice(index);
       if (!(await mayGoOn())) return false;
       const [msspTransId = '', runs = ''] = entry.split(' ');
       const [run] = await readRuns(redis, shards, [msspTransId]);
       const rule = run && ruleFor(run);
-      if (rule !== undefined && run?.endedRuns === Number(runs)) {
-        if (!(await limiter.take(`replays:automatic:${apId}`, paceOf(rule)))) return false;
-        await replay(run);
+      if (run !== undefined && run.endedRuns === Number(runs) && run.row.fault !== undefined) {
+        if (rule === undefined) await record(run, 'no-rule');
+        else if (now() - Number(dueAt) > maxLateMs) await record(run, 'too-late');
+        else if (!(await limiter.take(`replays:automatic:${apId}`, paceOf(rule)))) return false;
+        else await replay(run);
       }
       await redis.zrem(key, entry);
     }
-    return due.length === replayAtOnce;
+    return due.length === 2 * replayAtOnce;
   };
 
   const replayAllDue = async (): Promise<boolean> => {

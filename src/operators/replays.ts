@@ -5,7 +5,8 @@
  * particular end, so an operator never replays a later fault unseen. A single replay is done at
  * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts).
  *
- * Every order is in the audit log before it is done.
+ * Every order is in the audit log before it is done. A single one that is refused is there too, with
+ * the reason as its outcome.
  */
 import type { Queue } from 'bullmq';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
@@ -194,13 +195,21 @@ export const createReplays = (options: ReplaysOptions) => {
       const [run] = await readRuns(redis, shards, [msspTransId]);
       if (run === undefined) return 'unknown';
       const { row, endedRuns } = run;
-      if (row.fault === undefined) return 'not-failed';
-      const failed = { apId: row.apId, code: row.fault.code };
-      const refusal = refusalOf(policy, failed, operator.role, reason);
-      if (refusal !== undefined) return { refused: refusal };
-      if (!(await prompts.take(row.msisdn))) return { refused: 'too-many' };
-      const details = { fault: row.fault.code, attempt: row.attempt + 1 };
+      const { fault, attempt, apId, msisdn } = row;
+      const details = { ...(fault && { fault: fault.code }), attempt: attempt + 1 };
       const entry = { ...doneBy(operator), action: 'replay', target: msspTransId, reason, details } as const;
+      if (fault === undefined) {
+        await notDone(entry, 'not-failed');
+        return 'not-failed';
+      }
+      const refusal =
+        refusalOf(policy, { apId, code: fault.code }, operator.role, reason) ??
+        ((await prompts.take(msisdn)) ? undefined : 'too-many');
+      if (refusal !== undefined) {
+        // A missing reason is asked for, and given.
+        if (refusal !== 'reason') await notDone(entry, refusal);
+        return { refused: refusal };
+      }
       const order = await audit.record(entry);
       const result = await replayOnce(msspTransId, endedRuns, { by: operator.name, order });
       if (result === 'replayed') return 'replayed';

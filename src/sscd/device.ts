@@ -3,7 +3,8 @@
  *
  * A device answers at once or says that the answer will come later, by another process through
  * `transactions.answer`. The caller is a job that may run again after a crash, so a device may be
- * asked for the same attempt again: it shows it once.
+ * asked for the same attempt again: it shows it once, and then gives the same answer. So it must not
+ * use up what it waits for.
  */
 import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { DataToBeSigned } from '../protocol/requests.ts';
@@ -22,7 +23,10 @@ export interface Prompt {
   /** For the signed attributes: it binds the signature to this transaction and attempt. */
   readonly nonce: Uint8Array;
   readonly language: string | undefined;
-  /** When this attempt was first put to the device; milliseconds since the epoch. */
+  /**
+   * When this attempt was first put to the device. Like the next two in milliseconds since the
+   * epoch, by the clock of Redis.
+   */
   readonly promptedAt: number;
   readonly now: number;
   readonly deadline: number;
@@ -30,7 +34,9 @@ export interface Prompt {
 
 /**
  * answered     The attempt is over.
- * awaiting     The person has been asked. A device with `askAgainAt` must be asked again.
+ * awaiting     The person has been asked. With `askAgainAt` (milliseconds since the epoch) the device
+ *              is asked again then, as often as it says so until the deadline; each time is a turn
+ *              of the job. Without it another process answers, through `transactions.answer`.
  * unreachable  Nobody has been asked; the caller tries again. `cause` is for the log.
  */
 export type PromptResult =
@@ -61,11 +67,15 @@ export type ReceiptResult =
   | { readonly kind: 'unreachable'; readonly cause: string };
 
 export interface SigningDevice {
+  /** The label in metrics and traces. Nothing decides by it. */
   readonly kind: string;
-  /** It shows one prompt at a time. Without a screen it serves any number at once. */
+  /**
+   * It shows one prompt at a time: a second request to the same SIM ends with fault 406, and one to
+   * the same App replaces the first, which ends with 401. Without a screen it serves any number.
+   */
   readonly screen: boolean;
   /**
-   * Undefined for a device that answers from this process and Redis alone. Because an upstream may
+   * Undefined for a device that answers from this process, its disk and Redis alone. Because an upstream may
    * hang, its device is prompted while the job sleeps (workers/upstreams.ts), and shows no
    * receipts.
    */

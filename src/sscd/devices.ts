@@ -1,7 +1,7 @@
 import type { KeyCustody } from '../pki/ports.ts';
-import type { Sscd } from '../registry/subscriber.ts';
+import type { DeviceSpec, Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
-import { createSimulated } from './simulated.ts';
+import { createPerson, createRobot } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
 
 export type DeviceTarget =
@@ -29,6 +29,16 @@ const createOtp = (gateway: TextGateway, flash: boolean): SigningDevice => ({
   receipt: async () => ({ kind: 'answered', receipt: 'unanswered' }),
 });
 
+/** A new kind of device has its case here. */
+const createDevice = (custody: KeyCustody, spec: DeviceSpec): SigningDevice => {
+  switch (spec.kind) {
+    case 'robot':
+      return createRobot(custody, spec.thinkSeconds);
+    case 'simulated':
+      return createPerson(custody, spec);
+  }
+};
+
 export const createDevices = ({
   custody,
   gateway,
@@ -40,6 +50,6 @@ export const createDevices = ({
   return {
     /** The device to ask, for a chosen method. */
     deviceFor: (target: DeviceTarget): SigningDevice =>
-      target.sscd === undefined ? otp[target.method] : createSimulated(custody, target.sscd.device),
+      target.sscd === undefined ? otp[target.method] : createDevice(custody, target.sscd.device),
   };
 };

@@ -11,11 +11,16 @@ import { signCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, isFaultCode } from '../protocol/fault.ts';
 import { bytesToSign } from '../protocol/requests.ts';
-import type { DeviceSpec, SimulatedPerson } from '../registry/subscriber.ts';
+import type { SimulatedPerson } from '../registry/subscriber.ts';
 import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';
 
-/** @throws When the prompt names no subscriber or SSCD: such a prompt has no key. */
-const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
+/**
+ * Signs with a key of the service's own custody.
+ *
+ * @throws When the prompt names no subscriber or SSCD: such a prompt has no key.
+ * @public For new devices.
+ */
+export const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
   const { subscriber, sscd, msisdn, data, nonce } = prompt;
   if (subscriber === undefined || sscd === undefined) throw new Error('A prompt without an SSCD has no key');
   const key = await custody.userKey({
@@ -28,7 +33,7 @@ const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAn
   return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
 };
 
-const createRobot = (custody: KeyCustody, thinkSeconds: number): SigningDevice => ({
+export const createRobot = (custody: KeyCustody, thinkSeconds: number): SigningDevice => ({
   kind: 'robot',
   screen: false,
   upstream: undefined,
@@ -47,7 +52,7 @@ const receiptBehaviour: Record<SimulatedPerson['receipt'], ReceiptResult> = {
   'never-answers': { kind: 'awaiting', lapsesAs: 'unanswered' },
 };
 
-const createPerson = (custody: KeyCustody, { sign, receipt }: SimulatedPerson): SigningDevice => ({
+export const createPerson = (custody: KeyCustody, { sign, receipt }: SimulatedPerson): SigningDevice => ({
   kind: 'simulated',
   screen: true,
   upstream: undefined,
@@ -59,12 +64,3 @@ const createPerson = (custody: KeyCustody, { sign, receipt }: SimulatedPerson): 
   },
   receipt: async () => receiptBehaviour[receipt],
 });
-
-export const createSimulated = (custody: KeyCustody, spec: DeviceSpec): SigningDevice => {
-  switch (spec.kind) {
-    case 'robot':
-      return createRobot(custody, spec.thinkSeconds);
-    case 'simulated':
-      return createPerson(custody, spec);
-  }
-};

@@ -5,8 +5,9 @@
  *
  * Comparing a seal is a hundred times faster than verifying the signature.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Outcome } from '../../machines/outcome.ts';
+import { deriveKey } from '../pki/sealed-json.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 
 export interface SealedEnd {
@@ -31,7 +32,7 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
   ]);
 
 export const createSeals = (masterKey: Uint8Array) => {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph outcomes', 32));
+  const key = deriveKey(masterKey, 'paraph outcomes');
   const macOf = (end: SealedEnd): Buffer => createHmac('sha256', key).update(textOf(end)).digest();
   return {
     /** @returns Base64url, 32 bytes. */

@@ -295,7 +295,7 @@ describe('paraph watch', () => {
     });
     expect(exitCode).toBe(130);
     await stopping;
-  }, 15_000);
+  });
 
   it('follows one transaction to its end, and ends as it did', async () => {
     const id = await submit();

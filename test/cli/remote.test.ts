@@ -16,7 +16,7 @@ beforeAll(async () => {
     await json(['users', 'add', role, '--role', role, '--no-password', '--oidc-subject', role]);
     tokens.set(role, (await json(['users', 'token', role])).token);
   }
-}, 30_000);
+});
 
 const from = (role: Role, args: readonly string[], options: RunOptions = {}) => {
   const env = { PARAPH_URL: stage.product().url, PARAPH_TOKEN: tokens.get(role) };

@@ -72,7 +72,7 @@ it('compiles under the strict settings of this project', async () => {
     (error: { stdout: string }) => error,
   );
   expect(stdout).toBe('');
-}, 60_000);
+});
 
 it('names the signer over HTTP', async () => {
   const { whoSigned } = await load<{

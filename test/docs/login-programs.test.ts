@@ -16,7 +16,7 @@ beforeAll(async () => {
   const configuration = workshop.configuration();
   const oidc = { ...(configuration.oidc as object), limits: manyPrompts };
   product = await startTestProduct(redis, { configuration: { ...configuration, oidc }, listen: true });
-}, 60_000);
+});
 
 afterAll(async () => {
   await product?.stop();
@@ -92,22 +92,22 @@ describe('the programs of docs/login', () => {
   it('log in with a key (private-key-jwt.md)', async () => {
     const claims = await visit('private-key-jwt.md', 'shop-key.mjs');
     expect(claims).toMatchObject({ aud: 'shop-key', sub: expect.stringMatching(/^[\w-]{43}$/) });
-  }, 30_000);
+  });
 
   it('log in for an app (public.md)', async () => {
     expect(await use('public.md', 'shop-app.mjs')).toMatchObject({ aud: 'shop-app', acr: 'mid_al3_any' });
-  }, 30_000);
+  });
 
   it('get tokens that nobody else can use (dpop.md)', async () => {
     expect(await use('dpop.md', 'shop-dpop.mjs')).toMatchObject({ phone_number: robot, withoutKey: 401 });
-  }, 30_000);
+  });
 
   it('log in without a browser (ciba.md)', async () => {
     const claims = await withProgram('ciba.md', 'counter.mjs', async (running) =>
       JSON.parse(await running.line(/^\{/)),
     );
     expect(claims).toMatchObject({ aud: 'counter', amr: ['mid_sim'] });
-  }, 60_000);
+  });
 
   it('are on every page', () => {
     expect(pageNames.toSorted()).toEqual([

@@ -69,5 +69,5 @@ describe('a worker that closes', () => {
     await worker.close();
     expect(tries.map(({ aborted }) => aborted)).toEqual([true]);
     connection.disconnect();
-  }, 30_000);
+  });
 });

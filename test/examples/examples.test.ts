@@ -46,7 +46,7 @@ describe('the example', () => {
     const [signed = '', ...others] = await linesOf('bare-bullmq.mjs');
     expect(JSON.parse(signed)).toMatchObject({ profile: 'STK-LoA4', cms: expect.stringMatching(/^MI/) });
     expect(others).toEqual(['_401 USER_CANCEL: User cancelled the request']);
-  }, 60_000);
+  });
 
   it('with the typed queue prints what became of each request', async () => {
     expect(await linesOf('typed-queue.ts')).toEqual([
@@ -55,14 +55,14 @@ describe('the example', () => {
       'later: scheduled, then cancelled',
       'bulk: 99 of 100 signed',
     ]);
-  }, 60_000);
+  });
 
   it('of a workflow ends each order as its person has answered', async () => {
     const [first = '', second = '', ...others] = await linesOf('order-workflow.ts');
     expect(first).toBe('first: shipped, signed: STK-LoA4');
     expect(second).toMatch(/^second: refused, .*401 USER_CANCEL/);
     expect(others).toEqual([]);
-  }, 60_000);
+  });
 
   it('over HTTP prints what became of each request', async () => {
     expect(await linesOf('over-http.ts')).toEqual([
@@ -71,7 +71,7 @@ describe('the example', () => {
       'receipt: accepted',
       'failed: 401 USER_CANCEL',
     ]);
-  }, 60_000);
+  });
 });
 
 describe('the examples', () => {
@@ -81,7 +81,7 @@ describe('the examples', () => {
       (error: { stdout: string }) => error,
     );
     expect(stdout).toBe('');
-  }, 60_000);
+  });
 
   it('are all in the list, and the one without Paraph imports nothing of it', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');

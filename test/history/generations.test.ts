@@ -1,8 +1,11 @@
 /** What becomes of the index when a rebuild, or a process, is cut off at a bad moment. */
+import { hash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createIndexStore, type IndexStore } from '../../src/history/index-store.ts';
 import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
+import { layout, packEntries } from '../../src/history/packed-row.ts';
 import { type Position, positionText } from '../../src/history/position.ts';
+import type { TransactionRow } from '../../src/history/row.ts';
 import { testRedis } from '../support/redis.ts';
 import { dayMs, retention, type Stage, startStage } from './stage.ts';
 
@@ -133,5 +136,30 @@ describe('what is over', () => {
     later = retention.failedMs + dayMs;
     stage.indexer({ now });
     await vi.waitFor(async () => expect(await rows()).toBe(2), { timeout: 5000 });
+  });
+});
+
+/** As charts in test/machines/versions.test.ts: an index in other bytes must not be read. */
+describe('a layout', () => {
+  it('is another one when its bytes change: raise `layout` and write down its new hash', async () => {
+    stage = await startStage(test);
+    const row: Required<TransactionRow> = {
+      msspTransId: 'H00aaaaaaaaaaaaaaaaa',
+      apId: 'mid://shop.example',
+      apTransId: 'ORDER-1',
+      msisdn: '41790000001',
+      profile: 'STK-LoA4',
+      state: 'failed',
+      fault: { code: 401, reason: 'USER_CANCEL', detail: 'User cancelled the request' },
+      attempt: 3,
+      submittedAt: 1_900_000_000_000,
+      endedAt: 1_900_000_060_000,
+      tookMs: 60_000,
+    };
+    const bytes = packEntries([{ id: row.msspTransId, row }]);
+    expect({ layout, hash: hash('sha256', bytes) }).toEqual({
+      layout: 2,
+      hash: 'c5ec7f8d10081217c2aba4bde18b5c7c2d53244782d8a81807f6d70ce0a59bcd',
+    });
   });
 });

@@ -9,6 +9,7 @@ import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
 import { factsWidth, namesWidth, packEntries } from '../../src/history/packed-row.ts';
 import type { Position } from '../../src/history/position.ts';
 import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
 import { type Stage, startStage } from './stage.ts';
 
 const test = testRedis();
@@ -33,6 +34,8 @@ const begin = async (): Promise<{ readonly keys: ShardKeys; readonly position: P
 const sign = (changes: object = {}, request: object = {}): object => ({
   ...changes,
   MSS_SignatureReq: {
+    // A fact that only the reader knows would be seen here.
+    ...signRequest().MSS_SignatureReq,
     SignatureProfile: 'https://any.example/STK-LoA4',
     MobileUser: { MSISDN: '+41790000001' },
     AP_Info: { AP_TransID: 'T', Instant: 'x', AP_ID: 'mid://shop' },

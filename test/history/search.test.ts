@@ -89,7 +89,7 @@ beforeAll(async () => {
     }
   }
   model = sorted(model);
-}, 60_000);
+});
 
 afterAll(() => stage.close());
 
@@ -118,14 +118,15 @@ describe('the search', () => {
     await fc.assert(
       fc.asyncProperty(filterArbitrary, fc.integer({ min: 90, max: 500 }), async (filter, limit) => {
         const found = await stage.all(filter, limit);
-        expect(sorted(found)).toEqual(expected(filter));
-        expect(found.map(({ submittedAt }) => submittedAt)).toEqual(
-          expected(filter).map(({ submittedAt }) => submittedAt),
-        );
+        const wanted = expected(filter);
+        // As texts: Vitest compares thousands of rows for seconds.
+        expect(JSON.stringify(sorted(found))).toBe(JSON.stringify(wanted));
+        const times = (rows: readonly TransactionRow[]) => rows.map(({ submittedAt }) => submittedAt).join();
+        expect(times(found)).toBe(times(wanted));
       }),
       { numRuns: 60, seed: 11 },
     );
-  }, 60_000);
+  });
 
   it.each([
     ['states', { states: ['failed'] }],

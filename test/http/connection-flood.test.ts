@@ -75,7 +75,7 @@ describe('two thousand connections', () => {
     await othersAreServed(url);
     await Promise.all(closed);
     await othersAreServed(url);
-  }, 30_000);
+  });
 });
 
 describe('a server that has as many connections as it takes', () => {
@@ -127,5 +127,5 @@ describe('one connection with many requests in one go', () => {
     await closed;
     // Each of them has been held against the interface.
     expect(answers()).toHaveLength(501);
-  }, 30_000);
+  });
 });

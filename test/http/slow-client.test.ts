@@ -100,7 +100,7 @@ describe('a client that does not read its answers', () => {
     await expect.poll(openAtServer, { timeout: 20_000 }).toBe(0);
     for (const { socket } of connections) socket.resume();
     await Promise.all(connections.map(({ closed }) => closed));
-  }, 30_000);
+  });
 
   it('but slowly is served to the end', async () => {
     const configuration = patience(1);
@@ -125,7 +125,7 @@ describe('a client that does not read its answers', () => {
     expect(performance.now() - begun).toBeGreaterThan(1000);
     const length = (await (await fetch(`${url}/openapi.json`)).arrayBuffer()).byteLength;
     expect(received).toBeGreaterThan(200 * length);
-  }, 30_000);
+  });
 });
 
 describe('a client that closes its half of the connection', () => {

@@ -68,7 +68,7 @@ beforeEach(async () => {
     }),
   );
   await start();
-}, 40_000);
+});
 
 afterEach(async () => {
   await killProcesses();
@@ -156,7 +156,7 @@ describe('a process that is killed with -9', () => {
     const next = await shop().visit({ login_hint: hintFor(sleeper) });
     const free = await next.browser.submit(next.page, 'number', { msisdn: `+${sleeper}` });
     expect(isWaiting(free.html)).toBe(true);
-  }, 60_000);
+  });
 
   it('while its pages wait is missed by nobody: they load again at the next one', async () => {
     const browser = newBrowser();
@@ -172,5 +172,5 @@ describe('a process that is killed with -9', () => {
     await start();
     const end = await browser.settle(await browser.open(waiting.url));
     expect(end.left?.searchParams.has('code')).toBe(true);
-  }, 60_000);
+  });
 });

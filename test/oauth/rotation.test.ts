@@ -107,7 +107,7 @@ describe('a rotation', () => {
     await expect(remote.verify(before)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(2);
     expect(await publishedAt(shop.issuer)).toEqual(expect.arrayContaining([kidOf(before), kidOf(after)]));
-  }, 30_000);
+  });
 
   it('publishes before it signs: who has fetched meanwhile never fetches again', async () => {
     const shop = clientAt('announced');
@@ -127,7 +127,7 @@ describe('a rotation', () => {
     expect(known).not.toContain(kidOf(after));
     await expect(remote.verify(after)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(1);
-  }, 30_000);
+  });
 
   it('withdraws the old keys last, when none of their tokens is valid any more', async () => {
     const shop = clientAt('withdrawn');
@@ -142,7 +142,7 @@ describe('a rotation', () => {
     });
     await expect(remoteKeys(shop.issuer).verify(before)).rejects.toThrow();
     await expect(remoteKeys(shop.issuer).verify(await idToken(shop))).resolves.toBeDefined();
-  }, 30_000);
+  });
 
   it('breaks no login that is under way, no refresh token and no access token', async () => {
     const shop = clientAt('under-way');
@@ -159,7 +159,7 @@ describe('a rotation', () => {
     const renewed = await shop.refresh(tokens.refresh_token);
     expect(renewed.status).toBe(200);
     await expect(remoteKeys(shop.issuer).verify(renewed.body.id_token)).resolves.toBeDefined();
-  }, 30_000);
+  });
 
   it('changes the keys of its tenant only', async () => {
     const [first = clientAt('at-once'), ...others] = tenantIds.map((tenant) => clientAt(tenant));
@@ -171,7 +171,7 @@ describe('a rotation', () => {
     for (const [index, kids] of after.entries()) {
       for (const kid of kids) expect(before[index]).toContain(kid);
     }
-  }, 30_000);
+  });
 });
 
 describe('our own validation of ID tokens', () => {

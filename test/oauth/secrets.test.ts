@@ -220,7 +220,7 @@ beforeAll(async () => {
   keep('the secret of the client', secret);
   await Promise.all([useConfidential('shop'), useConfidential('app'), misplace(), useKeys(), fail()]);
   contents = await contentsOf(redis.client(), product.configuration.queue.prefix);
-}, 60_000);
+});
 afterAll(() => product.stop());
 
 const secretsOf = (): readonly Secret[] =>

@@ -231,7 +231,7 @@ describe('wrong secrets of many clients from an address that pretends to be a pr
       { timeout: 8000, interval: 1 },
     );
     expect(await ask('/oidc/par', untried ?? '', secret, {})).toBe(200);
-  }, 20_000);
+  });
 });
 
 describe('the log', () => {

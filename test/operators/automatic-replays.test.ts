@@ -100,6 +100,30 @@ describe('automatic replays', () => {
     expect(await client.zcard(`{${stage.prefix}-replays}:automatic:due:${apId}`)).toBe(0);
   });
 
+  it('leave to people what could not begin within an hour of its time, and say so', async () => {
+    const apId = 'http://late.example';
+    const automatic = [rule(apId, { backoffSeconds: 60 })];
+    const first = stage.runner({ automatic });
+    const [late, ruled, due] = await Promise.all([1, 2, 3].map(() => stage.failed(209, undefined, apId)));
+    await soon(async () => expect(await dueIn(apId)).toBe(3));
+    await first.close();
+    const setTime = (id: string | undefined, ago: number) =>
+      client.zadd(`${linesKey()}:${apId}`, Date.now() - ago, `${id} 1`);
+    await setTime(late, 3_700_000);
+    await setTime(due, 3_500_000);
+    const second = stage.runner({ automatic });
+    await soon(() => expect(attemptsOf(due ?? '')).toBe(2));
+    await second.close();
+    await setTime(ruled, 0);
+    const third = stage.runner({ automatic: [rule(apId, { faults: [900] })] });
+    await soon(async () => expect(await dueIn(apId)).toBe(0));
+    await third.close();
+    expect([late, ruled].map((id) => attemptsOf(id ?? ''))).toEqual([1, 1]);
+    const outcomeOf = async (id = '') =>
+      (await stage.audit.read({ target: id }))?.entries[0]?.details?.outcome;
+    expect([await outcomeOf(late), await outcomeOf(ruled)]).toEqual(['too-late', 'no-rule']);
+  });
+
   it('are not for logins, whatever a rule or an earlier release says', async () => {
     const apId = 'http://beside.example';
     const login = await stage.failedLogin(209);

@@ -69,7 +69,7 @@ export interface ReplayStage {
   close(): Promise<void>;
 }
 
-export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
+export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> => {

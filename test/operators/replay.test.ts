@@ -22,12 +22,9 @@ afterAll(async () => {
 });
 
 const entriesOf = async (target: string) =>
-  (await stage.audit.read({ target }))?.entries.map(({ who, action, reason, details }) => [
-    who,
-    action,
-    reason,
-    details,
-  ]);
+  (await stage.audit.read({ target }))?.entries.map(
+    ({ who, action, reason, details }) => [who, action, reason, details] as const,
+  ) ?? [];
 
 describe('a replay', () => {
   it('takes the status of the same transaction from the fault back to 504, and to its new end', async () => {
@@ -107,6 +104,8 @@ describe('a replay', () => {
     expect(await narrow.replay(id, operator)).toEqual({ refused: 'role' });
     const never = stage.replaysWith({ 208: 'never' });
     expect(await never.replay(id, admin, 'please')).toEqual({ refused: 'never' });
+    const outcomes = (await entriesOf(id)).map(([, , , details]) => details?.outcome);
+    expect(outcomes).toEqual(['never', 'role', 'role']);
     expect(await stage.status(id)).toBe('208');
   });
 
@@ -117,7 +116,8 @@ describe('a replay', () => {
         refused: 'login',
       });
       expect((await stage.history.find(id))?.attempt).toBe(1);
-      expect(await entriesOf(id)).toEqual([]);
+      const details = { fault: code, attempt: 2, outcome: 'login' };
+      expect(await entriesOf(id)).toEqual([['root', 'replay', 'The browser is still open', details]]);
     }
   });
 
@@ -130,6 +130,7 @@ describe('a replay', () => {
       await soon(async () => expect(await stage.status(id)).toBe('208'));
     }
     expect(await stage.replays.replay(id, operator)).toEqual({ refused: 'too-many' });
+    expect((await entriesOf(id)).at(0)?.[3]).toEqual({ fault: 208, attempt: 8, outcome: 'too-many' });
   });
 
   it('is not done when it cannot be recorded', async () => {

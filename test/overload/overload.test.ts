@@ -248,7 +248,7 @@ describe('callers who wait for a person', () => {
     const other = await accepted(product);
     await expectSignature(product, await ended(product, other), 'Sign in to Example?');
     for (const answer of await Promise.all(waiting)) expectFault(answer, 208);
-  }, 30_000);
+  });
 });
 
 describe('callers who no longer wait', () => {

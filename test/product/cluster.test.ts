@@ -65,12 +65,12 @@ beforeAll(async () => {
     startReceiver(),
   ]);
   product = await startOn(cluster.url, { listen: true, operations: true });
-}, 60_000);
+});
 afterAll(async () => {
   await product?.stop();
   await receiver?.close();
   await cluster?.stop();
-}, 60_000);
+});
 
 const sign = (options: Parameters<typeof signRequest>[0] = {}) =>
   product.post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 10, ...options }));
@@ -85,7 +85,7 @@ const signInEveryShard = async (): Promise<readonly string[]> => {
     expect(id).toBeDefined();
     ids.set(shardOf(id, shards), id);
     expect(ids.size).toBe(shards);
-  }, 40_000);
+  });
   for (const id of ids.values()) await soon(() => isSigned(id), 60_000);
   return [...ids.values()];
 };
@@ -113,7 +113,7 @@ describe('over HTTP', () => {
       expect(receipt.status).toBe(200);
       await soon(() => expect(receiver.of(id)).not.toEqual([]));
     }
-  }, 60_000);
+  });
 
   it('signs synchronously', async () => {
     const { body } = await sign();
@@ -154,7 +154,7 @@ describe('the console', () => {
     });
     for (const path of ['/admin', '/admin/transactions', `/admin/transactions/${listed[0]}`, '/admin/audit'])
       expect([path, (await visitor.request(path)).status]).toEqual([path, 200]);
-  }, 60_000);
+  });
 
   it('answers from the first request on', async () => {
     const other = await startOn(cluster.url, { workers: false });
@@ -176,7 +176,7 @@ describe('the console', () => {
     const job = await visitor.request(`/admin/queues/api/queues/${shardOf(id, shards)}-signatures/${id}`);
     expect(job.status).toBe(200);
     expect((await job.json()) as Json).toMatchObject({ status: 'completed' });
-  }, 30_000);
+  });
 });
 
 describe('the command line', () => {
@@ -226,7 +226,7 @@ describe('paraph/queue', () => {
     expect(new Set(handles.map((handle) => shardOf(handle?.id ?? '', shards))).size).toBe(shards);
     const results = await Promise.all(handles.map((handle) => handle?.result({ timeoutMs: 15_000 })));
     expect(results.map((result) => result?.id)).toEqual(handles.map((handle) => handle?.id));
-  }, 30_000);
+  });
 
   it('takes a request back', async () => {
     const handle = await queue.enqueue({ ...order, msisdn: silent });
@@ -271,7 +271,7 @@ describe('a Redis user without a right', () => {
       await allow();
       await other.stop();
     }
-  }, 30_000);
+  });
 
   it('keeps the product from starting, with a sentence that names the right', async () => {
     await allow('-info');
@@ -280,7 +280,7 @@ describe('a Redis user without a right', () => {
       { api: { host: '127.0.0.1', port: 0 }, workers: true },
     );
     await expect(start).rejects.toThrow('The Redis user lacks a right that the service needs: +info');
-  }, 30_000);
+  });
 });
 
 describe('when a master dies', () => {

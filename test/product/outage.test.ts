@@ -15,7 +15,7 @@ describe('a product whose Redis is gone', () => {
     await product.post('/rest/service/sign', signRequest());
     await server.stop();
     await product.stop();
-  }, 30_000);
+  });
 });
 
 describe('a Redis Cluster', () => {

@@ -91,7 +91,7 @@ describe('with the rights of the recipe', () => {
       listen: true,
       operations: true,
     });
-  }, 60_000);
+  });
 
   afterAll(() => product.stop());
 
@@ -121,7 +121,7 @@ describe('with the rights of the recipe', () => {
     }
     expect(await (await get('/metrics')).text()).toContain('paraph_queue_jobs{');
     expect(await refusedBy(boss)).toEqual([]);
-  }, 60_000);
+  });
 
   it('the command line does its work', async () => {
     const id = await product.submit({ apId, msisdn: silent, timeoutSeconds: 2 });
@@ -143,7 +143,7 @@ describe('with the rights of the recipe', () => {
     ];
     for (const command of [`show ${id}`, ...commands]) await paraph(...command.split(' '));
     expect(await refusedBy(boss)).toEqual([]);
-  }, 60_000);
+  });
 
   it('nothing else can be read or broken', async () => {
     const client = new Redis(url);
@@ -190,4 +190,4 @@ it('on a cluster, too, the rights suffice', async () => {
   } finally {
     await product.stop();
   }
-}, 40_000);
+});

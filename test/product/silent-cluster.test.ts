@@ -20,12 +20,12 @@ beforeAll(async () => {
     replicas: true,
     settings: { 'cluster-node-timeout': '3000' },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const node of cluster?.nodes ?? []) node.resume();
   await cluster?.stop();
-}, 30_000);
+});
 
 const expectSigned = (from: TestProduct, id: string, timeout: number): Promise<void> =>
   vi.waitFor(async () => expect(await from.statusOf(id)).toBe('500'), { timeout, interval: 50 });

@@ -45,7 +45,7 @@ afterEach(async () => {
   await lane?.close();
   product = undefined;
   lane = undefined;
-}, 30_000);
+});
 
 describe('connections to Redis that have gone silent', () => {
   it('are given up: requests are acknowledged and worked on again, and the log says why', async () => {
@@ -81,7 +81,7 @@ describe('a transaction that a worker has begun when its connections fall silent
       timeout: 20_000,
       interval: 50,
     });
-  }, 60_000);
+  });
 });
 
 describe('requests whose callers were told fault 900', () => {
@@ -150,5 +150,5 @@ describe('a producer of paraph/queue', () => {
     } finally {
       await queue.close();
     }
-  }, 60_000);
+  });
 });

@@ -60,7 +60,7 @@ describe('many requests', () => {
         client.del(`{${product.configuration.queue.prefix}-${shard}}:signatures:prioritized`),
       ),
     );
-  }, 60_000);
+  });
 
   it('are worked on, on every shard, and their handles tell their ends', async () => {
     await product.startWorkers();

@@ -140,5 +140,5 @@ describe('the receipt of one application', () => {
     const place = (await taken(600, shard.receipts)).indexOf(`${signed[other]}-receipt`);
     expect(place).toBeGreaterThanOrEqual(0);
     expect((await receipt).body).toHaveProperty('MSS_ReceiptResp');
-  }, 60_000);
+  });
 });

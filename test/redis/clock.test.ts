@@ -96,7 +96,7 @@ describe('The clock of Redis', () => {
       client.disconnect();
       fake.close();
     }
-  }, 20_000);
+  });
 
   it('stays as it is known when a slower reading does not contradict it', async () => {
     const startedAt = performance.now();
@@ -121,5 +121,5 @@ describe('The clock of Redis', () => {
       client.disconnect();
       fake.close();
     }
-  }, 20_000);
+  });
 });

@@ -259,7 +259,7 @@ beforeAll(async () => {
       ),
     ]),
   ];
-}, 60_000);
+});
 
 afterAll(async () => {
   await poison?.close();

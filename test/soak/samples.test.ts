@@ -42,6 +42,13 @@ describe('the course of a quantity', () => {
     expect(course.growth / megabyte).toBeCloseTo(60, -1);
   });
 
+  it('is told by what garbage collections leave, not by when the last one was', () => {
+    const sawtooth = (minute: number) => 200 * megabyte + ((minute + 1) % 20) * 20 * megabyte;
+    expect(courseOf(samplesOf(sawtooth), 'apiMemory')).toMatchObject({ flat: true });
+    const leak = (minute: number) => sawtooth(minute) + 3 * minute * megabyte;
+    expect(courseOf(samplesOf(leak), 'apiMemory').flat).toBe(false);
+  });
+
   it('is flat when it falls', () => {
     expect(
       courseOf(

@@ -15,6 +15,8 @@ export interface DeviceUnderTest {
   readonly custody: KeyCustody;
   readonly subscriber: Subscriber | undefined;
   readonly sscd: Sscd | undefined;
+  /** What happens in the world before a device is asked again: the thing that it waits for. */
+  readonly meanwhile?: () => void;
 }
 
 const texts: readonly DataToBeSigned[] = [
@@ -40,33 +42,37 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
     deadline: 1_060_000,
   });
 
-  /** Asks as the worker does: again at the time the device names, until it answers or leaves it to others. */
-  const askOn = async (device: SigningDevice, first: Prompt) => {
+  /**
+   * Asks as the worker does: again at the time that the device names, until it answers or waits for another process
+   * to answer.
+   */
+  const askOn = async ({ device, meanwhile }: DeviceUnderTest, first: Prompt) => {
     let prompt = first;
     for (let asked = 0; asked < 10; asked += 1) {
       const result = await device.prompt(prompt);
       if (result.kind !== 'awaiting' || result.askAgainAt === undefined) return result;
       expect(result.askAgainAt).toBeGreaterThan(prompt.now);
+      meanwhile?.();
       prompt = { ...prompt, now: result.askAgainAt };
     }
-    throw new Error('The device asks to be asked again for ever');
+    throw new Error('The device was asked ten times: does `meanwhile` bring what it waits for?');
   };
 
   describe(name, () => {
     it('answers in plain data that survives storage', async () => {
       const subject = make();
       for (const data of texts) {
-        const result = await askOn(subject.device, promptFor(subject, data));
+        const result = await askOn(subject, promptFor(subject, data));
         expect(JSON.parse(JSON.stringify(result))).toEqual(result);
       }
     });
 
     it('signs exactly the bytes it was shown, or nothing', async () => {
       const subject = make();
-      const { custody, device } = subject;
+      const { custody } = subject;
       for (const data of texts) {
         const prompt = promptFor(subject, data);
-        const result = await askOn(device, prompt);
+        const result = await askOn(subject, prompt);
         if (result.kind !== 'answered' || result.answer.kind !== 'signature') continue;
         const { cms, certificates } = result.answer;
         const chain = certificates === undefined ? undefined : await custody.chain(certificates);
@@ -84,7 +90,7 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
       const prompt = promptFor(subject, { kind: 'text', text: 'Sign in?' });
       const kinds = new Set<string>();
       for (let times = 0; times < 3; times += 1) {
-        const result = await askOn(subject.device, prompt);
+        const result = await askOn(subject, prompt);
         kinds.add(result.kind === 'answered' ? result.answer.kind : result.kind);
       }
       expect(kinds.size).toBe(1);
@@ -94,7 +100,7 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
       const subject = make();
       const results = await Promise.all(
         Array.from({ length: 20 }, () =>
-          askOn(subject.device, promptFor(subject, { kind: 'text', text: 'Sign in?' })),
+          askOn(subject, promptFor(subject, { kind: 'text', text: 'Sign in?' })),
         ),
       );
       expect(new Set(results.map(({ kind }) => kind)).size).toBe(1);

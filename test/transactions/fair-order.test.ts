@@ -156,7 +156,7 @@ describe('the fair order', () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 
   it('gives every application its turn, however many jobs another has', async () => {
     const stage = open();
@@ -372,5 +372,5 @@ describe('a job that has its place', () => {
     await Promise.all([...sorting, counting]);
     expect(await countWaiting(client, stage.order)).toBe(0);
     expect(worked.filter((id, index) => worked.indexOf(id) !== index && !stalled.has(id))).toEqual([]);
-  }, 60_000);
+  });
 });

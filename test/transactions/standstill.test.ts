@@ -74,5 +74,5 @@ describe('jobs that wait', () => {
     await looked();
     expect(said).toEqual([1, 10, 1, 70]);
     await worker.close();
-  }, 30_000);
+  });
 });

@@ -23,6 +23,7 @@ import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
 import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import type { StepLog } from '../../workers/log.ts';
 import { createReceiptWorkflow } from '../../workers/receipt.worker.ts';
 import { createSignatureWorkflow, type SignatureActivitiesOptions } from '../../workers/signature.worker.ts';
 import { createUpstreams } from '../../workers/upstreams.ts';
@@ -55,6 +56,7 @@ export interface ByHand {
   readonly shard: Shard;
   /** What the turns have said to be wrong. */
   readonly troubles: readonly string[];
+  readonly log: StepLog;
   /** Takes the next job of a queue, as a worker would, and waits for it. Its lock outlives the test. */
   take(at: QueueAt, token: string): Promise<Job>;
   /** The real ones, which say first whom they are to prompt. */
@@ -90,7 +92,7 @@ export const startByHand = async (
   const hands = new Map([shard.signatures, shard.receipts].map((at) => [at, handFor(at)]));
 
   const troubles: string[] = [];
-  const log = {
+  const log: StepLog = {
     asked: () => undefined,
     signed: () => undefined,
     failed: () => undefined,
@@ -180,6 +182,7 @@ export const startByHand = async (
     product,
     shard,
     troubles,
+    log,
     take,
     wakeAndTake: async (at, id = '', token) => {
       await createInstanceStore(at.queue, blocking, Date.now).wake(id);

@@ -5,6 +5,7 @@ import { DelayedError } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
+import type { Devices } from '../../src/sscd/devices.ts';
 import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
@@ -60,6 +61,34 @@ const readOnly = (real: InstanceStore): InstanceStore => ({
   commit: async () => {
     throw new Error('READONLY You can not write against a read only replica');
   },
+});
+
+describe('a device that wants to be asked again and again', () => {
+  it('is logged as asked once', async () => {
+    const { shard, take, wakeAndTake, signatureTurn, devicesThat } = byHand;
+    const real = devicesThat(() => undefined);
+    let time = Date.now();
+    let times = 0;
+    const devices: Devices = {
+      deviceFor: (target) => ({
+        ...real.deviceFor(target),
+        prompt: async ({ now }) => {
+          times += 1;
+          return { kind: 'awaiting', askAgainAt: now + 1000 };
+        },
+      }),
+    };
+    const asked: string[] = [];
+    const log = { ...byHand.log, asked: (id: string) => void asked.push(id) };
+    const turn = signatureTurn({ devices, log, now: () => time });
+    const id = await submit(silentPerson());
+    let job = await take(shard.signatures, 'first');
+    for (; times < 3; time += 1000) {
+      await expect(turn(job, 'first')).rejects.toBeInstanceOf(DelayedError);
+      job = await wakeAndTake(shard.signatures, id, 'first');
+    }
+    expect(asked).toEqual([id]);
+  });
 });
 
 describe('a receipt that the user has accepted', () => {

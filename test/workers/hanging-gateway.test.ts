@@ -176,7 +176,7 @@ describe('while a gateway hangs that one application sends texts to', () => {
     const ids = await submitTexts(service, 100, { timeoutSeconds: 2 });
     expect(await endsOf(service, ids)).toEqual({ 209: 100 });
     expect(new Set(gateway.received.map(({ id }) => id)).size).toBeLessThan(100);
-  }, 60_000);
+  });
 });
 
 describe('texts of one application that hang', () => {

@@ -507,5 +507,5 @@ describe('many synchronous callers', () => {
     expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);
     // Told by the workers, not found by looking.
     expect(await redis.client().xlen(at.queue.toKey('ends:told'))).toBeGreaterThan(900);
-  }, 30_000);
+  });
 });

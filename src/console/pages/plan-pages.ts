@@ -63,7 +63,7 @@ export interface PlanModel extends Order {
 
 const refusals = {
   login: 'Logins are never replayed: their sessions have ended',
-  never: 'The fault is never replayed: the request itself is wrong',
+  never: 'The fault is never replayed by this service',
   role: 'Your role does not allow it',
   reason: 'A reason is needed',
   attempts: 'Attempted too often already',

@@ -22,7 +22,7 @@ import { type Notice, noticeBanner } from './notices.ts';
 import { pathOf, signatureChart, statechartSvg, statechartTable } from './statechart.ts';
 
 /** The policy for a replay by this operator. `reason`: it needs a reason. */
-export type ReplayOffer = 'plain' | 'reason' | 'login' | 'never' | 'role' | 'none';
+export type ReplayOffer = 'plain' | keyof typeof noReplay | 'reason';
 
 export interface TransactionModel {
   readonly session: ConsoleSession;
@@ -121,8 +121,9 @@ const outcomeSection = ({ outcome, transaction }: TransactionDetail): Html => {
 
 const noReplay = {
   none: undefined,
+  'not-failed': 'Its stored end was not believed. Its job has not failed, so it cannot be replayed.',
   login: 'A login is never replayed: its session has ended.',
-  never: 'This fault is never replayed: the request itself is wrong.',
+  never: 'This fault is never replayed by this service.',
   role: 'Your role does not allow a replay of this fault.',
 } as const;
 
@@ -142,7 +143,7 @@ ${reasonField('cancel-reason', true, 'It is kept in the audit log. The applicati
   }
   const isNeeded = offer === 'reason';
   return html`<details id="replay"${isNeeded ? '' : html` open`}><summary>Replay${isNeeded ? ' …' : ''}</summary><form class="ask narrow" method="post" action="${path}/replay">${csrfField(session.csrf)}
-${reasonField('replay-reason', isNeeded, isNeeded ? 'The person has cancelled: say why they are asked again.' : 'It is kept in the audit log.')}
+${reasonField('replay-reason', isNeeded, isNeeded ? 'This fault needs a reason: say why the person is asked again.' : 'It is kept in the audit log.')}
 <button type="submit">Replay: prompt the person again</button></form></details>`;
 };
 

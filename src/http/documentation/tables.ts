@@ -116,7 +116,7 @@ const receipts = {
 } as const;
 
 const behaviourOf = ({ device }: Sscd): string => {
-  if (device.kind === 'robot') return 'Signs at once, any number of requests at a time.';
+  if (device.kind !== 'simulated') return 'Signs at once, any number of requests at a time.';
   if (device.sign === 'signs') return `Signs, and ${receipts[device.receipt]}.`;
   return device.sign === 'never-answers'
     ? 'Never answers: every request expires.'

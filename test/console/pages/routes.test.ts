@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transactionFilter } from '../../../src/console/filter.ts';
 import type { HistoryFilter } from '../../../src/history/filter.ts';
 import { soon } from '../../operators/replay-stage.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -174,6 +175,11 @@ describe('the pages of the console', () => {
     expect(sent.to).toBe(`${path}?notice=cancelled`);
     await soon(async () => expect(await stage.status(id)).toBe('401'));
     expect((await get('operator', path)).text).toContain('Cancel ordered');
+  });
+
+  it('offer every filter that programs have', async () => {
+    const { text } = await get('operator', '/admin/transactions');
+    for (const field of Object.keys(transactionFilter.shape)) expect(text).toMatch(`name="${field}"`);
   });
 
   it('replay many, after saying how many, and report on each', async () => {

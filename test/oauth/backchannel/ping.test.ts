@@ -224,7 +224,7 @@ describe('a client in ping mode', async () => {
     expect((await kiosk.poll(one, authReqId)).status).toBe(200);
     expect(callsWith('token-cut')).toHaveLength(1);
     await first.stop();
-  }, 30_000);
+  });
 
   it('is told by another process when the one that waits for the login dies', async () => {
     const prefix = `${one.configuration.queue.prefix}-d`;
@@ -250,7 +250,7 @@ describe('a client in ping mode', async () => {
     } finally {
       await Promise.all([first.stop(), second.stop()]);
     }
-  }, 40_000);
+  });
 
   it('cannot be found by its job, nor its request, number or token', async () => {
     const authReqId = await begin(one, 'token-hidden', silent);

@@ -235,7 +235,7 @@ describe('polling', () => {
         if (status !== 200) expect(body.error).toMatch(/^(invalid_grant|authorization_pending|slow_down)$/);
       }
     }
-  }, 60_000);
+  });
 });
 
 describe('when processes come and go', () => {
