@@ -6,16 +6,16 @@
  * Comparing a seal is a hundred times faster than verifying the signature.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Outcome } from '../../machines/outcome.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
-import type { StoredOutcome } from './contract.ts';
 
 export interface SealedEnd {
   readonly id: string;
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'caller' | 'msisdn' | 'data'>;
   /** Its own seal is not part of the sealed text. */
-  readonly outcome: StoredOutcome;
+  readonly outcome: Outcome;
 }
 
 export type Seals = ReturnType<typeof createSeals>;
