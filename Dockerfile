@@ -4,6 +4,7 @@ WORKDIR /paraph
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts ./scripts
 COPY src ./src
 COPY machines ./machines
 COPY workers ./workers

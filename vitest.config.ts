@@ -3,7 +3,7 @@
  * Tests that start the product start the compiled one, which `npm test` brings up to date first.
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
- * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`.
+ * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants` and `packages`.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -60,7 +60,7 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/faults/mutants.test.ts'],
+    exclude: ['test/browser/**', 'test/packages/**', 'test/faults/mutants.test.ts'],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -69,9 +69,13 @@ const unit = {
     isolate: false,
   },
 };
-/** The test of the fault test takes minutes: it is run where it is asked for by name, and by `.ci/run`. */
+/** Run by `.ci/run`, and where they are asked for by name: the test of the fault test takes minutes. */
 const mutants = {
   test: { name: 'mutants', include: ['test/faults/mutants.test.ts'] },
+};
+/** They ask the npm registry. */
+const packages = {
+  test: { name: 'packages', include: ['test/packages/**/*.test.ts'] },
 };
 const browser = {
   test: {
@@ -93,6 +97,6 @@ export default defineConfig({
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: chromium ? [unit, browser, mutants] : [unit, mutants],
+    projects: [unit, ...(chromium ? [browser] : []), mutants, packages],
   },
 });

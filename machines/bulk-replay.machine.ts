@@ -1,10 +1,10 @@
 /**
- * Life of one bulk replay: an order to run many failed transactions again.
+ * Life of one bulk: an order to replay many failed transactions, or to cancel many open ones.
  *
- * running   The list is replayed at the ordered rate. STOP ends that.
- * stopping  Nothing more is replayed. Replays that still run are waited for.
- * done      The whole list was replayed, and each replay has ended.
- * stopped   Part of the list was not replayed.
+ * running   The list is worked through at the ordered rate. STOP ends that.
+ * stopping  Nothing more is begun. Replays that still run are waited for.
+ * done      The whole list was worked through, and each replay has ended.
+ * stopped   Part of the list was left.
  *
  * The chart holds the order and the final counts. The list and the state of each item lie beside it
  * (src/operators/bulk-store.ts), because every turn writes the record, and a list has megabytes.
@@ -17,6 +17,8 @@ export const bulkReplayVersion = 1;
 
 /** The order. The list lies elsewhere, under the id. */
 export const bulkOrderSchema = z.object({
+  /** Absent: replay. */
+  kind: z.enum(['replay', 'cancel']).optional(),
   by: z.string(),
   reason: z.string(),
   perSecond: z.number(),
@@ -29,14 +31,16 @@ export type BulkOrder = Readonly<z.infer<typeof bulkOrderSchema>> & { readonly i
 
 export const bulkEndSchema = z.object({
   counts: z.object({
-    /** Not replayed. */
+    /** Not begun. */
     waiting: z.number(),
     /** Replayed and open. */
     inFlight: z.number(),
     signed: z.number(),
     /** Failed again, by fault code. */
     failed: z.record(z.string(), z.number()),
-    /** Replayed by somebody else. */
+    /** Of a bulk of cancels. */
+    cancelled: z.number().default(0),
+    /** Replayed by somebody else; of a bulk of cancels: ended or answered before. */
     changed: z.number(),
     /** Their retention was over. */
     gone: z.number(),

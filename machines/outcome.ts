@@ -1,64 +1,65 @@
 /**
- * What a device gives back, and what became of a receipt. Plain data: it is stored with the job and
- * read by other services (docs/queue-contract.md).
+ * What a device gives back, and what became of a receipt. Schemas, because it is stored with the
+ * job, and other services read and write it (docs/queue-contract.md).
  */
+import { z } from 'zod';
+import { faultCodes } from '../src/protocol/fault.ts';
+import { profileNames } from '../src/protocol/requests.ts';
 
-import type { Fault } from '../src/protocol/fault.ts';
-import type { ProfileName } from '../src/protocol/requests.ts';
-
-/**
- * A signature by the user's key. `cms` is a CMS SignedData without its certificates. They are the
- * same for every signature of a key, so they are kept once, under `certificates`.
- */
-export interface SignedOutcome {
-  readonly kind: 'signature';
-  /** Base64. */
-  readonly cms: string;
-  /** Id of the certificate chain to attach; undefined when `cms` carries its own. */
-  readonly certificates?: string | undefined;
-}
-
-/** A one-time password reached the user's phone. The user confirmed nothing. */
-export interface DeliveredOutcome {
-  readonly kind: 'delivered';
-}
+export const faultSchema = z.object({ code: z.literal(faultCodes), detail: z.string() });
 
 /** Where the device was, in the texts of the wire. */
-export interface LocationReport {
-  readonly country: string;
+const locationReport = z.object({
+  country: z.string(),
   /** Metres, decimal integer. */
-  readonly accuracy: string;
+  accuracy: z.string(),
   /** `0` to `1.0`, at most two decimals. */
-  readonly deviceConfidence: string;
-  readonly locationConfidence: string;
+  deviceConfidence: z.string(),
+  locationConfidence: z.string(),
   /** `2024-07-02T08:53:10.537+00:00`. */
-  readonly timestamp: string;
-}
+  timestamp: z.string(),
+});
+const locationError = z.object({ errorCode: z.string(), errorMessage: z.string() });
+export type LocationReport = Readonly<z.infer<typeof locationReport>>;
+export type LocationError = Readonly<z.infer<typeof locationError>>;
 
-export interface LocationError {
-  readonly errorCode: string;
-  readonly errorMessage: string;
-}
+const delivered = z.object({ kind: z.literal('delivered') });
 
-export type Outcome = (SignedOutcome | DeliveredOutcome) & {
-  /** The method that was chosen for the user. */
-  readonly profile?: ProfileName | undefined;
-  /** The device that signed; a receipt goes to the same one. */
-  readonly sscdId?: string | undefined;
-  /** The service has verified the signature, because the request asked for it. */
-  readonly validated?: true | undefined;
-  readonly geofencing?: LocationReport | LocationError | undefined;
-  /** MCC then MNC. */
-  readonly subscriberNetwork?: string | undefined;
-  /** Proof that this outcome belongs to this transaction (src/transactions/seal.ts). */
-  readonly seal?: string | undefined;
-};
+export const outcomeSchema = z.intersection(
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('signature'),
+      cms: z
+        .string()
+        .describe('CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own'),
+      certificates: z.string().optional().describe('Id of the certificate chain to attach'),
+    }),
+    delivered.describe('A one-time password reached the phone; not a signature'),
+  ]),
+  z.object({
+    profile: z.enum(profileNames).optional().describe('The method that was chosen'),
+    sscdId: z.string().optional().describe('The device that signed'),
+    /** The service has verified the signature, because the request asked for it. */
+    validated: z.literal(true).optional(),
+    geofencing: z.union([locationReport, locationError]).optional(),
+    subscriberNetwork: z.string().optional().describe('MCC then MNC'),
+    /** src/transactions/seal.ts */
+    seal: z
+      .string()
+      .optional()
+      .describe('By which the service knows this outcome for its own; of no use to others'),
+  }),
+);
+export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
 
 /** What the user did with a receipt. `unanswered`: the phone never showed it. */
-export type ReceiptOutcome = 'accepted' | 'cancelled' | 'timeout' | 'unanswered';
+export const receiptOutcomeSchema = z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']);
+export type ReceiptOutcome = z.infer<typeof receiptOutcomeSchema>;
 
-/** What a device answers to an attempt, or another service in its place. */
-export type DeviceAnswer =
-  | SignedOutcome
-  | DeliveredOutcome
-  | { readonly kind: 'fault'; readonly fault: Fault };
+/** The answer of a device to an attempt, or of another service in its place. */
+export const answerSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('signature'), cms: z.base64(), certificates: z.string().optional() }),
+  delivered,
+  z.object({ kind: z.literal('fault'), fault: faultSchema }),
+]);
+export type DeviceAnswer = Readonly<z.infer<typeof answerSchema>>;

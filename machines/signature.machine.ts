@@ -2,7 +2,9 @@
  * Life of one MSS_SignatureReq.
  *
  * submitted  The request is durable, and nobody has been asked yet. `choose` finds the device to
- *            ask. A robot answers at once.
+ *            ask. A robot answers at once. A user who cannot be asked (PIN blocked, suspended, not
+ *            activated, outside the fence) fails here: no device gets a prompt, so the attempt is
+ *            never pending.
  * pending    The device has the prompt, or is about to get it. The first of these ends the state:
  *            the device's own answer, ANSWERED from elsewhere, CANCEL, the deadline. While an
  *            answer from elsewhere is verified, nothing else counts any more.

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /**
- * The `paraph` command of a clone: brings the clone up to date as `npm start` does, then runs
- * dist/src/cli/paraph.js, as the container image does. Only `paraph start` needs a Redis of its own.
+ * The `paraph` command: runs dist/src/cli/paraph.js, as the container image does. A clone is first
+ * brought up to date, as by `npm start`. Only `paraph start` needs a Redis of its own.
  */
 import './node-version.mjs';
 
 import('./setup.mjs').then((setup) =>
   setup.runScript(async () => {
+    if (['start', 'api', 'worker'].includes(process.argv[2])) setup.stopWithNpm();
     // A compiled clone is taken as it is, also where the development packages were removed.
     if (!setup.isBuilt()) {
       await setup.ensurePackages();

@@ -3,10 +3,10 @@
  * protocol's own schema of MSS_SignatureReq under the rules of the default configuration.
  */
 import { z } from 'zod';
+import { answerSchema } from '../machines/outcome.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
-import { signatureRequestSchema } from '../src/protocol/schemas.ts';
+import { signatureRequestSchema } from '../src/protocol/schemas/sign.ts';
 import {
-  answerSchema,
   receiptJobDataSchema,
   receiptJobResultSchema,
   signatureJobDataSchema,

@@ -1,7 +1,7 @@
 /**
- * Finds a redis-server on the PATH, or unpacks Debian's package (apt.mjs) into `.cache/redis` of
- * this project, with a small launcher beside it that sets the library path. Two runs may do this at
- * once: each works in a directory of its own, and a rename decides.
+ * Finds a redis-server on the PATH, or unpacks Debian's package (apt.mjs) into a cache, with a small
+ * launcher beside it that sets the library path. Two runs may do this at once: each works in a
+ * directory of its own, and a rename decides.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -17,6 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchPackages } from './apt.mjs';
@@ -25,7 +26,10 @@ import { fetchPackages } from './apt.mjs';
 const oldestRedis = [6, 2];
 
 const project = fileURLToPath(new URL('..', import.meta.url));
-const cache = join(project, '.cache', 'redis');
+/** `.cache` of a clone. What npm has installed may be removed or written anew: then the user's. */
+const cache = existsSync(join(project, 'src'))
+  ? join(project, '.cache', 'redis')
+  : join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'paraph', 'redis');
 const launcher = join(cache, 'redis-server');
 
 /**
@@ -52,7 +56,7 @@ export async function provideRedis(environment, say) {
   }
 
   say(
-    `${found}: fetching the system's own redis-server package into ${relative(process.cwd(), cache) || cache} (about 2 MB, nothing is installed)`,
+    `${found}: fetching the system's own redis-server package into ${cache} (about 2 MB, nothing is installed)`,
   );
   const problem = await fetchRedis(say);
   return problem
@@ -62,7 +66,11 @@ export async function provideRedis(environment, say) {
 
 /** @returns {Promise<string | undefined>} The error. */
 async function fetchRedis(/** @type {(line: string) => void} */ say) {
-  mkdirSync(cache, { recursive: true });
+  try {
+    mkdirSync(cache, { recursive: true });
+  } catch (error) {
+    return error.message;
+  }
   sweepAbandoned();
   const work = join(cache, `work-${randomUUID()}`);
   try {

@@ -47,6 +47,22 @@ export async function runScript(main) {
   }
 }
 
+/**
+ * Makes the end of the `npm start` or `npx paraph start` above this process count as SIGTERM: with
+ * some shells a `sh` stands between, and dies of a signal without passing it on. Only there: a start
+ * in the background may outlive its shell.
+ */
+export function stopWithNpm() {
+  if (!['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
+
 /** A hash of package-lock.json and npm's own record after a successful `npm ci`. */
 const installedFile = join(project, 'node_modules', '.paraph-lock');
 
@@ -102,9 +118,9 @@ function npmCommand() {
 
 const fingerprintFile = join(project, 'dist', '.sources');
 
-/** Whether dist/ was made, by this script, from the sources as they are now. */
+/** Whether dist/ was made, by this script, from the sources as they are now. A package has none. */
 export function isBuilt() {
-  return readOr(fingerprintFile, '') === fingerprintOfSources();
+  return !existsSync(join(project, 'src')) || readOr(fingerprintFile, '') === fingerprintOfSources();
 }
 
 /** Compiles into dist/ when it is missing or its sources have changed. */

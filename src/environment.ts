@@ -64,7 +64,7 @@ export const environmentSchema = z.object({
     .default('info')
     .meta({ description: 'Least severe level that is logged.', hint: `one of ${logLevels.join(', ')}` }),
   PARAPH_REDIS_SERVER: z.string().default('redis-server').meta({
-    description: 'The program that serves the private Redis. `npm start` finds or fetches it.',
+    description: 'Program of the private Redis. `npm start` and `paraph start` find or fetch one.',
     hint: 'a program',
   }),
   PARAPH_NO_DOWNLOAD: flag.prefault('0').meta({

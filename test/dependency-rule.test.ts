@@ -41,7 +41,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
-    'callbacks configuration engine history machines protocol queue redis registry transactions',
+    'callbacks configuration engine history machines pki protocol queue redis registry transactions',
     'bullmq zod',
   ],
   telemetry: [

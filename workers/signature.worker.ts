@@ -4,7 +4,7 @@
  *
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
-import type { DeviceAnswer, Outcome } from '../machines/outcome.ts';
+import { answerSchema, type DeviceAnswer, type Outcome } from '../machines/outcome.ts';
 import { signatureMachine } from '../machines/signature.machine.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {
@@ -22,7 +22,6 @@ import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { PromptResult, SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
-import { answerSchema } from '../src/transactions/contract.ts';
 import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
 import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';

@@ -14,8 +14,8 @@ import { Redis } from 'ioredis';
 import { project, serveParent } from '../harness/program.ts';
 
 // Compiled like the product's own, so that neither side has an advantage.
-const { signatureRequestSchema }: typeof import('../../src/protocol/schemas.ts') = await import(
-  join(project, 'dist/src/protocol/schemas.js')
+const { signatureRequestSchema }: typeof import('../../src/protocol/schemas/sign.ts') = await import(
+  join(project, 'dist/src/protocol/schemas/sign.js')
 );
 const { defaultProtocolRules }: typeof import('../../src/protocol/rules.ts') = await import(
   join(project, 'dist/src/protocol/rules.js')

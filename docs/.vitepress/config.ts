@@ -43,7 +43,10 @@ export default defineConfig({
   base: './',
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: root,
-  srcExclude: ['{dist,machines,node_modules,scripts,src,test,workers}/**', '**/{node_modules,services}/**'],
+  srcExclude: [
+    '{dist,machines,node_modules,packages,scripts,src,test,workers}/**',
+    '**/{node_modules,services}/**',
+  ],
   outDir: join(root, '.cache/site'),
   cacheDir: join(root, '.cache/vitepress'),
   rewrites: { 'README.md': 'index.md' },

@@ -1,7 +1,7 @@
 /** Shows bulk replays. The service's workers run them, whether or not a command follows. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShownPlan } from '../console/redaction.ts';
-import type { BulkProgress, BulkReport } from '../operators/bulk-report.ts';
+import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
 import type { Admin } from './admin.ts';
 import { type CliContext, ok, type Report } from './context.ts';
 import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './operations-row.ts';
@@ -9,13 +9,8 @@ import { bar, type Column, countFields, fieldsText, type Screen, table, whileSho
 
 const lookEveryMs = 500;
 
-const isOver = ({ state }: BulkProgress): boolean => state === 'done' || state === 'stopped';
-
-const countFailed = ({ failed }: BulkProgress): number =>
-  Object.values(failed).reduce((sum, count) => sum + count, 0);
-
 const countEnded = (bulk: BulkProgress): number =>
-  bulk.signed + countFailed(bulk) + bulk.changed + bulk.gone + bulk.refused;
+  bulk.signed + failedIn(bulk) + bulk.cancelled + bulk.changed + bulk.gone + bulk.refused;
 
 export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkProgress) => ({
   ...rest,
@@ -69,7 +64,8 @@ const standingText = (bulk: BulkProgress, context: CliContext): string => {
       ['ended', bulk.endedAt === undefined ? undefined : iso(bulk.endedAt)],
       ['transactions', String(bulk.total)],
       ['signed', String(bulk.signed)],
-      ['failed again', `${countFailed(bulk)}${countFailed(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+      ['failed again', `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+      ['cancelled', unlessNone(bulk.cancelled)],
       ['open', unlessNone(bulk.inFlight)],
       ['not replayed', unlessNone(bulk.waiting)],
       ['by others', unlessNone(bulk.changed)],
@@ -91,7 +87,7 @@ export const followBulk = (context: CliContext, admin: Admin, bulkId: string): P
         return ok({ bulk: bulkDocument(report), transactions }, standingText(report, context));
       }
       const { signed, inFlight, total } = bulk;
-      const label = `ended; ${signed} signed, ${countFailed(bulk)} failed, ${inFlight} open`;
+      const label = `ended; ${signed} signed, ${failedIn(bulk)} failed, ${inFlight} open`;
       show(`${bar(countEnded(bulk), total)} ${countEnded(bulk)} of ${total} ${label}`);
       if (!signal.aborted) await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
@@ -107,11 +103,12 @@ export const followBulk = (context: CliContext, admin: Admin, bulkId: string): P
 const bulkColumns = (context: CliContext): readonly Column<BulkProgress>[] => [
   { title: 'ORDERED', cell: ({ createdAt }) => timeCell(createdAt, context) },
   { title: 'BULK', cell: ({ id }) => id },
+  { title: 'WHAT', cell: ({ kind = 'replay' }) => kind },
   { title: 'STATE', cell: ({ state }) => state },
   { title: 'BY', cell: ({ by }) => by },
   { title: 'ALL', cell: ({ total }) => String(total), right: true },
   { title: 'SIGNED', cell: ({ signed }) => String(signed), right: true },
-  { title: 'FAILED', cell: (bulk) => String(countFailed(bulk)), right: true },
+  { title: 'FAILED', cell: (bulk) => String(failedIn(bulk)), right: true },
   { title: 'LEFT', cell: ({ waiting, inFlight }) => String(waiting + inFlight), right: true },
   { title: 'REASON', cell: ({ reason = '' }) => reason },
 ];

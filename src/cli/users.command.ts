@@ -1,5 +1,6 @@
 /** `paraph users`: who may use the console and the API, their tokens, phones and login links. */
 import { z } from 'zod';
+import { linkAddress } from '../operators/links.ts';
 import { type Role, roles } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { TokenView } from '../operators/tokens.ts';
@@ -19,10 +20,7 @@ const errors = {
   'too-many-tokens': ['refused', 'That user has the maximum of tokens: revoke one first.'],
   configured: ['refused', 'That user is in the configuration file and is changed there.'],
   exists: ['refused', 'There is such a user already, or another user with that subject.'],
-  'bad-name': [
-    'usage',
-    'A name has 1 to 64 lower-case letters, digits, ., _, @ or -, and is not one of the service’s own.',
-  ],
+  'bad-name': ['usage', 'A name has 1 to 64 lower-case letters, digits, ., _, @ or -; a few are reserved.'],
   'bad-password': ['usage', 'A password must have at least 12 characters and at most 1024 bytes.'],
   'bad-subject': ['usage', '--oidc-subject must have 1 to 255 characters.'],
   'no-way-in': ['usage', 'A user needs a password, or a phone: --msisdn or --oidc-subject.'],
@@ -178,14 +176,15 @@ const issueToken = (context: CliContext, name: string, { label, days }: TokenFla
   });
 
 const issueLink = (context: CliContext, name: string): Promise<Report> =>
-  withOperators(context, async ({ issueLinkFor }, { operator, configuration: { publicUrl } }) => {
+  withOperators(context, async ({ issueLinkFor, address }, { operator, configuration }) => {
+    const publicUrl = configuration.publicUrl ?? (await address());
+    if (publicUrl === undefined) throw new UsageError('No API of the service has run yet: start one first.');
     const issued = await issueLinkFor(operator, name);
     if (issued === undefined) return reportError('unknown-user', { name });
-    const link = `${publicUrl ?? ''}/admin/login/link?token=${issued.secret}`;
+    const link = linkAddress(publicUrl, issued.secret);
     const expiresAt = iso(issued.expiresAt);
     const fields: readonly Field[] = [
       ['link', link],
-      ['', publicUrl === undefined ? 'Append it to the address of the service (publicUrl).' : undefined],
       ['', `Valid once. It logs its user in as ${name}.`],
       ['expires', expiresAt],
     ];
@@ -289,7 +288,7 @@ export const addUsers: AddCommand = (program, context, done) => {
       ),
     );
   command('link', 'make a link that logs one in, once, within fifteen minutes')
-    .argument('<name>', 'who')
+    .argument('<name>', 'who; local is an admin without a user')
     .action(async (name: string) => done(await issueLink(context, name)));
   command('end-local', 'end all sessions and links of local, whom the service’s login links log in').action(
     () =>

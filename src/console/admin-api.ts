@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Operator } from '../operators/operator.ts';
+import { usualView } from '../operators/views.ts';
 import { createCallbackRoutes } from './callbacks.route.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { createEventStreams } from './event-stream.ts';
@@ -19,7 +20,7 @@ export const openAdminApi = (
   operator: Operator,
 ): ((request: Request) => Promise<Response>) => {
   const streams = createEventStreams({ isStillIn: async () => true });
-  const session = { operator, csrf: '', id: randomUUID() };
+  const session = { operator, csrf: '', id: randomUUID(), view: usualView, at: 0 };
   const routes = new Hono<ConsoleEnvironment>();
   routes.onError((error) => {
     throw error;

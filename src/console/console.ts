@@ -20,6 +20,7 @@ import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 import { createUserRoutes } from './users.route.ts';
+import { createViewRoutes } from './view.route.ts';
 
 export interface Console {
   readonly routes: Hono<ConsoleEnvironment>;
@@ -69,6 +70,7 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/', createCallbackRoutes(deps));
   routes.route('/', createUserRoutes(deps));
   routes.route('/', createTokenRoutes(deps));
+  routes.route('/', createViewRoutes(deps));
   routes.route('/', createServiceRoutes(deps));
   routes.route('/admin/queues', createBoardRoutes(deps, details));
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));

@@ -7,6 +7,7 @@ import type { CallbackReplays } from '../operators/callback-replays.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { Replays } from '../operators/replays.ts';
+import type { View } from '../operators/views.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -62,6 +63,9 @@ export interface ConsoleSession {
   readonly csrf: string;
   /** Identifies the login in the audit log. It is of no use as a cookie. */
   readonly id: string;
+  readonly view: View;
+  /** Time of the request, milliseconds since the epoch. */
+  readonly at: number;
 }
 
 export interface ConsoleEnvironment {

@@ -1,8 +1,8 @@
-/** Bulk replays: plan, order, progress, stop. Pages and API. */
+/** Bulk replays and bulk cancels: plan, order, progress, stop. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Operator } from '../operators/operator.ts';
-import type { ReplayFilter, ReplaySelection } from '../operators/replays.ts';
+import type { BulkKind, ReplaySelection } from '../operators/replays.ts';
 import { answer, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
@@ -11,14 +11,17 @@ import { readNotice } from './pages/notices.ts';
 import { type PlanModel, planPage } from './pages/plan-pages.ts';
 import { replayPage, replaysPage } from './pages/replays-page.ts';
 import { messagePage, unknownPage } from './pages/session-pages.ts';
-import { type ShownPlan, shownBulk, shownPlan } from './redaction.ts';
+import { shownBulk, shownPlan } from './redaction.ts';
 import { needs } from './session/session.ts';
 
 const usualPerSecond = 5;
 const bulksOnPage = 100;
 
+const bulkKinds = ['replay', 'cancel'] as const;
+
 const selection = z
   .strictObject({
+    kind: z.enum(bulkKinds),
     filter: transactionFilter.omit({ state: true }).extend({ maxAttempts: count(1000).optional() }),
     ids: z.array(text(100)).min(1).max(20_000),
   })
@@ -33,17 +36,17 @@ const startBody = selection
   .refine(hasOne, oneOf);
 const listQuery = z.strictObject({ limit: count(200).default(50) });
 
-const selectionOf = ({ filter, ids }: z.output<typeof selection>): ReplaySelection => {
-  if (filter === undefined) return { ids: ids ?? [] };
+const selectionOf = ({ kind, filter, ids }: z.output<typeof selection>): ReplaySelection => {
+  if (filter === undefined) return { kind, ids: ids ?? [] };
   const { maxAttempts, ...rest } = filter;
-  return { filter: { ...filterOf(rest), maxAttempts } };
+  return { kind, filter: { ...filterOf(rest), maxAttempts } };
 };
 
 type Refused = 'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running';
 const refusals: Readonly<Record<Refused, Refusal>> = {
   role: refusedRole,
   reason: [422, 'reason', 'reason is needed'],
-  nothing: [409, 'nothing', 'There is nothing to replay'],
+  nothing: [409, 'nothing', 'There is nothing to replay or to cancel'],
   rate: [400, 'bad-request', 'perSecond is out of bounds'],
   unknown: [404, 'unknown', 'There is no such bulk replay'],
   'not-running': [409, 'not-running', 'It is over, or being stopped already'],
@@ -100,8 +103,10 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
   });
 
   /** Planned with a reason, because the order will have one. */
-  const planned = async (filter: ReplayFilter, operator: Operator): Promise<ShownPlan> =>
-    shownPlan(operator.role, await replays.plan({ filter }, operator, 'plan'));
+  const planned = async (selected: ReplaySelection, operator: Operator) =>
+    shownPlan(operator.role, await replays.plan(selected, operator, 'plan'));
+
+  const kindIn = (written: string | undefined): BulkKind => (written === 'cancel' ? 'cancel' : 'replay');
 
   routes.get('/admin/replays', async (c) =>
     c.html(replaysPage(c.get('session'), await replays.list(bulksOnPage))),
@@ -109,12 +114,17 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
 
   routes.get('/admin/replays/plan', needs('operator'), async (c) => {
     const session = c.get('session');
+    const kind = kindIn(c.req.query('kind'));
+    const ids = c.req.queries('id') ?? [];
+    if (ids.length === 0 && c.req.query('picked') !== undefined) {
+      return c.redirect('/admin/transactions?notice=none-selected', 303);
+    }
     // The list has not shown transactions that are submitted from now on.
     const to = c.req.query('to') || fieldTime(now());
-    const { form, filter, problems } = readFailedFilter({ ...c.req.query(), to });
+    const { form, filter, problems } = readFailedFilter(ids.length > 0 ? {} : { ...c.req.query(), to });
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
-    const plan = await planned(filter, session.operator);
-    const common = { session, form, plan, problem: undefined };
+    const plan = await planned({ kind, ...(ids.length > 0 ? { ids } : { filter }) }, session.operator);
+    const common = { session, kind, form, ids, plan, problem: undefined };
     return c.html(planPage({ ...common, reason: '', perSecond: String(usualPerSecond) }));
   });
 
@@ -125,13 +135,16 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     const { form, filter, problems } = readFailedFilter(fields);
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
     const { reason = '', perSecond = '', expected = '0' } = fields;
-    const plan = await planned(filter, operator);
-    const askAgain = (problem: PlanModel['problem']) =>
-      c.html(planPage({ session, form, plan, problem, reason, perSecond: perSecond.trim() }), 422);
+    const kind = kindIn(fields.kind);
+    const ids = (fields.ids ?? '').split(' ').filter((id) => id !== '');
+    const selected = { kind, ...(ids.length > 0 ? { ids } : { filter }) };
+    const plan = await planned(selected, operator);
+    const common = { session, kind, form, ids, plan, reason, perSecond: perSecond.trim() };
+    const askAgain = (problem: PlanModel['problem']) => c.html(planPage({ ...common, problem }), 422);
     // More transactions than the page has shown: ask again.
     if (plan.replayable > Number(expected)) return askAgain('more');
     const order = { perSecond: Number(perSecond), operator, reason: reason.trim() };
-    const started = await replays.start({ filter }, order);
+    const started = await replays.start(selected, order);
     return 'refused' in started
       ? askAgain(started.refused)
       : c.redirect(`/admin/replays/${started.bulkId}`, 303);

@@ -1,21 +1,24 @@
 /** Transactions: the list, one of them, its progress, replay and cancel. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { TransactionRow } from '../history/row.ts';
 import type { Change } from '../history/watch.ts';
 import { headOfStream } from '../oauth/interaction/event-stream.ts';
+import { doneBy } from '../operators/audit.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { OneReplay } from '../operators/replays.ts';
 import { toError } from '../redis/to-error.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
+import { exportFormats, exportRows } from './export.ts';
 import { filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
-import { unknownPage } from './pages/session-pages.ts';
+import { messagePage, unknownPage } from './pages/session-pages.ts';
 import { type ReplayOffer, transactionPage } from './pages/transaction-page.ts';
 import { transactionsPage } from './pages/transactions-page.ts';
-import { seesPeople, shownCallbacks, shownFault, shownRow } from './redaction.ts';
+import { seesPeople, shownCallbacks, shownFault, shownNumber, shownRow } from './redaction.ts';
 import { needs } from './session/session.ts';
 import type { Details } from './transaction-detail.ts';
 
@@ -51,6 +54,34 @@ const cancelRefusals = {
 /** Also what the queue board's button gets. */
 export const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
 
+/** What the filter suggests comes from so many of the newest transactions. */
+const suggestedRows = 500;
+const suggestEveryMs = 10_000;
+const maxSuggested = 50;
+
+const createSuggest = ({ history, providers, now }: AdminApiDeps) => {
+  let rows: Promise<readonly TransactionRow[]> | undefined;
+  let readAt = 0;
+  const read = async (): Promise<readonly TransactionRow[]> =>
+    (await history.search({}, { limit: suggestedRows }))?.rows ?? [];
+  const distinct = (texts: readonly string[]): readonly string[] =>
+    [...new Set(texts)].filter((text) => text !== '').slice(0, maxSuggested);
+  return async (role: Role) => {
+    if (rows === undefined || Math.abs(now() - readAt) > suggestEveryMs) {
+      readAt = now();
+      rows = read();
+      rows.catch(() => {
+        rows = undefined;
+      });
+    }
+    const found = await rows;
+    return {
+      apIds: distinct([...providers().map(({ id }) => id), ...found.map(({ apId }) => apId)]),
+      numbers: seesPeople(role) ? distinct(found.map(({ msisdn }) => shownNumber(role, msisdn))) : [],
+    };
+  };
+};
+
 /** Finds changes that the watch has missed. */
 const lookEveryMs = 2000;
 
@@ -59,7 +90,8 @@ export const createTransactionRoutes = (
   details: Details,
   streams: EventStreams,
 ): Hono<ConsoleEnvironment> => {
-  const { history, replays, callbacks, providers, log } = deps;
+  const { history, replays, callbacks, providers, audit, log } = deps;
+  const suggest = createSuggest(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.get('/admin/api/transactions', query(listQuery), async (c) => {
@@ -182,9 +214,26 @@ export const createTransactionRoutes = (
       total: found?.total,
       next: found?.cursor,
       isFirst: cursor === undefined,
-      apIds: providers().map(({ id }) => id),
+      ...(await suggest(session.operator.role)),
+      notice: readNotice(c.req.query('notice')),
     });
     return c.html(page, isWrong ? 422 : 200);
+  });
+
+  // Before the route of one transaction, which would take it for an id.
+  routes.get('/admin/transactions/export', async (c) => {
+    const session = c.get('session');
+    const { operator } = session;
+    const { filter, problems } = readFilterFor(session, c.req.query());
+    const format = exportFormats.find((each) => each === c.req.query('format'));
+    if (format === undefined || Object.keys(problems).length > 0) {
+      return c.html(
+        messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.'),
+        422,
+      );
+    }
+    await audit.record({ ...doneBy(operator), action: 'export', details: { format } });
+    return exportRows(history, operator.role, filter, format);
   });
 
   routes.get('/admin/transactions/:id', async (c) => {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { fault } from '../protocol/fault.ts';
 import { type Operation, wrappers } from '../protocol/parse.ts';
 import type { ProtocolRules } from '../protocol/rules.ts';
-import { faultResponseSchema } from '../protocol/schemas.ts';
+import { faultResponseSchema } from '../protocol/schemas/fault.ts';
 import { createExamples, type Examples, type OperationExamples } from './documentation/examples.ts';
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
 import { body, type OperationNode, ref, type SchemaNode, schemaPath } from './documentation/nodes.ts';

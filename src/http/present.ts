@@ -9,9 +9,16 @@
  */
 import type { LocationError, LocationReport, ReceiptOutcome } from '../../machines/outcome.ts';
 import { type Fault, faultTable } from '../protocol/fault.ts';
-import type { Caller, ProfileName, SignatureRequest } from '../protocol/requests.ts';
+import {
+  type Caller,
+  type ProfileName,
+  type ProfileParam,
+  profileParams,
+  type SignatureRequest,
+} from '../protocol/requests.ts';
 import { faultCodeNamespace, faultSubCodeNamespace } from '../protocol/schemas/fault.ts';
 import { profileUriText } from '../protocol/uris.ts';
+import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
 
 export const answerType = 'application/json;charset=UTF-8';
@@ -197,58 +204,55 @@ export const presentReceipt = (caller: Caller, outcome: ReceiptOutcome | undefin
   },
 });
 
-export interface SscdView {
-  readonly cardDetails: { readonly mcc: string; readonly mnc: string; readonly network: string } | undefined;
-  readonly certificates:
-    | {
-        readonly algorithm: string;
-        readonly state: string;
-        /** Base64, in the order user, issuing CA, root. */
-        readonly chain: readonly string[];
-        readonly subjectNames: readonly string[];
-      }
-    | undefined;
-  readonly pinBlocked: boolean | undefined;
-  readonly state: string | undefined;
-}
-
 export interface ProfileView {
   readonly authority: string;
   readonly profiles: readonly ProfileName[];
-  readonly autoActivation: boolean | undefined;
-  readonly recoveryCodeCreated: boolean | undefined;
-  readonly sim: SscdView | undefined;
-  readonly apps: readonly SscdView[];
-  readonly wantsSscds: boolean;
+  readonly subscriber: Subscriber;
+  /** Each switches its part on. */
+  readonly params: ReadonlySet<ProfileParam>;
+  /** By device: user, issuing CA, root. Empty without the param `certs`. */
+  readonly chains: ReadonlyMap<string, readonly { readonly base64: string; readonly subject: string }[]>;
 }
 
-const sscd = ({ cardDetails, certificates, pinBlocked, state }: SscdView) => ({
-  CardDetails: cardDetails && {
-    Mcc: cardDetails.mcc,
-    Mnc: cardDetails.mnc,
-    Network: cardDetails.network,
-  },
-  MobileUserCertificate: certificates && [
-    {
-      Algorithm: certificates.algorithm,
-      State: certificates.state,
-      X509Certificate: certificates.chain,
-      X509SubjectName: certificates.subjectNames,
-    },
-  ],
-  PinStatus: pinBlocked === undefined ? undefined : { Blocked: pinBlocked },
-  State: state,
-});
+/** For a card of an unknown network. */
+const unknownCarrier = { mcc: '000', mnc: '00', network: 'Unknown network' };
+
+const presentSscd = ({ subscriber, params, chains }: ProfileView, sscd: Sscd) => {
+  const { mcc, mnc, network } = subscriber.carrier ?? unknownCarrier;
+  const chain = chains.get(sscd.id);
+  return {
+    CardDetails:
+      params.has('carddetails') && sscd.kind === 'sim' ? { Mcc: mcc, Mnc: mnc, Network: network } : undefined,
+    MobileUserCertificate: chain && [
+      {
+        Algorithm: sscd.algorithm,
+        State: sscd.certificateState,
+        X509Certificate: chain.map(({ base64 }) => base64),
+        X509SubjectName: chain.map(({ subject }) => subject),
+      },
+    ],
+    PinStatus: params.has('pinstatus') ? { Blocked: sscd.pinBlocked } : undefined,
+    State: params.has('state') ? sscd.state : undefined,
+  };
+};
+
+/** All but those about the account. Each brings the list of devices, too. */
+const deviceParams = profileParams.filter((param) => param !== 'aastatus' && param !== 'rcstatus');
 
 export const presentProfile = (caller: Caller, view: ProfileView, now: number) => {
-  const { autoActivation, recoveryCodeCreated, wantsSscds, sim, apps } = view;
-  const wantsUser = autoActivation !== undefined || recoveryCodeCreated !== undefined;
+  const { subscriber, params } = view;
+  const { sim, apps, autoActivation, recoveryCodeCreated } = subscriber;
+  const present = (sscd: Sscd) => presentSscd(view, sscd);
   const extension = {
-    MobileUser: wantsUser
-      ? { AutoActivation: autoActivation, RecoveryCodeCreated: recoveryCodeCreated }
-      : undefined,
-    Sscds: wantsSscds
-      ? { App: apps.length === 0 ? undefined : apps.map(sscd), Sim: sim && sscd(sim) }
+    MobileUser:
+      params.has('aastatus') || params.has('rcstatus')
+        ? {
+            AutoActivation: params.has('aastatus') ? autoActivation : undefined,
+            RecoveryCodeCreated: params.has('rcstatus') ? recoveryCodeCreated : undefined,
+          }
+        : undefined,
+    Sscds: deviceParams.some((param) => params.has(param))
+      ? { App: apps.length === 0 ? undefined : apps.map(present), Sim: sim && present(sim) }
       : undefined,
   };
   return {
@@ -260,7 +264,7 @@ export const presentProfile = (caller: Caller, view: ProfileView, now: number) =
       SignatureProfile: view.profiles.map((name) => profileUriText({ authority: view.authority, name })),
       Status: {
         StatusCode: { Value: '100' },
-        StatusDetail: wantsUser || wantsSscds ? { ProfileQueryExtension: extension } : undefined,
+        StatusDetail: params.size === 0 ? undefined : { ProfileQueryExtension: extension },
         StatusMessage: 'REQUEST_OK',
       },
     },

@@ -1,16 +1,15 @@
 /**
  * MSS_ProfileReq: what a mobile user can sign with.
  *
- * A user who cannot be asked (unknown, blocked, suspended, not activated) is answered with the
- * fault that a signature request would end with.
+ * A user for whom no profile works (unknown, blocked, suspended, not activated) is answered with
+ * the fault that a signature request would end with. When one device works and another does not,
+ * the list says which profiles work.
  *
  * Source: interface sections 2.4 and 4.4.
  */
 import { subjectDn } from '../pki/certificate.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { type Fault, fault } from '../protocol/fault.ts';
-import type { ProfileParam, ProfileRequest } from '../protocol/requests.ts';
-import { chooseMethod, profilesOf, sscdFault } from '../registry/profile-selection.ts';
+import { fault } from '../protocol/fault.ts';
+import { faultFor, profilesOf } from '../registry/profile-selection.ts';
 import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
 import {
@@ -20,45 +19,7 @@ import {
   type OperationDeps,
   type OperationHandler,
 } from './operation.ts';
-import { type ProfileView, presentProfile, type SscdView } from './present.ts';
-
-/** For a card of an unknown network. */
-const unknownCarrier = { mcc: '000', mnc: '00', network: 'Unknown network' };
-
-const sscdView = async (
-  custody: KeyCustody,
-  subscriber: Subscriber,
-  sscd: Sscd,
-  params: ReadonlySet<ProfileParam>,
-): Promise<SscdView> => ({
-  cardDetails:
-    params.has('carddetails') && sscd.kind === 'sim' ? (subscriber.carrier ?? unknownCarrier) : undefined,
-  certificates: params.has('certs') ? await certificatesView(custody, subscriber, sscd) : undefined,
-  pinBlocked: params.has('pinstatus') ? sscd.pinBlocked : undefined,
-  state: params.has('state') ? sscd.state : undefined,
-});
-
-const certificatesView = async (custody: KeyCustody, { msisdn }: Subscriber, sscd: Sscd) => {
-  const { chain } = await custody.userKey({
-    msisdn,
-    sscdId: sscd.id,
-    algorithm: sscd.algorithm,
-    expired: sscd.certificateExpired,
-  });
-  return {
-    algorithm: sscd.algorithm,
-    state: sscd.certificateState,
-    chain: chain.certificates.map((certificate) => Buffer.from(certificate).toString('base64')),
-    subjectNames: chain.certificates.map(subjectDn),
-  };
-};
-
-/** Why this user cannot sign at all. */
-const userFault = (subscriber: Subscriber): Fault | undefined => {
-  const chosen = chooseMethod(subscriber, 'Any-LoA4');
-  if (!chosen.ok) return chosen.fault;
-  return chosen.value.sscd === undefined ? undefined : sscdFault(chosen.value.sscd);
-};
+import { presentProfile } from './present.ts';
 
 /** Profiles are listed in the dialect of MSSP_ID.URI, because the request names no profile. */
 const dialectOf = (msspUri: string, authorities: readonly string[]): string => {
@@ -74,32 +35,37 @@ export const createProfile = ({
   authorities,
   now,
 }: OperationDeps): OperationHandler => {
-  const viewOf = async ({ caller, params }: ProfileRequest, subscriber: Subscriber): Promise<ProfileView> => {
-    const wantsSscds = params.has('sscds');
-    const { sim, apps } = subscriber;
-    return {
-      authority: dialectOf(caller.msspUri, authorities),
-      profiles: profilesOf(subscriber),
-      autoActivation: params.has('aastatus') ? subscriber.autoActivation : undefined,
-      recoveryCodeCreated: params.has('rcstatus') ? subscriber.recoveryCodeCreated : undefined,
-      sim: wantsSscds && sim !== undefined ? await sscdView(custody, subscriber, sim, params) : undefined,
-      apps: wantsSscds
-        ? await Promise.all(apps.map((app) => sscdView(custody, subscriber, app, params)))
-        : [],
-      wantsSscds,
-    };
+  const chainOf = async ({ msisdn }: Subscriber, sscd: Sscd) => {
+    const { id: sscdId, algorithm, certificateExpired: expired } = sscd;
+    const { chain } = await custody.userKey({ msisdn, sscdId, algorithm, expired });
+    const certificates = chain.certificates.map((der) => ({
+      base64: Buffer.from(der).toString('base64'),
+      subject: subjectDn(der),
+    }));
+    return [sscdId, certificates] as const;
   };
 
   return createOperation({
     parse: protocol.parseProfile,
     callerOf: (request) => request,
     providers,
-    serve: async (request, { trace }) => {
-      const subscriber = subscribers.find(request.msisdn.number);
+    serve: async ({ caller, msisdn, params }, { trace }) => {
+      const subscriber = subscribers.find(msisdn.number);
       if (subscriber === undefined) return faultAnswer(fault(105), trace);
-      const refused = testFault(subscriber) ?? userFault(subscriber);
+      const profiles = profilesOf(subscriber);
+      const refused =
+        testFault(subscriber) ?? (profiles.length === 0 ? faultFor(subscriber, 'Any-LoA4') : undefined);
       if (refused !== undefined) return faultAnswer(refused, trace);
-      return answer(presentProfile(request.caller, await viewOf(request, subscriber), now()), trace);
+      const { sim, apps } = subscriber;
+      const certified = params.has('certs') ? [...(sim === undefined ? [] : [sim]), ...apps] : [];
+      const view = {
+        authority: dialectOf(caller.msspUri, authorities),
+        profiles,
+        subscriber,
+        params,
+        chains: new Map(await Promise.all(certified.map((sscd) => chainOf(subscriber, sscd)))),
+      };
+      return answer(presentProfile(caller, view, now()), trace);
     },
   });
 };

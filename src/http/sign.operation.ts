@@ -8,7 +8,7 @@
  */
 import { fault } from '../protocol/fault.ts';
 import { checkSignatureRequest } from '../registry/application-providers.ts';
-import { eligibility } from '../transactions/eligibility.ts';
+import { eligibility, refusedNumber } from '../transactions/eligibility.ts';
 import {
   answer,
   createOperation,
@@ -31,6 +31,9 @@ export const createSign = ({
     callerOf: ({ request }) => request,
     providers,
     serve: async ({ request, wire }, { provider, trace, turn }) => {
+      // The health check of monitoring does not know the AP's prefix.
+      const refused = refusedNumber(subscribers.find(request.msisdn.number));
+      if (refused !== undefined) return faultAnswer(refused, trace);
       const allowed = checkSignatureRequest(provider, request);
       if (!allowed.ok) return faultAnswer(allowed.fault, trace);
       const eligible = eligibility(request, subscribers);

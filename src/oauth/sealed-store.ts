@@ -9,12 +9,9 @@
  * Keys: `<prefix>:oidc:<tenant>:<kind>:{<hash>}`; with `:used` behind it for what can be used once.
  * The braces keep both in one slot of a Redis Cluster.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
-import { randomBytesOf } from '../pki/random.ts';
+import { createHmac } from 'node:crypto';
+import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
-
-const ivBytes = 12;
-const tagBytes = 16;
 
 /** Lengthens the life of a group and never shortens it. */
 const joinScript = `
@@ -34,38 +31,14 @@ export const createSealedStore = ({
   readonly tenant: string;
   readonly masterKey: Uint8Array;
 }) => {
-  const derive = (purpose: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', masterKey, '', `paraph oidc ${purpose} ${tenant}`, 32));
-  const contentKey = derive('records');
-  const handleKey = derive('handles');
+  const { seal, open } = createJsonSealer(deriveKey(masterKey, `paraph oidc records ${tenant}`));
+  const handleKey = deriveKey(masterKey, `paraph oidc handles ${tenant}`);
 
   /** The hash under which a handle is stored; also for names of other keys, such as rate limits. */
   const hashOf = (handle: string): string =>
     createHmac('sha256', handleKey).update(handle).digest('base64url').slice(0, 32);
   const keyOf = (kind: string, handle: string): string =>
     `${prefix}:oidc:${tenant}:${kind}:{${hashOf(handle)}}`;
-
-  const seal = (key: string, value: unknown): Buffer => {
-    const iv = randomBytesOf(ivBytes);
-    const cipher = createCipheriv('aes-256-gcm', contentKey, iv).setAAD(Buffer.from(key));
-    const content = [cipher.update(JSON.stringify(value), 'utf8'), cipher.final()];
-    return Buffer.concat([iv, ...content, cipher.getAuthTag()]);
-  };
-
-  /** A record that was sealed under another master key or for another name counts as absent. */
-  const open = (key: string, sealed: Buffer | null | undefined): unknown => {
-    if (sealed === null || sealed === undefined || sealed.length < ivBytes + tagBytes) return undefined;
-    const iv = sealed.subarray(0, ivBytes);
-    const decipher = createDecipheriv('aes-256-gcm', contentKey, iv, { authTagLength: tagBytes })
-      .setAAD(Buffer.from(key))
-      .setAuthTag(sealed.subarray(-tagBytes));
-    try {
-      const content = [decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()];
-      return JSON.parse(Buffer.concat(content).toString('utf8'));
-    } catch {
-      return undefined;
-    }
-  };
 
   return {
     hashOf,

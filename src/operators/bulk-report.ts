@@ -7,11 +7,17 @@ export type BulkReport = BulkProgress & {
   /** In the order of the list. */
   readonly transactions: readonly {
     readonly msspTransId: string;
-    readonly result: 'waiting' | 'open' | 'signed' | 'failed' | 'changed' | 'gone' | 'refused';
+    readonly result: 'waiting' | 'open' | 'signed' | 'failed' | 'cancelled' | 'changed' | 'gone' | 'refused';
     /** Of a failed one. */
     readonly fault?: number;
   }[];
 };
+
+export const isOver = ({ state }: Pick<Bulk, 'state'>): boolean => state === 'done' || state === 'stopped';
+
+/** How many failed again. */
+export const failedIn = ({ failed }: Pick<BulkCounts, 'failed'>): number =>
+  Object.values(failed).reduce((sum, number) => sum + number, 0);
 
 type Kind = BulkReport['transactions'][number]['result'];
 
@@ -23,6 +29,7 @@ const kindOf = (result: BulkResult | undefined): Kind => {
     case 'replayed':
       return 'open';
     case 'signed':
+    case 'cancelled':
     case 'changed':
     case 'gone':
     case 'refused':
@@ -33,15 +40,15 @@ const kindOf = (result: BulkResult | undefined): Kind => {
 };
 
 export const countsOf = (total: number, results: ReadonlyMap<string, BulkResult>): BulkCounts => {
-  const counts = { waiting: 0, open: 0, signed: 0, failed: 0, changed: 0, gone: 0, refused: 0 };
+  const counts = { waiting: 0, open: 0, signed: 0, failed: 0, cancelled: 0, changed: 0, gone: 0, refused: 0 };
   const failed: Record<string, number> = {};
   for (const result of results.values()) {
     const kind = kindOf(result);
     counts[kind] += 1;
     if (kind === 'failed') failed[result] = (failed[result] ?? 0) + 1;
   }
-  const { open: inFlight, signed, changed, gone, refused } = counts;
-  return { waiting: total - results.size, inFlight, signed, failed, changed, gone, refused };
+  const { open: inFlight, failed: _, waiting: __, ...others } = counts;
+  return { ...others, waiting: total - results.size, inFlight, failed };
 };
 
 export const reportOf = (

@@ -9,12 +9,18 @@
  * number (store), the audit log, the replay (replay-once.ts), the result (store). After a crash in
  * between, the next process begins the item again: it still has one entry in the audit log, and the
  * person gets one prompt.
+ *
+ * A bulk of cancels is worked through in the same way: an entry in the audit log, the cancel, the
+ * result. There is no number to wait for, and nothing is in flight.
  */
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { ReplayOnce } from '../engine/redis/replay-once.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import { cancelTransaction, isCancelledByOperator } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
+import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { countsOf } from './bulk-report.ts';
@@ -37,6 +43,7 @@ export interface ReplayWork {
 interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
   readonly store: BulkStore;
   readonly replayOnce: ReplayOnce;
+  readonly protocol: Protocol;
   /** Asked before each replay; if false, the rest is left to other processes. */
   readonly mayGoOn: () => boolean;
 }
@@ -50,8 +57,8 @@ const lookEveryMs = 250;
 const lookAtOnce = 1000;
 
 export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
-  const { redis, shards, store, audit, limiter, replayOnce, now, mayGoOn } = options;
-  const { id, by, perSecond, total } = order;
+  const { redis, shards, store, audit, limiter, replayOnce, protocol, now, mayGoOn } = options;
+  const { id, kind = 'replay', by, perSecond, total } = order;
   // A burst of a tenth of a second, so that room need not be asked for more often.
   const burst = Math.max(1, Math.ceil(perSecond / 10));
   const pace = { requests: burst, perSeconds: burst / perSecond };
@@ -103,6 +110,34 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     await Promise.all([...results].map(([msspTransId, result]) => settle(msspTransId, result)));
   };
 
+  const note = (target: string): Promise<string> =>
+    audit.record({ who: by, via: 'service', action: kind, target, details: { bulk: id } }, `${id}:${target}`);
+
+  /** Undefined while a worker is busy with it. */
+  const cancelOnce = async ({ msspTransId, endedRuns }: BulkItem): Promise<BulkResult | undefined> => {
+    const at = shardFor(shards, msspTransId)?.signatures;
+    const [run] = await readRuns(redis, shards, [msspTransId]);
+    if (at === undefined || run === undefined) return 'gone';
+    if (run.row.endedAt !== undefined || run.endedRuns !== endedRuns) {
+      return isCancelledByOperator(run.row.fault) ? 'cancelled' : 'changed';
+    }
+    await note(msspTransId);
+    const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
+    if (result === 'busy') return undefined;
+    return result === 'cancelled' ? result : result === 'unknown' ? 'gone' : 'changed';
+  };
+
+  /** As {@link replay}, without a number, since it prompts nobody. */
+  const cancel = async (item: BulkItem): Promise<boolean> => {
+    const { msspTransId } = item;
+    const turn = await store.begin(id, msspTransId, '');
+    if (turn !== 'go') return turn !== 'over';
+    const result = await cancelOnce(item);
+    if (result === undefined) putOff(item, msspTransId, numberPauseMs);
+    else await settle(msspTransId, result);
+    return true;
+  };
+
   /** @returns False when no further item may be begun. */
   const replay = async (item: BulkItem): Promise<boolean> => {
     const { msspTransId, endedRuns } = item;
@@ -136,10 +171,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
       case 'go':
         numberOf.set(msspTransId, msisdn);
     }
-    await audit.record(
-      { who: by, via: 'service', action: 'replay', target: msspTransId, details: { bulk: id } },
-      `${id}:${msspTransId}`,
-    );
+    await note(msspTransId);
     const result = await replayOnce(msspTransId, endedRuns, { by, order: id });
     if (result !== 'replayed') {
       await settle(msspTransId, result === 'unknown' ? 'gone' : 'changed');
@@ -173,7 +205,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
         waiting.unshift(item);
         return;
       }
-      if (await replay(item)) continue;
+      if (await (kind === 'cancel' ? cancel : replay)(item)) continue;
       // Stopped: items that were begun are still completed.
       const begun = new Set([...(await store.results(id)).keys()]);
       const rest = [...waiting, ...later.map((one) => one.item)].filter((one) => begun.has(one.msspTransId));

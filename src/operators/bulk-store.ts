@@ -34,7 +34,9 @@ export interface BulkItem {
 /**
  * begun     About to be replayed, or just replayed.
  * replayed  Replayed; the end is not known yet.
- * changed   Something else replayed it too, and the end of this replay is not known.
+ * cancelled By this order, or by another operator at the same time.
+ * changed   Something else replayed it too, and the end of this replay is not known. Of a cancel:
+ *           it had ended, or there was an answer.
  * gone      Its retention is over.
  * refused   A login, which is not replayed; lists of earlier releases may hold some.
  * `401`     The fault that it ended with.
@@ -43,7 +45,7 @@ export interface BulkItem {
  */
 const resultSchema = z
   .union([
-    z.enum(['begun', 'replayed', 'signed', 'changed', 'gone', 'refused']),
+    z.enum(['begun', 'replayed', 'signed', 'cancelled', 'changed', 'gone', 'refused']),
     z.templateLiteral([z.number()]),
   ])
   .catch('changed');
@@ -96,9 +98,11 @@ local result = redis.call('HGET', KEYS[2], ARGV[1])
 if result == 'replayed' then return 'replayed' end
 if result and result ~= 'begun' then return 'settled' end
 if not result and redis.call('TTL', KEYS[1]) ~= -1 then return 'over' end
-local holder = redis.call('HGET', KEYS[3], ARGV[2])
-if holder and holder ~= ARGV[3] then return 'number' end
-redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+if ARGV[2] ~= '' then
+  local holder = redis.call('HGET', KEYS[3], ARGV[2])
+  if holder and holder ~= ARGV[3] then return 'number' end
+  redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+end
 redis.call('HSET', KEYS[2], ARGV[1], 'begun')
 return 'go'`;
 
@@ -171,10 +175,7 @@ export const createBulkStore = (options: {
     newId: () => `B${randomBytes(8).toString('hex')}`,
 
     /** The bulk exists, and is worked on, from the last write on. */
-    create: async (
-      { id, by, reason, perSecond, createdAt }: Omit<BulkOrder, 'total'>,
-      items: readonly BulkItem[],
-    ): Promise<void> => {
+    create: async ({ id, ...order }: Omit<BulkOrder, 'total'>, items: readonly BulkItem[]): Promise<void> => {
       for (let from = 0; from < items.length; from += itemsAtOnce) {
         const some = items.slice(from, from + itemsAtOnce);
         const texts = some.map(({ msspTransId, endedRuns }) => JSON.stringify([msspTransId, endedRuns]));
@@ -182,7 +183,7 @@ export const createBulkStore = (options: {
         await redis.expire(itemsKey(id), draftSeconds);
       }
       await redis.persist(itemsKey(id));
-      await engine.start(workflow, id, { by, reason, perSecond, createdAt, total: items.length });
+      await engine.start(workflow, id, { ...order, total: items.length });
     },
 
     find: async (id: string): Promise<Bulk | undefined> => {
@@ -223,7 +224,7 @@ export const createBulkStore = (options: {
     isClosed: async (id: string): Promise<boolean> => (await redis.ttl(itemsKey(id))) !== -1,
 
     /**
-     * Begins an item and takes its number.
+     * Begins an item and takes its number. @param msisdn Empty for none.
      *
      * @returns `go`, also for an item that was begun before; `number` while the number is in use;
      *   `over` when the list is closed; `replayed` when it was replayed and is waited for;

@@ -1,5 +1,5 @@
 /**
- * Runs bulk replays: one instance of machines/bulk-replay.machine.ts for each order. The work is
+ * Runs bulks: one instance of machines/bulk-replay.machine.ts for each order. The work is
  * one long activity. Its process holds it, and another process continues when that one dies. A hold
  * that lapses unnoticed does no harm: see bulk-store.ts and replay-once.ts.
  */
@@ -10,6 +10,7 @@ import { activity } from '../engine/define.ts';
 import { graceOf } from '../engine/redis/redis-time.ts';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { startWorkflowWorker } from '../engine/worker.ts';
+import type { Protocol } from '../protocol/parse.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import { queueIn } from '../transactions/answers.ts';
@@ -19,6 +20,7 @@ import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
 interface BulkWorkerOptions extends ReplayWork {
   /** Of the instances, opened on `redis`. */
   readonly queue: Queue;
+  readonly protocol: Protocol;
   /** Another process takes over so long after the last sign of life; default 5000. */
   readonly holdMs?: number;
 }

@@ -7,6 +7,9 @@
  *
  * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
  * `local`.
+ *
+ * A link that is made at Redis needs the address of the service, which only the service knows: its
+ * API writes it down when it listens, sealed, so that nobody can lead the link elsewhere.
  */
 import { z } from 'zod';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
@@ -28,9 +31,13 @@ export interface IssuedLink {
 
 const lifeMs = 15 * 60_000;
 
+export const linkAddress = (publicUrl: string, secret: string): string =>
+  `${publicUrl}/admin/login/link?token=${secret}`;
+
 export const createLinks = (options: SealedOptions & { readonly now: () => number }) => {
-  const { redis, prefix, now } = options;
+  const { redis, prefix, sealed, now } = options;
   const endedKey = `${prefix}:operators:links-ended`;
+  const addressKey = `${prefix}:operators:address`;
   const records = createSealedRecords(options, 'link', storedSchema);
   return {
     issue: async ({ name, version }: LinkOwner): Promise<IssuedLink> => {
@@ -50,6 +57,13 @@ export const createLinks = (options: SealedOptions & { readonly now: () => numbe
     endLocal: async (): Promise<void> => {
       await redis.incr(endedKey);
     },
+    /** @param publicUrl `https://sign.example.com`, without a slash. */
+    noteAddress: async (publicUrl: string): Promise<void> => {
+      await redis.set(addressKey, sealed.seal('address', publicUrl));
+    },
+    /** Undefined before an API has listened. */
+    address: async (): Promise<string | undefined> =>
+      z.string().safeParse(sealed.open('address', await redis.get(addressKey))).data,
   };
 };
 

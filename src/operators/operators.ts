@@ -17,6 +17,7 @@ import { createSealed } from './sealed.ts';
 import { createSessions, type Session } from './sessions.ts';
 import { createTokens } from './tokens.ts';
 import { createUsers } from './users.ts';
+import { createViews } from './views.ts';
 
 interface OperatorsOptions {
   readonly redis: RedisClient;
@@ -38,6 +39,7 @@ export const createOperators = (options: OperatorsOptions) => {
   const users = createUsers({ ...common, configured: settings.users });
   const links = createLinks(common);
   const tokens = createTokens({ ...common, users });
+  const views = createViews(common);
   const limits = createLoginLimits({ limiter, sealed, logins: settings.logins });
 
   const versionOf = async (name: string): Promise<string | undefined> =>
@@ -59,8 +61,17 @@ export const createOperators = (options: OperatorsOptions) => {
 
   return {
     ...logins,
-    users,
+    users: {
+      ...users,
+      /** Also what the user has set up, so that nobody of the same name finds it. */
+      remove: async (by: Operator, name: string) => {
+        const result = await users.remove(by, name);
+        if (result === 'changed') await views.remove(name);
+        return result;
+      },
+    },
     tokens,
+    views,
     /** @param cookie Its value. @returns Undefined unless the session is on. Counts as use. */
     sessionOf: sessions.find,
     csrfTokenOf: sessions.csrfTokenOf,
@@ -79,13 +90,17 @@ export const createOperators = (options: OperatorsOptions) => {
       return links.issue({ name: localName, version: await links.localVersion() });
     },
 
-    /** @returns Undefined for an unknown user. */
+    /** @param name Of a user, or `local`. @returns Undefined for an unknown user. */
     issueLinkFor: async (by: Operator, name: string) => {
-      const user = await users.find(name);
-      if (user === undefined) return undefined;
+      const version = await versionOf(name);
+      if (version === undefined) return undefined;
       await audit.record({ ...doneBy(by), action: 'link-issue', target: name });
-      return links.issue(user);
+      return links.issue({ name, version });
     },
+
+    noteAddress: links.noteAddress,
+    /** Where an API listened last. */
+    address: links.address,
 
     /** Ends all sessions and links of `local`. */
     endLocal: async (by: Operator) => {

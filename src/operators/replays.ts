@@ -1,14 +1,16 @@
 /**
- * Replays that operators order: one transaction, or many by filter.
+ * Replays and cancels that operators order: one transaction, or many by filter.
  *
  * A replay is a new attempt of the same transaction and prompts a person. It is ordered for one
  * particular end, so an operator never replays a later fault unseen. A single replay is done at
- * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts).
+ * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts). A bulk of
+ * cancels is planned, ordered, stopped and reported in the same way.
  *
  * Every order is in the audit log before it is done. A single one that is refused is there too, with
  * the reason as its outcome.
  */
 import type { Queue } from 'bullmq';
+import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
@@ -16,7 +18,7 @@ import type { TransactionRow } from '../history/row.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
 import { queueIn, shardFor } from '../transactions/answers.ts';
-import { type Audit, doneBy } from './audit.ts';
+import { doneBy, type NewAuditEntry } from './audit.ts';
 import { type BulkProgress, type BulkReport, countsOf, reportOf } from './bulk-report.ts';
 import type { ReplayWork } from './bulk-run.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
@@ -26,31 +28,41 @@ import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './re
 import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
 /** `too-many`: this person has been prompted too often just now. */
-export type Refused = { readonly refused: ReplayRefusal | 'too-many' };
-export type OneReplay = 'replayed' | 'not-failed' | 'unknown' | Refused;
+export type OneReplay =
+  | 'replayed'
+  | 'not-failed'
+  | 'unknown'
+  | { readonly refused: ReplayRefusal | 'too-many' };
 
-/** Failed transactions, narrowed; the state need not be given. */
+export type BulkKind = NonNullable<BulkOrder['kind']>;
+
+/** Failed transactions, or open ones for a cancel, narrowed; the state is not given. */
 export type ReplayFilter = Omit<HistoryFilter, 'states'> & {
   /** Leaves out those with so many attempts or more. */
   readonly maxAttempts?: number | undefined;
 };
 
-export type ReplaySelection = { readonly filter: ReplayFilter } | { readonly ids: readonly string[] };
+export type ReplaySelection = ({ readonly filter: ReplayFilter } | { readonly ids: readonly string[] }) & {
+  /** Default: replay. */
+  readonly kind?: BulkKind | undefined;
+};
 
 export interface ReplayPlan {
-  /** Failed transactions that were found. */
+  /** Transactions that were found: failed ones, or open ones for a cancel. */
   readonly found: number;
-  /** Of them those that a bulk would replay. */
+  /** Of them those that a bulk would replay, or cancel. */
   readonly replayable: number;
   /** Different numbers among those. */
   readonly numbers: number;
   /** Transactions of the number that has most of them: one person is prompted at a limited pace. */
   readonly mostOfOne: number;
-  /** The replayable ones, by fault code and by AP_ID. */
+  /** The replayable ones, by fault code (not of a cancel) and by AP_ID. */
   readonly byFault: Readonly<Record<string, number>>;
   readonly byAp: Readonly<Record<string, number>>;
-  /** Why the others would not be. `attempts`: too many; `not-failed`, `unknown`: of ids. */
-  readonly refused: Readonly<Record<ReplayRefusal | 'attempts' | 'not-failed' | 'unknown', number>>;
+  /** Why the others would not be. `attempts`: too many; `not-…`, `unknown`: of ids. */
+  readonly refused: Readonly<
+    Record<ReplayRefusal | 'attempts' | 'not-failed' | 'not-open' | 'unknown', number>
+  >;
   /** The replayable ones in the order of the bulk, at most the first hundred. */
   readonly first: readonly TransactionRow[];
   /** There are more than one bulk may hold; narrow the filter. */
@@ -69,21 +81,15 @@ interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
   readonly policy: ReplayPolicy;
 }
 
-/** A list of this length takes some megabytes in Redis and in the worker. */
+/** Some megabytes in Redis and in the worker. */
 const maxItems = 20_000;
 const maxPerSecond = 1000;
 const pageRows = 500;
+const statesOf = { replay: ['failed'], cancel: ['submitted', 'pending'] } as const;
 /** A plan lists so many; the others it counts. */
 const maxNamed = 100;
 
-interface Selected {
-  readonly plan: ReplayPlan;
-  readonly items: readonly BulkItem[];
-}
-
-const increment = (counts: Map<string, number>, key: string): void => {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-};
+const increment = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
 export const createReplays = (options: ReplaysOptions) => {
   const { history, shards, protocol, audit, redis, now, limiter, policy } = options;
@@ -103,21 +109,19 @@ export const createReplays = (options: ReplaysOptions) => {
       return;
     }
     const { maxAttempts: _, ...filter } = selection.filter;
+    const states = statesOf[selection.kind ?? 'replay'];
     let cursor: string | undefined;
     do {
-      const page = await history.search({ ...filter, states: ['failed'] }, { limit: pageRows, cursor });
+      const page = await history.search({ ...filter, states }, { limit: pageRows, cursor });
       yield page?.rows ?? [];
       cursor = page?.cursor;
     } while (cursor !== undefined);
   }
 
-  const select = async (
-    selection: ReplaySelection,
-    { role }: Operator,
-    reason: string | undefined,
-  ): Promise<Selected> => {
+  const select = async (selection: ReplaySelection, { role }: Operator, reason: string | undefined) => {
     const maxAttempts = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
-    const refused = { login: 0, never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
+    const policies = { login: 0, never: 0, role: 0, reason: 0 };
+    const refused = { ...policies, attempts: 0, 'not-failed': 0, 'not-open': 0, unknown: 0 };
     // Maps, because other people choose the names: `__proto__` is possible.
     const byFault = new Map<string, number>();
     const byAp = new Map<string, number>();
@@ -128,13 +132,17 @@ export const createReplays = (options: ReplaysOptions) => {
     let truncated = false;
 
     const findError = ({ row }: TransactionRun): keyof typeof refused | undefined => {
+      if (selection.kind === 'cancel') {
+        if (row.endedAt !== undefined) return 'not-open';
+        return includesRole(role, 'operator') ? undefined : 'role';
+      }
       if (row.fault === undefined) return 'not-failed';
       const refusal = refusalOf(policy, { apId: row.apId, code: row.fault.code }, role, reason);
       return refusal ?? (row.attempt >= maxAttempts ? 'attempts' : undefined);
     };
 
     const take = ({ row, endedRuns }: TransactionRun): void => {
-      increment(byFault, String(row.fault?.code));
+      if (row.fault !== undefined) increment(byFault, String(row.fault.code));
       increment(byAp, row.apId);
       increment(numbers, row.msisdn);
       items.push({ msspTransId: row.msspTransId, endedRuns });
@@ -157,7 +165,7 @@ export const createReplays = (options: ReplaysOptions) => {
       }
       if (truncated) break;
     }
-    const found = seen.size - refused['not-failed'];
+    const found = seen.size - refused['not-failed'] - refused['not-open'];
     return {
       items,
       plan: {
@@ -179,9 +187,8 @@ export const createReplays = (options: ReplaysOptions) => {
     ...(bulk.counts ?? countsOf(bulk.total, await store.results(bulk.id))),
   });
 
-  const notDone = async (entry: Parameters<Audit['record']>[0], outcome: string): Promise<void> => {
-    await audit.record({ ...entry, details: { ...entry.details, outcome } });
-  };
+  const notDone = (entry: NewAuditEntry, outcome: string): Promise<string> =>
+    audit.record({ ...entry, details: { ...entry.details, outcome } });
 
   return {
     /** The queue of bulk replays, for the console's board. */
@@ -241,6 +248,7 @@ export const createReplays = (options: ReplaysOptions) => {
       selection: ReplaySelection,
       order: { readonly perSecond: number; readonly operator: Operator; readonly reason: string },
     ): Promise<StartedBulk> => {
+      const { kind = 'replay' } = selection;
       const { perSecond, operator, reason } = order;
       if (!includesRole(operator.role, 'operator')) return { refused: 'role' };
       if (!isReason(reason)) return { refused: 'reason' };
@@ -249,12 +257,12 @@ export const createReplays = (options: ReplaysOptions) => {
       if (items.length === 0) return { refused: 'nothing', plan };
       const id = store.newId();
       const details = { count: items.length, numbers: plan.numbers, perSecond };
-      await audit.record({ ...doneBy(operator), action: 'bulk-replay', target: id, reason, details });
-      await store.create({ id, by: operator.name, reason, perSecond, createdAt: now() }, items);
+      await audit.record({ ...doneBy(operator), action: `bulk-${kind}`, target: id, reason, details });
+      await store.create({ id, kind, by: operator.name, reason, perSecond, createdAt: now() }, items);
       return { bulkId: id, plan };
     },
 
-    /** No further replay, except one in progress. Prompts that were sent stay. */
+    /** Begins no further item, except one in progress. Prompts that were sent stay. */
     stop: async (
       bulkId: string,
       operator: Operator,

@@ -7,20 +7,16 @@
  * place of another. The keys come from the master key. Not prevented: someone who writes to Redis
  * can put back an older record of the same place.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { z } from 'zod';
+import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
-
-const ivBytes = 12;
-const tagBytes = 16;
 
 export const isHandle = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
 export const createSealed = (masterKey: Uint8Array) => {
-  const derive = (purpose: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', masterKey, '', `paraph operators ${purpose}`, 32));
-  const contentKey = derive('records');
-  const handleKey = derive('handles');
+  const { seal, open } = createJsonSealer(deriveKey(masterKey, 'paraph operators records'));
+  const handleKey = deriveKey(masterKey, 'paraph operators handles');
   return {
     /** 256 bits, 43 characters base64url. */
     newHandle: (): string => randomBytes(32).toString('base64url'),
@@ -29,29 +25,11 @@ export const createSealed = (masterKey: Uint8Array) => {
     hashOf: (purpose: string, handle: string): string =>
       createHmac('sha256', handleKey).update(`${purpose} ${handle}`).digest('base64url'),
 
-    seal: (place: string, value: unknown): string => {
-      const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv('aes-256-gcm', contentKey, iv).setAAD(Buffer.from(place));
-      const content = [cipher.update(JSON.stringify(value), 'utf8'), cipher.final()];
-      return Buffer.concat([iv, ...content, cipher.getAuthTag()]).toString('base64');
-    },
+    seal: (place: string, value: unknown): string => seal(place, value).toString('base64'),
 
     /** @returns Undefined for what was sealed under another key or for another place. */
-    open: (place: string, sealed: string | null | undefined): unknown => {
-      const bytes = Buffer.from(sealed ?? '', 'base64');
-      if (bytes.length < ivBytes + tagBytes) return undefined;
-      const decipher = createDecipheriv('aes-256-gcm', contentKey, bytes.subarray(0, ivBytes), {
-        authTagLength: tagBytes,
-      })
-        .setAAD(Buffer.from(place))
-        .setAuthTag(bytes.subarray(-tagBytes));
-      try {
-        const content = [decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()];
-        return JSON.parse(Buffer.concat(content).toString('utf8'));
-      } catch {
-        return undefined;
-      }
-    },
+    open: (place: string, sealed: string | null | undefined): unknown =>
+      open(place, Buffer.from(sealed ?? '', 'base64')),
   };
 };
 

@@ -44,6 +44,8 @@ export interface ApiSide {
   readonly refusal: Refusal;
   readonly transactions: Transactions;
   readonly oauth: Oauth;
+  /** When it listens, before the first request is expected. */
+  prepare(): Promise<void>;
   /** The address of a page of the console that logs its first visitor in. */
   consoleLink(): Promise<string>;
   /** Makes `/readyz` say 503. Everything is served as before. */
@@ -251,7 +253,11 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,
-    consoleLink: async () => `${publicUrl()}/admin/login/link?token=${await console.issueLink()}`,
+    prepare: async () => {
+      await oauth.prepare();
+      await console.noteAddress();
+    },
+    consoleLink: console.issueLink,
     leave,
     endWaiting,
     close: async () => {

@@ -5,6 +5,7 @@ import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console
 import { createSubjects } from '../console-login/subjects.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';
+import { linkAddress } from '../operators/links.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
@@ -14,8 +15,9 @@ import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';
 
 export interface ConsoleSide extends Console {
-  /** The secret of a login link that works once. */
+  /** The address of a page that logs its first visitor in. */
   issueLink(): Promise<string>;
+  noteAddress(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -110,7 +112,8 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   });
   return {
     ...console,
-    issueLink: async () => (await operators.issueLink()).secret,
+    issueLink: async () => linkAddress(publicUrl(), (await operators.issueLink()).secret),
+    noteAddress: () => operators.noteAddress(publicUrl()),
     close: async () => {
       console.endWaiting();
       await close();

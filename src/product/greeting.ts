@@ -44,7 +44,8 @@ export const greet = ({
       `  health, metrics                  ${url}/readyz, ${url}/metrics`,
     );
     if (consoleLink !== undefined) {
-      lines.push('', 'This link logs in to the console, once, within fifteen minutes:', '', consoleLink);
+      const what = 'This link logs in to the console, once, within fifteen minutes';
+      lines.push('', `${what} (npx paraph users link local prints another):`, '', consoleLink);
     }
   }
   lines.push('', `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`);

@@ -141,7 +141,7 @@ export const startProduct = async (
     });
     address = server.url;
     ends.push((hurry) => stopServer(server, api, http, hurry));
-    await api.oauth.prepare();
+    await api.prepare();
     return { url: server.url, consoleLink: api.consoleLink, stop };
   } catch (error) {
     await stop(AbortSignal.abort());

@@ -40,7 +40,7 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     onError,
   };
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const bulks = startBulkWorker({ ...common, queue: bulkQueue });
+  const bulks = startBulkWorker({ ...common, queue: bulkQueue, protocol });
   await bulks.ready();
   const automatic = createAutomaticReplays({ ...common, rules: operations.replay.automatic });
   automatic.start();

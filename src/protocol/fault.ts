@@ -1,27 +1,55 @@
 /**
- * All faults. The code decides reason and blame. `detail` is free text; for an error in a request
- * it names the member and never its value.
+ * All faults. The code decides reason and blame. `detail` is what the live service says by default,
+ * word for word. For an error in a request it names the member instead, and never its value.
  *
- * Source: interface sections 2.5 and 7; TS 102 204 annex on status codes.
+ * Source: interface sections 2.5 and 7; the published table of test numbers.
  */
 export const faultTable = {
-  101: { reason: 'WRONG_PARAM', blame: 'Sender', detail: 'Wrong parameter' },
-  102: { reason: 'MISSING_PARAM', blame: 'Sender', detail: 'Missing parameter' },
-  103: { reason: 'WRONG_DATA_LENGTH', blame: 'Sender', detail: 'Data too long' },
-  104: { reason: 'UNAUTHORIZED_ACCESS', blame: 'Sender', detail: 'Access denied' },
+  101: { reason: 'WRONG_PARAM', blame: 'Sender', detail: 'Error among the arguments of the request' },
+  102: { reason: 'MISSING_PARAM', blame: 'Sender', detail: 'An argument in the request is missing' },
+  103: {
+    reason: 'WRONG_DATA_LENGTH',
+    blame: 'Sender',
+    detail:
+      'The DataToBeSigned are too large. Limitations are due to the Mobile Signature technology implemented by the MSSP.',
+  },
+  104: {
+    reason: 'UNAUTHORIZED_ACCESS',
+    blame: 'Sender',
+    detail:
+      'The AP is unknown, or the client authentication failed, or the AP asks for an additional service for which it has not subscribed.',
+  },
   105: { reason: 'UNKNOWN_CLIENT', blame: 'Sender', detail: 'MSISDN is unknown' },
   107: { reason: 'INAPPROPRIATE_DATA', blame: 'Sender', detail: 'DTBD matching failed' },
-  108: { reason: 'INCOMPATIBLE_INTERFACE', blame: 'Sender', detail: 'Unsupported version' },
-  109: { reason: 'UNSUPPORTED_PROFILE', blame: 'Receiver', detail: 'Signature profile is not supported' },
+  108: {
+    reason: 'INCOMPATIBLE_INTERFACE',
+    blame: 'Sender',
+    detail:
+      'The minor version and/or major version parameters are inappropriate for the receiver of the message.',
+  },
+  109: {
+    reason: 'UNSUPPORTED_PROFILE',
+    blame: 'Receiver',
+    detail: 'The user does not support this Mobile Signature Profile',
+  },
   208: {
     reason: 'EXPIRED_TRANSACTION',
     blame: 'Receiver',
     detail: 'Timed out waiting for an answer from user.',
   },
-  209: { reason: 'OTA_ERROR', blame: 'Receiver', detail: 'The mobile device cannot be reached' },
+  209: {
+    reason: 'OTA_ERROR',
+    blame: 'Receiver',
+    // The live service has lost the opening parenthesis, too.
+    detail: "The MSSP has not succeeded to contact the end-user's mobile equipment Bad connection...)",
+  },
   401: { reason: 'USER_CANCEL', blame: 'Receiver', detail: 'User cancelled the request' },
   402: { reason: 'PIN_BLOCKED', blame: 'Receiver', detail: 'PIN of the mobile user is blocked' },
-  403: { reason: 'CARD_BLOCKED', blame: 'Receiver', detail: 'Mobile user account is suspended' },
+  403: {
+    reason: 'CARD_BLOCKED',
+    blame: 'Receiver',
+    detail: 'Mobile user account has state INACTIVE or no SIM assigned',
+  },
   404: { reason: 'NO_KEY_FOUND', blame: 'Receiver', detail: 'Mobile user account needs to be activated' },
   406: {
     reason: 'PB_SIGNATURE_PROCESS',

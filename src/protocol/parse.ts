@@ -9,13 +9,10 @@ import { findJsonError } from './json.ts';
 import type { ProfileRequest, ReceiptRequest, SignatureRequest, StatusRequest } from './requests.ts';
 import type { ProtocolRules } from './rules.ts';
 import { check } from './schema-errors.ts';
-import { readParams } from './schemas/profile.ts';
-import {
-  profileRequestSchema,
-  receiptRequestSchema,
-  signatureRequestSchema,
-  statusRequestSchema,
-} from './schemas.ts';
+import { profileRequestSchema, readParams } from './schemas/profile.ts';
+import { receiptRequestSchema } from './schemas/receipt.ts';
+import { signatureRequestSchema } from './schemas/sign.ts';
+import { statusRequestSchema } from './schemas/status.ts';
 import { callerOf, createSignRequestReader, type MssSignatureReq, msisdnOf } from './sign-request.ts';
 
 /** The one member of a request's body, by operation. */

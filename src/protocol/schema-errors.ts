@@ -41,6 +41,7 @@ export const reportError = (
 const codeOffTheList: Readonly<Partial<Record<string, FaultCode>>> = {
   MajorVersion: 108,
   MinorVersion: 108,
+  SignatureProfile: 109,
   MimeType: 107,
   Encoding: 107,
 };

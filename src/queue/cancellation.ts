@@ -25,6 +25,11 @@ interface Cancellation extends OrdersOptions {
 
 const faultOf = (by: string): Fault => fault(401, `The ${by} cancelled the request`);
 
+/** Whether an operator has ended it so. */
+export const isCancelledByOperator = (
+  ended: { readonly code: number; readonly detail: string } | undefined,
+): boolean => ended?.code === 401 && ended.detail === faultOf('operator').detail;
+
 /** @throws When Redis is unreachable; the request may then be cancelled or not. */
 export const cancelTransaction = async (id: string, cancellation: Cancellation): Promise<CancelResult> => {
   const { at, by = 'application', now } = cancellation;

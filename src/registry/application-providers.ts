@@ -127,7 +127,9 @@ export const checkSignatureRequest = (
   provider: ApplicationProvider,
   request: Pick<SignatureRequest, 'profile' | 'services' | 'data'>,
 ): Checked<void> => {
-  if (provider.profiles?.includes(request.profile.name) === false) return refuse(109);
+  if (provider.profiles?.includes(request.profile.name) === false) {
+    return refuse(109, 'The AP may not use this signature profile');
+  }
   const unsubscribed = serviceNames.some(
     (name) => request.services[name] !== undefined && provider.services?.includes(name) === false,
   );
@@ -156,31 +158,7 @@ export interface WorkingPlace {
   comeBack(): Promise<Checked<void>>;
 }
 
-export interface ApplicationProviders {
-  /**
-   * Proves who calls and counts the call.
-   *
-   * @param place Given up while a password is computed, and when the caller is refused.
-   * @returns No promise when there is nothing to prove and nothing to count. Fault 104 for a wrong
-   * identity; fault 104 `Request rate exceeded` for too many requests or passwords.
-   * @throws When the rate limiter's store is unreachable.
-   */
-  authorize(
-    credentials: Credentials,
-    place?: WorkingPlace,
-  ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>>;
-
-  /** Whether an AP_ID is registered; a sandbox accepts others too. */
-  isRegistered(apId: string): boolean;
-
-  /**
-   * Checks a request from the queue, which has neither password nor connection. A program that can
-   * add jobs is trusted to name its provider. The call is not counted again.
-   *
-   * @returns Fault 104 for an unknown provider, or what {@link checkSignatureRequest} returns.
-   */
-  checkStored(request: SignatureRequest): Checked<void>;
-}
+export type ApplicationProviders = ReturnType<typeof createApplicationProviders>;
 
 /** This fault passes with time. */
 export const rateExceeded = fault(104, 'Request rate exceeded');
@@ -197,7 +175,7 @@ export const createApplicationProviders = ({
   readonly sandbox: boolean;
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly passwords: PasswordVerifier;
-}): ApplicationProviders => {
+}) => {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const anyHash = providers.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash;
   const decoy = decoyPassword(anyHash);
@@ -231,15 +209,33 @@ export const createApplicationProviders = ({
   };
 
   return {
-    authorize: (credentials, place) => {
+    /**
+     * Proves who calls and counts the call.
+     *
+     * @param place Given up while a password is computed, and when the caller is refused.
+     * @returns No promise when there is nothing to prove and nothing to count. Fault 104 for a wrong
+     * identity; fault 104 `Request rate exceeded` for too many requests or passwords.
+     * @throws When the rate limiter's store is unreachable.
+     */
+    authorize: (
+      credentials: Credentials,
+      place?: WorkingPlace,
+    ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>> => {
       const provider = byId.get(credentials.apId);
       if (provider === undefined && sandbox) return unregistered(credentials.apId);
       return prove(provider, credentials, place);
     },
 
-    isRegistered: (apId) => byId.has(apId),
+    /** Whether an AP_ID is registered; a sandbox accepts others too. */
+    isRegistered: (apId: string): boolean => byId.has(apId),
 
-    checkStored: (request) => {
+    /**
+     * Checks a request from the queue, which has neither password nor connection. A program that
+     * can add jobs is trusted to name its provider. The call is not counted again.
+     *
+     * @returns Fault 104 for an unknown provider, or what {@link checkSignatureRequest} returns.
+     */
+    checkStored: (request: SignatureRequest): Checked<void> => {
       const { apId } = request.caller;
       const provider = byId.get(apId);
       const known = provider === undefined ? unregistered(apId) : ok(provider);

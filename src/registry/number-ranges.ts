@@ -30,31 +30,22 @@ export const findOverlaps = (ranges: readonly NumberRange[]): readonly Overlap[]
   return overlaps;
 };
 
-/**
- * Finds the range of a number: a map for single numbers, a binary search for the rest. @param
- * ranges Must not overlap.
- */
+/** Finds the range of a number by a binary search. @param ranges Must not overlap. */
 export const createRangeIndex = <T extends NumberRange>(
   ranges: readonly T[],
 ): ((number: string) => T | undefined) => {
-  const singles = new Map<string, T>();
-  const wide: { readonly first: number; readonly last: number; readonly range: T }[] = [];
-  for (const range of ranges) {
-    if (range.first === range.last) singles.set(range.first, range);
-    else wide.push({ first: Number(range.first), last: Number(range.last), range });
-  }
-  wide.sort((a, b) => a.first - b.first);
+  const sorted = ranges
+    .map((range) => ({ first: Number(range.first), last: Number(range.last), range }))
+    .toSorted((a, b) => a.first - b.first);
 
   return (number) => {
-    const single = singles.get(number);
-    if (single !== undefined) return single;
     // Number() would also read '', '0x…' and a leading zero.
     if (!/^[1-9]\d{0,14}$/.test(number)) return undefined;
     const wanted = Number(number);
-    let [low, high] = [0, wide.length];
+    let [low, high] = [0, sorted.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const candidate = wide[middle];
+      const candidate = sorted[middle];
       if (candidate === undefined) return undefined;
       if (wanted < candidate.first) high = middle;
       else if (wanted > candidate.last) low = middle + 1;

@@ -66,16 +66,22 @@ const served: Readonly<
  * Chooses the method for a request.
  *
  * @param subscriber Undefined for an unknown number, which can get one-time passwords only.
+ * @param withApp Only an App can serve the request (app2app).
  * @returns `answerProfile` names the chosen method, never `Any-*`. Fault 105 for an unknown number
  * or one without devices; 109 when no device serves the profile.
  */
-export const chooseMethod = (subscriber: Subscriber | undefined, profile: ProfileName): Checked<Method> => {
+export const chooseMethod = (
+  subscriber: Subscriber | undefined,
+  profile: ProfileName,
+  withApp = false,
+): Checked<Method> => {
   const by = served[profile];
-  if (typeof by === 'string') return ok({ method: by, sscd: undefined, answerProfile: profile });
+  if (typeof by === 'string')
+    return withApp ? refuse(109) : ok({ method: by, sscd: undefined, answerProfile: profile });
   if (subscriber === undefined) return refuse(105);
   const devices = devicesOf(subscriber);
   if (devices.sim === undefined && devices.app === undefined) return refuse(105);
-  const sscd = by(devices);
+  const sscd = by(withApp ? { ...devices, sim: undefined } : devices);
   if (sscd === undefined) return refuse(109);
   return ok({ method: sscd.kind, sscd, answerProfile: sscd.kind === 'sim' ? 'STK-LoA4' : 'Device-LoA4' });
 };
@@ -93,9 +99,16 @@ const unlisted: ReadonlySet<ProfileName> = new Set<ProfileName>([
 /** In ASCII order, as live answers list them. */
 const listed = profileNames.filter((name) => !unlisted.has(name)).toSorted();
 
-/** The profiles that {@link chooseMethod} would serve, except those above. */
+/** Why a request for this profile would end in a fault. */
+export const faultFor = (subscriber: Subscriber, profile: ProfileName): Fault | undefined => {
+  const chosen = chooseMethod(subscriber, profile);
+  if (!chosen.ok) return chosen.fault;
+  return chosen.value.sscd && sscdFault(chosen.value.sscd);
+};
+
+/** The profiles that would be signed for, except those above. */
 export const profilesOf = (subscriber: Subscriber): readonly ProfileName[] =>
-  listed.filter((name) => chooseMethod(subscriber, name).ok);
+  listed.filter((name) => faultFor(subscriber, name) === undefined);
 
 /**
  * What is wrong with the chosen device, before the user is asked. In the order of the remedies:

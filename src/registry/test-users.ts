@@ -44,9 +44,11 @@ const signers: readonly Subscriber[] = subscriberList
 const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>): Subscriber[] =>
   signers.slice(0, 1).map((robot) => ({ ...robot, msisdn, alwaysFaults }));
 
+/** For monitoring, also outside of a sandbox: it gets through the API and asks no device. */
+export const healthCheck = faulty('41000000000', { code: 101, detail: 'Illegal msisdn' });
+
 export const testUsers: readonly Subscriber[] = [
   ...signers,
   ...Object.keys(faultTable).flatMap((code) => faulty(`41000092${code}`, { code: Number(code) })),
-  // The health-check number of monitoring: it gets through the API and asks no device.
-  ...faulty('41000000000', { code: 101, detail: 'Illegal msisdn' }),
+  ...healthCheck,
 ];

@@ -8,10 +8,7 @@ export type DeviceTarget =
   | { readonly method: 'sim' | 'app'; readonly sscd: Sscd }
   | { readonly method: 'otp-text' | 'otp-flash'; readonly sscd?: undefined };
 
-export interface Devices {
-  /** The device to ask, for a chosen method. */
-  deviceFor(target: DeviceTarget): SigningDevice;
-}
+export type Devices = ReturnType<typeof createDevices>;
 
 /**
  * One-time passwords by text message. The application puts the password into the text; this device
@@ -48,10 +45,11 @@ export const createDevices = ({
 }: {
   readonly custody: KeyCustody;
   readonly gateway: TextGateway;
-}): Devices => {
+}) => {
   const otp = { 'otp-text': createOtp(gateway, false), 'otp-flash': createOtp(gateway, true) };
   return {
-    deviceFor: (target) =>
+    /** The device to ask, for a chosen method. */
+    deviceFor: (target: DeviceTarget): SigningDevice =>
       target.sscd === undefined ? otp[target.method] : createDevice(custody, target.sscd.device),
   };
 };

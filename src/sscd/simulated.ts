@@ -18,6 +18,7 @@ import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';
  * Signs with a key of the service's own custody.
  *
  * @throws When the prompt names no subscriber or SSCD: such a prompt has no key.
+ * @public For new devices.
  */
 export const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
   const { subscriber, sscd, msisdn, data, nonce } = prompt;

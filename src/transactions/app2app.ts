@@ -4,7 +4,8 @@
  *
  * Source: interface section 2.2, App2App.
  */
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { deriveKey } from '../pki/sealed-json.ts';
 
 export type App2App = ReturnType<typeof createApp2App>;
 
@@ -22,7 +23,7 @@ const uuidOf = (bytes: Buffer): string => {
 };
 
 export const createApp2App = (masterKey: Uint8Array, scheme: string) => {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph app2app', 32));
+  const key = deriveKey(masterKey, 'paraph app2app');
   const derive = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   return {
     authUri: (redirectUri: string, msspTransId: string, msisdn: string): string => {

@@ -12,7 +12,7 @@
  * Cluster.
  */
 import { z } from 'zod';
-import { faultCodes } from '../protocol/fault.ts';
+import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../../machines/outcome.ts';
 import { profileNames } from '../protocol/requests.ts';
 
 export const signatureQueueName = 'signatures';
@@ -22,51 +22,11 @@ export const receiptJobName = 'receipt';
 
 export const shardPrefix = (prefix: string, shard: number): string => `{${prefix}-${shard}}`;
 
-const faultSchema = z.object({ code: z.literal(faultCodes), detail: z.string() });
-
-const outcomeSchema = z.intersection(
-  z.discriminatedUnion('kind', [
-    z.object({
-      kind: z.literal('signature'),
-      cms: z
-        .string()
-        .describe('CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own'),
-      certificates: z.string().optional().describe('Id of the certificate chain to attach'),
-    }),
-    z
-      .object({ kind: z.literal('delivered') })
-      .describe('A one-time password reached the phone; not a signature'),
-  ]),
-  z.object({
-    profile: z.enum(profileNames).optional().describe('The method that was chosen'),
-    sscdId: z.string().optional().describe('The device that signed'),
-    validated: z.literal(true).optional(),
-    geofencing: z
-      .union([
-        z.object({
-          country: z.string(),
-          accuracy: z.string(),
-          deviceConfidence: z.string(),
-          locationConfidence: z.string(),
-          timestamp: z.string(),
-        }),
-        z.object({ errorCode: z.string(), errorMessage: z.string() }),
-      ])
-      .optional(),
-    subscriberNetwork: z.string().optional().describe('MCC then MNC'),
-    seal: z
-      .string()
-      .optional()
-      .describe('By which the service knows this outcome for its own; of no use to others'),
-  }),
-);
-
 /**
  * The part of a return value that readers need. Later releases may add states and members to the
  * record, but keep this part, so that this release can answer for what a newer worker has signed.
  */
 export const endRecordSchema = z.object({ attempt: z.number().int().min(1), outcome: outcomeSchema });
-export type StoredOutcome = z.infer<typeof outcomeSchema>;
 
 /** Where a transaction stands; also the return value of a completed job. */
 export const signatureRecordSchema = z.object({
@@ -76,7 +36,7 @@ export const signatureRecordSchema = z.object({
   deadline: z.number().describe('Milliseconds since the epoch'),
   outcome: outcomeSchema.optional(),
   fault: faultSchema.optional(),
-  receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']).optional(),
+  receipt: receiptOutcomeSchema.optional(),
   history: z.array(
     z.object({
       state: z.enum(['submitted', 'pending', 'signed', 'failed', 'receipted']),
@@ -112,21 +72,12 @@ export const receiptJobDataSchema = z.object({
   language: z.string().optional(),
   timeoutSeconds: z.number().int().min(1).max(3600),
   /** Of a release before 0.2: what no answer until the deadline means. */
-  lapsesAs: z.enum(['timeout', 'unanswered']).optional(),
+  lapsesAs: receiptOutcomeSchema.extract(['timeout', 'unanswered']).optional(),
 });
 export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
 
-export const receiptJobResultSchema = z.object({
-  receipt: z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']),
-});
+export const receiptJobResultSchema = z.object({ receipt: receiptOutcomeSchema });
 export type ReceiptJobResult = Readonly<z.infer<typeof receiptJobResultSchema>>;
-
-/** The answer of a device, or of another service in its place. */
-export const answerSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('signature'), cms: z.base64(), certificates: z.string().optional() }),
-  z.object({ kind: z.literal('delivered') }),
-  z.object({ kind: z.literal('fault'), fault: faultSchema }),
-]);
 
 /** Events that come from outside. The first answer to an attempt counts. */
 export const signatureOrderSchema = z.discriminatedUnion('type', [

@@ -7,7 +7,7 @@
  * services add jobs without HTTP, and users change.
  */
 import type { LocationError, LocationReport } from '../../machines/outcome.ts';
-import { type Checked, type Fault, fault, isFaultCode, ok, refuse } from '../protocol/fault.ts';
+import { type Checked, type Fault, fault, isFaultCode, ok } from '../protocol/fault.ts';
 import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { locationReport, violatesPolicy } from '../registry/geofencing.ts';
 import { chooseMethod, type Method, sscdFault } from '../registry/profile-selection.ts';
@@ -21,11 +21,17 @@ export interface Eligible {
 /** Faults that the user or the device causes, by the numbering of the fault table. */
 const isOfTheDevice = (code: number): boolean => code >= 200 && code < 900;
 
-/** The fault that a test number answers to every request. */
+/** The fault that a test number answers with. */
 export const testFault = (subscriber: Subscriber | undefined): Fault | undefined => {
   const always = subscriber?.alwaysFaults;
   if (always === undefined) return undefined;
   return fault(isFaultCode(always.code) ? always.code : 900, always.detail);
+};
+
+/** The fault of a test number that faults at sign, before any rule for the caller. */
+export const refusedNumber = (subscriber: Subscriber | undefined): Fault | undefined => {
+  const always = testFault(subscriber);
+  return always !== undefined && isOfTheDevice(always.code) ? undefined : always;
 };
 
 /**
@@ -38,16 +44,14 @@ export const eligibility = (
   made?: { readonly profile: ProfileName; readonly sscdId?: string | undefined },
 ): Checked<Eligible> => {
   const subscriber = subscribers.find(request.msisdn.number);
-  const always = testFault(subscriber);
-  if (always !== undefined && !isOfTheDevice(always.code)) return { ok: false, fault: always };
+  const refused = refusedNumber(subscriber);
+  if (refused !== undefined) return { ok: false, fault: refused };
   const sscd = made === undefined ? undefined : sscdOf(subscriber, made.sscdId);
   if (made !== undefined && sscd !== undefined) {
     return ok({ subscriber, chosen: { method: sscd.kind, sscd, answerProfile: made.profile } });
   }
-  const chosen = chooseMethod(subscriber, request.profile.name);
-  if (!chosen.ok) return chosen;
-  if (request.services.app2app !== undefined && chosen.value.method !== 'app') return refuse(109);
-  return ok({ subscriber, chosen: chosen.value });
+  const chosen = chooseMethod(subscriber, request.profile.name, request.services.app2app !== undefined);
+  return chosen.ok ? ok({ subscriber, chosen: chosen.value }) : chosen;
 };
 
 export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>

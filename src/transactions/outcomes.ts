@@ -6,25 +6,22 @@
  * drops the seal when it adds a receipt. An end that is not believed reads as an internal error.
  */
 import { Buffer } from 'node:buffer';
-import type { LocationError, LocationReport } from '../../machines/outcome.ts';
+import type { Outcome } from '../../machines/outcome.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
-import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
-import { endRecordSchema, type StoredOutcome } from './contract.ts';
+import type { SignatureRequest } from '../protocol/requests.ts';
+import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
 import { createVerifyOutcome, type OutcomeCustody } from './verify-outcome.ts';
 
-export interface SignedView {
+export type SignedView = Pick<
+  Outcome,
+  'profile' | 'sscdId' | 'validated' | 'geofencing' | 'subscriberNetwork'
+> & {
   /** CMS SignedData with certificates, Base64. Undefined for a text that was delivered. */
   readonly signature: string | undefined;
-  readonly profile: ProfileName | undefined;
-  /** The device that signed. */
-  readonly sscdId: string | undefined;
-  readonly validated: boolean;
-  readonly geofencing: LocationReport | LocationError | undefined;
-  readonly subscriberNetwork: string | undefined;
-}
+};
 
 export type TransactionState =
   | { readonly kind: 'open' }
@@ -55,10 +52,7 @@ export type ReadEnd = (ending: Ending, of: Ended) => Promise<TransactionState>;
 export const notBelieved = (id: string): Error => new Error(`A stored end was not believed: ${id}`);
 
 /** Adds the certificates, which are not stored with the signature. */
-const completeSignature = async (
-  outcome: StoredOutcome,
-  chains: OutcomeCustody,
-): Promise<string | undefined> => {
+const completeSignature = async (outcome: Outcome, chains: OutcomeCustody): Promise<string | undefined> => {
   if (outcome.kind === 'delivered') return undefined;
   if (outcome.certificates === undefined) return outcome.cms;
   const chain = await chains.chain(outcome.certificates);
@@ -67,14 +61,11 @@ const completeSignature = async (
   return Buffer.from(cms).toString('base64');
 };
 
-const signedView = async (outcome: StoredOutcome, chains: OutcomeCustody): Promise<SignedView> => ({
-  signature: await completeSignature(outcome, chains),
-  profile: outcome.profile,
-  sscdId: outcome.sscdId,
-  validated: outcome.validated === true,
-  geofencing: outcome.geofencing,
-  subscriberNetwork: outcome.subscriberNetwork,
-});
+const signedView = async (outcome: Outcome, chains: OutcomeCustody): Promise<SignedView> => {
+  const { profile, sscdId, validated, geofencing, subscriberNetwork } = outcome;
+  const signature = await completeSignature(outcome, chains);
+  return { signature, profile, sscdId, validated, geofencing, subscriberNetwork };
+};
 
 const isOfPassword = ({ profile }: SignatureRequest): boolean =>
   profile.name === 'MID/v1/OtpProfileText' || profile.name === 'MID/v1/OtpProfileFlash';
@@ -94,7 +85,7 @@ export const createReadEnd = (options: {
   const believedOf = async (
     end: SealedEnd & { readonly request: SignatureRequest },
     endedAt = now(),
-  ): Promise<StoredOutcome | undefined> => {
+  ): Promise<Outcome | undefined> => {
     const { id, attempt, request, outcome } = end;
     if (seals?.fits(end)) return outcome;
     // A delivery cannot be verified. It is believed where no signature was asked for.

@@ -37,16 +37,9 @@ const knownReceipt = async ({ queue, jobs }: QueueAt, id: string): Promise<Store
  */
 export const unknownTransaction = 'MSSP_TransID is unknown';
 
-export interface Receipts {
-  /**
-   * Sends a receipt and waits for what the user does with it.
-   *
-   * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
-   *   or has its receipt.
-   * @throws When Redis is unreachable.
-   */
-  send(request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>>;
-}
+export const receiptSent = 'MSS_ReceiptReq.MSSP_TransID has its receipt already';
+
+export type Receipts = ReturnType<typeof createReceipts>;
 
 export const createReceipts = (options: {
   readonly transactions: Transactions;
@@ -56,10 +49,17 @@ export const createReceipts = (options: {
   /** How long a receipt stays on the phone. */
   readonly timeoutSeconds: number;
   readonly now: () => number;
-}): Receipts => {
+}) => {
   const { transactions, shards, endings, timeoutSeconds, now } = options;
   return {
-    send: async (request, onAccepted) => {
+    /**
+     * Sends a receipt and waits for what the user does with it.
+     *
+     * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
+     *   or has its receipt.
+     * @throws When Redis is unreachable.
+     */
+    send: async (request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>> => {
       const { msspTransId, msisdn } = request;
       const view = await transactions.findOwn(request.caller.apId, msspTransId);
       if (view === undefined) return refuse(101, unknownTransaction);
@@ -67,7 +67,7 @@ export const createReceipts = (options: {
         return refuse(101, 'MSS_ReceiptReq.MobileUser.MSISDN is not that of the signature');
       }
       if (view.state.kind !== 'signed' || view.state.signed.signature === undefined) {
-        return refuse(101, 'A receipt follows a successful signature');
+        return refuse(101, 'MSS_ReceiptReq.MSSP_TransID is of no successful signature');
       }
       const shard = shardFor(shards, msspTransId);
       const ends = shard === undefined ? undefined : endings[shard.index];
@@ -94,7 +94,7 @@ export const createReceipts = (options: {
       const stored = known ?? (await at.jobs.read(id));
       const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
       if (theirs || known?.finishedOn !== undefined) {
-        return refuse(101, 'The transaction has its receipt already');
+        return refuse(101, receiptSent);
       }
       const waiting = ends.wait(id, until);
       cancelWith(onAccepted?.(), waiting);

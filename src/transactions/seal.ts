@@ -5,16 +5,17 @@
  *
  * Comparing a seal is a hundred times faster than verifying the signature.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Outcome } from '../../machines/outcome.ts';
+import { deriveKey } from '../pki/sealed-json.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
-import type { StoredOutcome } from './contract.ts';
 
 export interface SealedEnd {
   readonly id: string;
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'caller' | 'msisdn' | 'data'>;
   /** Its own seal is not part of the sealed text. */
-  readonly outcome: StoredOutcome;
+  readonly outcome: Outcome;
 }
 
 export type Seals = ReturnType<typeof createSeals>;
@@ -31,7 +32,7 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
   ]);
 
 export const createSeals = (masterKey: Uint8Array) => {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph outcomes', 32));
+  const key = deriveKey(masterKey, 'paraph outcomes');
   const macOf = (end: SealedEnd): Buffer => createHmac('sha256', key).update(textOf(end)).digest();
   return {
     /** @returns Base64url, 32 bytes. */

@@ -12,7 +12,7 @@
 import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
-import { type Answer, createAnswer, shardFor } from './answers.ts';
+import { createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { cancelWith, type Endings, endingOf, type OnAccepted } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
@@ -28,41 +28,7 @@ const endingMarginMs = 5000;
 /** An equal request joins a transaction for its TimeOut and so much longer, even after its end. */
 const joinableAfterMs = 60_000;
 
-export interface Transactions {
-  /**
-   * Makes a request durable. An equal request joins the first one while that is open, and until a
-   * minute after its TimeOut: it gets the same id, and the person is asked once.
-   *
-   * @param wire The request as it is stored: normalised, without AP_PWD.
-   * @throws When Redis is unreachable, or was reached too late. The request may have been accepted
-   *   before that, unless {@link isNotTakenIn} is true; it is not accepted afterwards.
-   */
-  submit(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
-  /**
-   * The same for a request that contains something random. An equal request joins for as long as
-   * the transaction is retained.
-   */
-  submitOnce(wire: MssSignatureReq): Promise<{ readonly msspTransId: string }>;
-  /**
-   * Submits and waits for the end. The state is `open` when the transaction has not ended some
-   * seconds after its deadline, and when the caller has gone.
-   */
-  submitAndWait(
-    request: SignatureRequest,
-    wire: MssSignatureReq,
-    onAccepted?: OnAccepted,
-  ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }>;
-  readonly find: FindTransaction;
-  /** The same, for one AP: the transactions of others are unknown to it. */
-  findOwn(apId: string, msspTransId: string): Promise<TransactionView | undefined>;
-  /**
-   * Resolves when a transaction has ended, at `until` (milliseconds since the epoch), and when
-   * `gone` aborts.
-   */
-  waitForEnd(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
-  /** Brings an answer from a device. The first one counts. */
-  readonly answer: Answer;
-}
+export type Transactions = ReturnType<typeof createTransactions>;
 
 export interface TransactionsOptions {
   readonly shards: readonly Shard[];
@@ -104,7 +70,7 @@ export const createFind = ({
   };
 };
 
-export const createTransactions = (options: TransactionsOptions): Transactions => {
+export const createTransactions = (options: TransactionsOptions) => {
   const { shards, endings, readEnd, retention, now } = options;
   const find = createFind(options);
 
@@ -146,22 +112,43 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
   return {
     find,
 
-    findOwn: async (apId, msspTransId) => {
+    /** The same, for one AP: the transactions of others are unknown to it. */
+    findOwn: async (apId: string, msspTransId: string): Promise<TransactionView | undefined> => {
       const view = await find(msspTransId);
       return view?.request.caller.apId === apId ? view : undefined;
     },
 
-    submit: (wire) => {
+    /**
+     * Makes a request durable. An equal request joins the first one while that is open, and until a
+     * minute after its TimeOut: it gets the same id, and the person is asked once.
+     *
+     * @param wire The request as it is stored: normalised, without AP_PWD.
+     * @throws When Redis is unreachable, or was reached too late. The request may have been
+     *   accepted before that, unless {@link isNotTakenIn} is true; it is not accepted afterwards.
+     */
+    submit: (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
       const fingerprint = requestFingerprint(wire, shards.length);
       return add(wire, fingerprint, newMsspTransId(fingerprint.shard));
     },
 
-    submitOnce: (wire) => {
+    /**
+     * The same for a request that contains something random. An equal request joins for as long as
+     * the transaction is retained.
+     */
+    submitOnce: (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
       const fingerprint = requestFingerprint(wire, shards.length);
       return add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard));
     },
 
-    submitAndWait: async (request, wire, onAccepted) => {
+    /**
+     * Submits and waits for the end. The state is `open` when the transaction has not ended some
+     * seconds after its deadline, and when the caller has gone.
+     */
+    submitAndWait: async (
+      request: SignatureRequest,
+      wire: MssSignatureReq,
+      onAccepted?: OnAccepted,
+    ): Promise<{ readonly msspTransId: string; readonly state: TransactionState }> => {
       const fingerprint = requestFingerprint(wire, shards.length);
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
@@ -180,11 +167,16 @@ export const createTransactions = (options: TransactionsOptions): Transactions =
       return { msspTransId, state: isToldFalse ? await joinOpen(ends, msspTransId, until, gone) : state };
     },
 
-    waitForEnd: async (msspTransId, until, gone) => {
+    /**
+     * Resolves when a transaction has ended, at `until` (milliseconds since the epoch), and when
+     * `gone` aborts.
+     */
+    waitForEnd: async (msspTransId: string, until: number, gone: AbortSignal): Promise<void> => {
       const index = shardOf(msspTransId, shards.length);
       if (index !== undefined) await joinOpen(place(index).ends, msspTransId, until, gone);
     },
 
+    /** Brings an answer from a device. The first one counts. */
     answer: createAnswer(shards, options),
   };
 

@@ -9,7 +9,7 @@ import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { launchChromium, withContext } from './chromium.ts';
-import { brokenLinks, poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import { brokenLinks, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 
 const redis = testRedis();
 let stage: ConsoleStage;
@@ -22,7 +22,14 @@ beforeAll(async () => {
   for (const msisdn of ['+41700092501', '+41700092502', '+41000092402', '+41000092209']) {
     await stage.product.post('/rest/service/sign', signRequest({ msisdn }));
   }
-  cancelled = await stage.failed(401);
+  // Names that a narrow window cannot show in one line.
+  const apId = `http://${'e-government.'.repeat(6)}example/services/${'identity'.repeat(6)}`;
+  cancelled = await stage.failed(401, stage.somebody(), apId);
+  await stage.replays.replay(cancelled, { ...admin, via: 'password' }, 'Again');
+  await stage.answer(cancelled, 2, 401);
+  await soon(async () =>
+    expect(await stage.history.find(cancelled)).toMatchObject({ state: 'failed', attempt: 2 }),
+  );
   await listed([cancelled], { states: ['failed'] });
   await listed([await stage.submit(stage.somebody())]);
   browser = await launchChromium();
@@ -81,8 +88,9 @@ describe('the console in a browser', () => {
       for (let count = 0; count < 3; count += 1) ids.push(await stage.failed(208, stage.somebody(), apId));
       await listed([...ids, id], { states: ['failed'] });
       await withPerson({ javaScriptEnabled: scripts }, async (page) => {
+        const filter = page.getByRole('search');
         await go(page, 'Transactions');
-        await page.getByLabel('Fault', { exact: true }).selectOption('401');
+        await filter.getByLabel('Fault', { exact: true }).selectOption('401');
         await page.getByRole('button', { name: 'Show' }).click();
         await page.locator(`a[href="/admin/transactions/${id}"]`).click();
         expect(await heading(page).textContent()).toBe(id);
@@ -94,8 +102,8 @@ describe('the console in a browser', () => {
         await soon(() => expect(stage.asked()).toContain(`${id} 2`));
 
         await go(page, 'Transactions');
-        await page.getByLabel('State').selectOption('failed');
-        await page.getByLabel('Application').fill(apId);
+        await filter.getByLabel('State').selectOption('failed');
+        await filter.getByLabel('Application').fill(apId);
         await page.getByRole('button', { name: 'Show' }).click();
         await page.getByRole('link', { name: 'Replay what this filter shows' }).click();
         await page.getByRole('heading', { name: 'Replay 3 transactions' }).waitFor();
@@ -174,9 +182,12 @@ describe('the console in a browser', () => {
       const [{ id: bulk } = { id: '' }] = await stage.replays.list(1);
       for (const path of [
         '/admin',
+        '/admin/login',
         '/admin/transactions',
         `/admin/transactions/${cancelled}`,
         '/admin/replays/plan',
+        '/admin/replays/plan?kind=cancel',
+        `/admin/replays/plan?picked=1&id=${cancelled}`,
         '/admin/replays',
         ...(bulk === '' ? [] : [`/admin/replays/${bulk}`]),
         '/admin/callbacks',
@@ -186,12 +197,90 @@ describe('the console in a browser', () => {
         '/admin/tokens',
       ]) {
         await page.goto(`${stage.url}${path}`);
+        await page.evaluate(openAll);
         const { content, window } = await page.evaluate(widths);
         expect([path, content]).toEqual([path, window]);
         expect([path, await page.evaluate(poorContrasts)]).toEqual([path, []]);
         expect([path, await page.evaluate(repeatedIds)]).toEqual([path, []]);
         expect([path, await page.evaluate(brokenLinks)]).toEqual([path, []]);
       }
+    });
+  });
+
+  it('opens a row wherever it is clicked, but not when its text or its box is meant', async () => {
+    await withPerson({}, async (page) => {
+      const list = `${stage.url}/admin/transactions?text=${cancelled}`;
+      await page.goto(list);
+      const row = page.locator(`tr[data-id="${cancelled}"]`);
+      await row.getByRole('checkbox').click();
+      const { x = 0, y = 0 } = (await row.getByRole('cell', { name: 'USER_CANCEL' }).boundingBox()) ?? {};
+      await page.mouse.move(x + 2, y + 8);
+      await page.mouse.down();
+      await page.mouse.move(x + 60, y + 8);
+      await page.mouse.up();
+      expect(page.url()).toBe(list);
+      await page.evaluate('getSelection().removeAllRanges()');
+      await row.getByRole('cell', { name: 'USER_CANCEL' }).click();
+      await page.waitForURL(`${stage.url}/admin/transactions/${cancelled}`);
+    });
+  });
+
+  it.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])('cancels the rows that are selected, %s', async (_, javaScriptEnabled) => {
+    const open = [await stage.submit(stage.somebody()), await stage.submit(stage.somebody())];
+    await listed(open);
+    await withPerson({ javaScriptEnabled }, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions?state=open`);
+      const cancel = page.getByRole('button', { name: 'Cancel …' });
+      expect(await cancel.isDisabled()).toBe(javaScriptEnabled);
+      for (const id of open) await page.getByLabel(`Select ${id}`).check();
+      await cancel.click();
+      await page.getByRole('heading', { name: 'Cancel 2 transactions' }).waitFor();
+      await page.getByLabel('Reason').fill('A wrong campaign');
+      await page.getByRole('button', { name: 'Start the cancels' }).click();
+      await page.waitForURL(/\/admin\/replays\/B[0-9a-f]{16}$/);
+      for (const id of open) await soon(async () => expect(await stage.status(id)).toBe('401'));
+    });
+  });
+
+  it('keeps what is selected while the list changes, and selects all', async () => {
+    const [first, other] = [await stage.submit(stage.somebody()), await stage.submit(stage.somebody())];
+    await listed([first, other]);
+    await withPerson({}, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions`);
+      await page.getByLabel(`Select ${first}`).check();
+      await stage.answer(first, 1, 401);
+      await page.locator(`tr[data-id="${first}"] .state.failed`).waitFor({ timeout: 15_000 });
+      expect(await page.getByLabel(`Select ${first}`).isChecked()).toBe(true);
+      await page.getByLabel('Select all').check();
+      expect(await page.getByLabel(`Select ${other}`).isChecked()).toBe(true);
+      await page.getByLabel('Select all').uncheck();
+      expect(await page.locator('#picked-count').textContent()).toBe('');
+    });
+    await stage.answer(other, 1, 401);
+  });
+
+  it.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])('shows times in the time zone of the browser, %s', async (_, javaScriptEnabled) => {
+    await withPerson({ javaScriptEnabled, timezoneId: 'Asia/Tehran' }, async (page) => {
+      await page.goto(`${stage.url}/admin/transactions/${cancelled}`);
+      const time = page.locator('.tiles time');
+      const utc = (await time.textContent()) ?? '';
+      await page.getByRole('button', { name: 'Local' }).click();
+      if (!javaScriptEnabled) {
+        await page.getByLabel('Your time zone').selectOption('Asia/Tehran');
+        await page.getByRole('button', { name: 'Show times in this zone' }).click();
+        await page.goto(`${stage.url}/admin/transactions/${cancelled}`);
+      }
+      await page.getByRole('button', { name: 'Asia/Tehran', pressed: true }).waitFor();
+      expect(await time.textContent()).not.toBe(utc);
+      await page.getByRole('button', { name: 'UTC' }).click();
+      await page.getByRole('button', { name: 'UTC', pressed: true }).waitFor();
+      expect(await time.textContent()).toBe(utc);
     });
   });
 
@@ -207,6 +296,10 @@ describe('the console in a browser', () => {
       await page.keyboard.press('Enter');
       const row = page.getByRole('row').nth(1).getByRole('link');
       await row.focus();
+      await page.keyboard.press('ArrowDown');
+      const second = await page.getByRole('row').nth(2).getByRole('link').textContent();
+      expect(await page.evaluate('document.activeElement.textContent')).toBe(second);
+      await page.keyboard.press('ArrowUp');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/admin\/transactions\/H/);
     });

@@ -270,7 +270,10 @@ describe('paraph users', () => {
           }),
         )
       ).json();
+    expect((await paraph(['users', 'link', 'olga'])).stderr).toContain('start one first');
+    await stage.product().api.prepare();
     const { link } = await json(['users', 'link', 'olga']);
+    expect(link).toMatch(/^http:\/\/test\/admin\/login\/link\?token=[\w-]{43}$/);
     const entered = await enter(link);
     expect(await who(entered.headers.get('set-cookie'))).toMatchObject({ name: 'olga', via: 'link' });
     expect((await enter(link)).status).toBe(401);
@@ -281,6 +284,8 @@ describe('paraph users', () => {
 
     const local = (await enter(await stage.product().api.consoleLink())).headers.get('set-cookie');
     expect(await who(local)).toMatchObject({ name: 'local' });
+    const again = await enter((await json(['users', 'link', 'local'])).link);
+    expect(await who(again.headers.get('set-cookie'))).toMatchObject({ name: 'local', role: 'admin' });
     expect((await json(['users', 'end-local'])).result).toBe('ended');
     expect(await who(local)).toMatchObject({ error: 'unauthorized' });
     expect(await who(entered.headers.get('set-cookie'))).toMatchObject({ name: 'olga' });

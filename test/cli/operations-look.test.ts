@@ -139,7 +139,7 @@ describe('paraph show', () => {
     ]);
     expect(timeline[3]).toMatchObject({ reason: 'Asked on the phone' });
     const { stdout } = await paraph(['show', id]);
-    expect(stdout).toContain('209 OTA_ERROR: The mobile device cannot be reached');
+    expect(stdout).toContain('209 OTA_ERROR: The MSSP has not succeeded');
     expect(stdout).toContain('Asked on the phone');
   });
 

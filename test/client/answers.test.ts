@@ -8,18 +8,16 @@ import {
   type signatureAnswerSchema,
   statusAnswerSchema,
 } from '../../src/client/answers.ts';
-import type {
-  MssProfileResp,
-  MssReceiptResp,
-  MssSignatureResp,
-  MssStatusResp,
-} from '../../src/protocol/schemas.ts';
+import type { profileResponseSchema } from '../../src/protocol/schemas/profile.ts';
+import type { receiptResponseSchema } from '../../src/protocol/schemas/receipt.ts';
+import type { signatureResponseSchema } from '../../src/protocol/schemas/sign.ts';
+import type { statusResponseSchema } from '../../src/protocol/schemas/status.ts';
 
 interface Written {
-  readonly MSS_SignatureResp: MssSignatureResp;
-  readonly MSS_StatusResp: MssStatusResp;
-  readonly MSS_ReceiptResp: MssReceiptResp;
-  readonly MSS_ProfileResp: MssProfileResp;
+  readonly MSS_SignatureResp: z.infer<typeof signatureResponseSchema>['MSS_SignatureResp'];
+  readonly MSS_StatusResp: z.infer<typeof statusResponseSchema>['MSS_StatusResp'];
+  readonly MSS_ReceiptResp: z.infer<typeof receiptResponseSchema>['MSS_ReceiptResp'];
+  readonly MSS_ProfileResp: z.infer<typeof profileResponseSchema>['MSS_ProfileResp'];
 }
 type Read = z.input<typeof signatureAnswerSchema> &
   z.input<typeof statusAnswerSchema> &

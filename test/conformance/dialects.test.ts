@@ -49,7 +49,7 @@ describe('the accepted authorities', () => {
       SignatureProfile: `${own}/STK-LoA4`,
       ServiceResponses: services,
     });
-    expectFault(await sign(renamed, { profile: 'http://mid.vendor.ch/Any-LoA4' }), 101);
+    expectFault(await sign(renamed, { profile: 'http://mid.vendor.ch/Any-LoA4' }), 109);
     const foreign = [{ Description: 'http://mid.vendor.ch/as#subscriberInfo' }];
     expectFault(await sign(renamed, { profile: `${own}/Any-LoA4`, services: foreign }), 101);
     const profile = await send(renamed, '/rest/service/profile', profileRequest());

@@ -2,11 +2,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConsoleSession } from '../../src/console/deps.ts';
 import { createEventStreams } from '../../src/console/event-stream.ts';
+import { usualView } from '../../src/operators/views.ts';
 
 const session: ConsoleSession = {
   operator: { name: 'olga', role: 'operator', via: 'password' },
   csrf: 'token',
   id: 'id',
+  view: usualView,
+  at: 0,
 };
 const heartbeatMs = 15_000;
 

@@ -74,6 +74,14 @@ describe('a login by password', () => {
   });
 });
 
+it('says in a sandbox how to get in without a user, and where a phone is that of none', async () => {
+  for (const path of ['/admin/login', '/admin/login?phone=over']) {
+    expect(await (await stage.fetch(path)).text()).toContain('npx paraph users link local');
+  }
+  const used = await send('/admin/login/link', { token: 'x'.repeat(43) });
+  expect(await used.text()).toContain('npx paraph users link local');
+});
+
 describe('a token', () => {
   const mine = '/admin/api/users/the-operator/tokens';
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });

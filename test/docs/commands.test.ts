@@ -26,10 +26,13 @@ const run = promisify(execFile);
 /** Lines that are not run, and why. Each rule fits some line. */
 const notRun: readonly (readonly [RegExp, string])[] = [
   [/^(PARAPH_CONFIG=\S+ )?npm (start|test|run)\b/, 'runs a whole machine, often for long: .ci/run does it'],
+  [/^bash \.ci\/run/, 'runs these tests'],
+  [/^npm (ci|install|pack)\b|npm (publish|version) /, 'the tests of the packages pack and install them'],
   [/^docker /, 'needs docker'],
+  [/^kubectl /, 'needs a cluster'],
   [/^paraph clients add --config/, 'login.test.ts runs it, and then the program of the page'],
   [/^SHOP_SECRET=/, 'login.test.ts starts the program of the page'],
-  [/^(npx )?paraph (watch|worker)\b/, 'goes on until Ctrl-C'],
+  [/^(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
   [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],
   [/^redis-cli .*(-h |CLUSTER )/, 'needs a standby or a cluster'],
   [/^redis-cli (SHUTDOWN|--latency|BGREWRITEAOF)/, 'ends Redis, or does not end itself'],

@@ -17,5 +17,8 @@ export const pagePaths: readonly string[] = [
 
 export const readPage = (path: string): string => readFileSync(join(root, path), 'utf8');
 
+/** The blocks of a language, also those within lists, without what they are indented by. */
 export const blocksOf = (page: string, language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, block]) => block ?? '');
+  [...page.matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^\\1\`\`\``, 'gms'))].map(
+    ([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );

@@ -10,6 +10,26 @@ import { provideRedis } from '../../scripts/redis-binary.mjs';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
+const read = (name: string): string => readFileSync(join(project, name), 'utf8');
+const manifestSchema = z.object({
+  version: z.string(),
+  engines: z.object({ node: z.string() }),
+  dependencies: z.record(z.string(), z.string()),
+});
+const manifestOf = (folder: string) => manifestSchema.parse(JSON.parse(read(join(folder, 'package.json'))));
+
+it('has one version, of all packages and of the newest entry of the changelog', () => {
+  const { version, engines, dependencies } = manifestOf('.');
+  expect(/^## \[(.*?)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  for (const [name, dependency] of [
+    ['client', 'zod'],
+    ['relying-party', 'jose'],
+  ] as const) {
+    const of = { [dependency]: dependencies[dependency] };
+    expect(manifestOf(`packages/${name}`)).toEqual({ version, engines, dependencies: of });
+  }
+});
+
 const lockSchema = z.object({
   packages: z.record(
     z.string(),
@@ -18,7 +38,7 @@ const lockSchema = z.object({
 });
 
 it('locks the packages of every platform, without which npm ci refuses to install on any', () => {
-  const { packages } = lockSchema.parse(JSON.parse(readFileSync(`${project}/package-lock.json`, 'utf8')));
+  const { packages } = lockSchema.parse(JSON.parse(read('package-lock.json')));
   const paths = Object.keys(packages);
   const wanted = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
   expect(wanted.length).toBeGreaterThan(0);

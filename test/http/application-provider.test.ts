@@ -1,5 +1,6 @@
 /** Who may call, and what for: AP_ID, AP_PWD, profiles, services, prefix and rate. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faultTable } from '../../src/protocol/fault.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { changed } from '../protocol/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -31,7 +32,11 @@ beforeAll(async () => {
     configuration: {
       sandbox: false,
       applicationProviders,
-      subscribers: [{ msisdn: '41700092501', sim: {}, apps: [{}] }],
+      // The range holds the number of the health check, which nobody can have.
+      subscribers: [
+        { msisdn: '41700092501', sim: {}, apps: [{}] },
+        { msisdn: '41000000000', through: '41000000009', sim: {} },
+      ],
     },
   });
   sandbox = await startTestProduct(redis, {
@@ -66,7 +71,7 @@ describe('AP_PWD', () => {
       wrong.flatMap((text) => requests(guarded, text)),
     );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    for (const answer of answers) expectFault(answer, 104, 'Access denied');
+    for (const answer of answers) expectFault(answer, 104, faultTable[104].detail);
   });
 
   it('is ignored when the AP was registered without one', async () => {
@@ -104,7 +109,8 @@ describe('an AP', () => {
   it('that is not allowed a profile gets fault 109, at sign in both modes', async () => {
     const profile = 'http://mid.vendor.ch/Device-LoA4';
     for (const mode of ['synch', 'asynch'] as const) {
-      expectFault(await sign(product, { apId: narrow, profile, mode }), 109);
+      const answer = await sign(product, { apId: narrow, profile, mode });
+      expectFault(answer, 109, 'The AP may not use this signature profile');
     }
     const allowed = 'http://mid.vendor.ch/STK-LoA4';
     expect((await sign(product, { apId: narrow, profile: allowed })).status).toBe(200);
@@ -118,7 +124,7 @@ describe('an AP', () => {
         App2App: { RedirectUri: 'myapp://back' },
       };
       const answer = await sign(product, { apId: narrow, profile, mode: 'asynch', services: [service] });
-      expectFault(answer, 104, 'Access denied');
+      expectFault(answer, 104, faultTable[104].detail);
     }
     const services = [{ Description: 'http://mid.vendor.ch/as#subscriberInfo' }];
     expect((await sign(product, { apId: narrow, profile, services })).status).toBe(200);
@@ -128,6 +134,27 @@ describe('an AP', () => {
     expectFault(await sign(product, { apId: prefixed, text: 'bank ltd: ok?' }), 107, 'DTBD matching failed');
     expectFault(await sign(product, { apId: prefixed, text: ' Bank Ltd: ok?', mode: 'asynch' }), 107);
     expect((await sign(product, { apId: prefixed, text: 'Bank Ltd: ok?' })).status).toBe(200);
+  });
+
+  it('gets 101 Illegal msisdn for the health-check number, whatever it may do, and 104 when unknown', async () => {
+    const msisdn = '+41000000000';
+    for (const at of [product, sandbox]) {
+      for (const apId of [open, narrow, prefixed]) {
+        for (const mode of ['synch', 'asynch'] as const) {
+          expectFault(await sign(at, { apId, msisdn, mode, text: 'Heartbeat' }), 101, 'Illegal msisdn');
+        }
+        for (const request of [receiptRequest('HEhm77lu', { apId, msisdn }), profileRequest(msisdn)]) {
+          const [wrapper = ''] = Object.keys(request);
+          const body = changed(request, `${wrapper}.AP_Info.AP_ID`, apId);
+          expectFault(await send(at, '/rest/service', body), 101, 'Illegal msisdn');
+        }
+      }
+    }
+    expectFault(await sign(product, { apId: 'mid://stranger.example', msisdn }), 104);
+    const [denied] = await call(product, [
+      changed(requests(guarded, 'wrong')[0], 'MSS_SignatureReq.MobileUser.MSISDN', msisdn),
+    ]);
+    expect(denied && reason(denied)).toBe('UNAUTHORIZED_ACCESS');
   });
 
   it('with a prefix must have it in the first pair of a transaction approval', async () => {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEvidence } from '../../src/http/client-certificate.ts';
+import { faultTable } from '../../src/protocol/fault.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -147,7 +148,7 @@ describe('an AP that is registered with a certificate', () => {
       await call('192.0.2.9', fingerprint),
       await send(product, '/rest/service/sign', signRequest({ apId })),
     ]) {
-      expectFault(answer, 104, 'Access denied');
+      expectFault(answer, 104, faultTable[104].detail);
     }
   });
 });

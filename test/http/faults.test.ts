@@ -22,21 +22,37 @@ const codes = Object.keys(faultTable).map((code) => Number(code) as FaultCode);
 const ofTheRequest = codes.filter((code) => code < 200 || code === 900);
 const ofTheDevice = codes.filter((code) => code >= 200 && code < 900);
 
-/** Reason, Code.Value and Detail as the interface gives them; Detail only where its text is known. */
+/** Reason, Code.Value and Detail as the interface and the live table of test numbers give them. */
 const table: Readonly<Record<FaultCode, readonly [reason: string, blame: string, detail?: string]>> = {
-  101: ['WRONG_PARAM', 'Sender'],
-  102: ['MISSING_PARAM', 'Sender'],
-  103: ['WRONG_DATA_LENGTH', 'Sender'],
-  104: ['UNAUTHORIZED_ACCESS', 'Sender'],
+  101: ['WRONG_PARAM', 'Sender', 'Error among the arguments of the request'],
+  102: ['MISSING_PARAM', 'Sender', 'An argument in the request is missing'],
+  103: [
+    'WRONG_DATA_LENGTH',
+    'Sender',
+    'The DataToBeSigned are too large. Limitations are due to the Mobile Signature technology implemented by the MSSP.',
+  ],
+  104: [
+    'UNAUTHORIZED_ACCESS',
+    'Sender',
+    'The AP is unknown, or the client authentication failed, or the AP asks for an additional service for which it has not subscribed.',
+  ],
   105: ['UNKNOWN_CLIENT', 'Sender', 'MSISDN is unknown'],
   107: ['INAPPROPRIATE_DATA', 'Sender', 'DTBD matching failed'],
-  108: ['INCOMPATIBLE_INTERFACE', 'Sender'],
-  109: ['UNSUPPORTED_PROFILE', 'Receiver'],
+  108: [
+    'INCOMPATIBLE_INTERFACE',
+    'Sender',
+    'The minor version and/or major version parameters are inappropriate for the receiver of the message.',
+  ],
+  109: ['UNSUPPORTED_PROFILE', 'Receiver', 'The user does not support this Mobile Signature Profile'],
   208: ['EXPIRED_TRANSACTION', 'Receiver', 'Timed out waiting for an answer from user.'],
-  209: ['OTA_ERROR', 'Receiver'],
+  209: [
+    'OTA_ERROR',
+    'Receiver',
+    "The MSSP has not succeeded to contact the end-user's mobile equipment Bad connection...)",
+  ],
   401: ['USER_CANCEL', 'Receiver', 'User cancelled the request'],
   402: ['PIN_BLOCKED', 'Receiver', 'PIN of the mobile user is blocked'],
-  403: ['CARD_BLOCKED', 'Receiver'],
+  403: ['CARD_BLOCKED', 'Receiver', 'Mobile user account has state INACTIVE or no SIM assigned'],
   404: ['NO_KEY_FOUND', 'Receiver', 'Mobile user account needs to be activated'],
   406: ['PB_SIGNATURE_PROCESS', 'Receiver', 'Signature request already in progress.'],
   422: ['NO_CERT_FOUND', 'Receiver', 'Certificate is expired'],

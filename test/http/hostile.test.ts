@@ -171,7 +171,8 @@ describe.each(rows)('in a %s request, %s', (operation, member) => {
 describe('a value that is on no list', () => {
   it.each([
     ['sign', 'MessagingMode', 101],
-    ['sign', 'SignatureProfile', 101],
+    ['sign', 'SignatureProfile', 109],
+    ['sign', 'MSS_Format', 101],
     ['sign', 'AdditionalServices[0].Description', 101],
     ['sign', 'AdditionalServices[0].UserLang.Value', 101],
     ['sign', 'DataToBeSigned.MimeType', 107],

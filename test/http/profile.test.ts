@@ -21,6 +21,16 @@ const obstacles = [
   ['41790000014', { certificate: { expired: true } }, 422, 'Certificate is expired'],
 ] as const;
 
+const anySim = ['Any-LoA4', 'MID/v1/AuthProfile1', 'MID/v1/AuthProfile1.ECC', 'STK-LoA4'];
+
+/** The profiles that work for a user with a SIM and an App one of which cannot sign, by number. */
+const halfBlocked: Readonly<Record<string, readonly string[]>> = {
+  '41790000020': ['Device-LoA4'],
+  '41790000021': ['Device-LoA4'],
+  '41790000022': ['Device-LoA4'],
+  '41790000023': anySim,
+};
+
 const redis = testRedis();
 let product: TestProduct;
 
@@ -37,6 +47,10 @@ beforeAll(async () => {
         },
         { msisdn: twoApps, apps: [{}, { state: 'REGISTERED', certificate: { state: 'INACTIVE' } }] },
         { msisdn: '41790000009' },
+        { msisdn: '41790000020', sim: { pin: { blocked: true } }, apps: [{}] },
+        { msisdn: '41790000021', sim: { suspended: true }, apps: [{}] },
+        { msisdn: '41790000022', sim: { certificate: { expired: true } }, apps: [{}] },
+        { msisdn: '41790000023', sim: {}, apps: [{ pin: { blocked: true } }] },
         ...obstacles.map(([msisdn, sim]) => ({ msisdn, sim })),
       ],
     },
@@ -49,6 +63,14 @@ const profile = (msisdn: string, params?: string): Promise<WireAnswer> =>
 
 const extensionOf = ({ body }: WireAnswer): Json =>
   body.MSS_ProfileResp.Status.StatusDetail?.ProfileQueryExtension;
+
+/** The members of an extension, down to the parts that words of Params switch on. */
+const namesIn = ({ MobileUser = {}, Sscds = {} }: Json): readonly string[] => [
+  ...Object.keys(MobileUser),
+  ...Object.entries(Sscds).flatMap(([kind, sscd]) =>
+    [kind].concat(Object.keys(Array.isArray(sscd) ? (sscd[0] ?? {}) : (sscd ?? {}))),
+  ),
+];
 
 describe('Params', () => {
   it('that are empty give the list of profiles alone', async () => {
@@ -71,28 +93,27 @@ describe('Params', () => {
 
   it.each([
     ['sscds', { Sscds: { Sim: {} } }],
+    ['state', { Sscds: { Sim: { State: 'ACTIVE' } } }],
     ['sscds state', { Sscds: { Sim: { State: 'ACTIVE' } } }],
-    ['sscds pinstatus', { Sscds: { Sim: { PinStatus: { Blocked: false } } } }],
-    [
-      'carddetails sscds',
-      { Sscds: { Sim: { CardDetails: { Mcc: '228', Mnc: '01', Network: 'Swisscom' } } } },
-    ],
+    ['pinstatus', { Sscds: { Sim: { PinStatus: { Blocked: false } } } }],
+    ['pinstatus state', { Sscds: { Sim: { PinStatus: { Blocked: false }, State: 'ACTIVE' } } }],
+    ['carddetails', { Sscds: { Sim: { CardDetails: { Mcc: '228', Mnc: '01', Network: 'Swisscom' } } } }],
+    ['certs', { Sscds: { Sim: { MobileUserCertificate: [{ Algorithm: 'EC', State: 'ACTIVE' }] } } }],
     ['aastatus', { MobileUser: { AutoActivation: false } }],
     ['rcstatus', { MobileUser: { RecoveryCodeCreated: false } }],
     ['rcstatus  aastatus', { MobileUser: { AutoActivation: false, RecoveryCodeCreated: false } }],
-  ])('switch on their part of the answer: %s', async (params, extension) => {
-    expect(extensionOf(await profile(robot, params))).toEqual(extension);
+    [
+      'aastatus pinstatus',
+      { MobileUser: { AutoActivation: false }, Sscds: { Sim: { PinStatus: { Blocked: false } } } },
+    ],
+  ])('switch on their part of the answer, each by itself: %s', async (params, extension) => {
+    const given = extensionOf(await profile(robot, params));
+    expect(given).toMatchObject(extension);
+    expect(namesIn(given)).toEqual(namesIn(extension));
   });
 
-  it.each(['state', 'certs', 'pinstatus', 'carddetails'])(
-    'tell nothing of SSCDs without sscds: %s',
-    async (params) => {
-      expect(extensionOf(await profile(robot, params))?.Sscds).toBeUndefined();
-    },
-  );
-
   it('certs give the certificates of user, issuing CA and root, with their subjects as plain text', async () => {
-    const answer = await profile(robot, 'sscds certs');
+    const answer = await profile(robot, 'certs');
     const [certificate, ...others] = extensionOf(answer).Sscds.Sim.MobileUserCertificate;
     expect(others).toEqual([]);
     expect(certificate).toMatchObject({ Algorithm: 'EC', State: 'ACTIVE' });
@@ -158,6 +179,28 @@ describe('the SSCDs of a user', () => {
       'http://mid.vendor.ch/Device-LoA4',
       'http://mid.vendor.ch/MID/v1/AuthProfile1',
     ]);
+  });
+});
+
+describe('a user who can sign with one device and not with another', () => {
+  it.each(Object.entries(halfBlocked))(
+    'sees in the profile what sign would do: %s',
+    async (msisdn, listed) => {
+      const { body } = await profile(msisdn, 'pinstatus');
+      expect(body.MSS_ProfileResp.SignatureProfile).toEqual(
+        listed.map((name) => `http://mid.vendor.ch/${name}`),
+      );
+      for (const name of ['Any-LoA4', 'STK-LoA4', 'Device-LoA4', 'MID/v1/AuthProfile1.ECC']) {
+        const signed = await sign(product, { msisdn, profile: `http://mid.vendor.ch/${name}` });
+        expect([name, signed.status]).toEqual([name, listed.includes(name) ? 200 : 500]);
+      }
+    },
+  );
+
+  it('is told which PIN is blocked', async () => {
+    expect(extensionOf(await profile('41790000020', 'pinstatus'))).toEqual({
+      Sscds: { App: [{ PinStatus: { Blocked: false } }], Sim: { PinStatus: { Blocked: true } } },
+    });
   });
 });
 

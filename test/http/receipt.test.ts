@@ -112,7 +112,11 @@ describe.concurrent('a receipt', () => {
     const msspTransId = await signed(robot);
     const request = receiptRequest(msspTransId);
     expect((await receipt(request)).status).toBe(200);
-    expectFault(await receipt(receiptRequest(msspTransId)), 101, 'The transaction has its receipt already');
+    expectFault(
+      await receipt(receiptRequest(msspTransId)),
+      101,
+      'MSS_ReceiptReq.MSSP_TransID has its receipt already',
+    );
     expectFault(await receipt(request), 101);
   });
 
@@ -147,9 +151,17 @@ describe.concurrent('a receipt', () => {
   it('before the user has signed, or after the user has not, is fault 101', async () => {
     const msisdn = '41700092507';
     const msspTransId = await accepted(product, { msisdn, timeoutSeconds: 1 });
-    expectFault(await receipt(receiptRequest(msspTransId, { msisdn })), 101);
+    expectFault(
+      await receipt(receiptRequest(msspTransId, { msisdn })),
+      101,
+      'MSS_ReceiptReq.MSSP_TransID is of no successful signature',
+    );
     await ended(product, msspTransId);
-    expectFault(await receipt(receiptRequest(msspTransId, { msisdn })), 101);
+    expectFault(
+      await receipt(receiptRequest(msspTransId, { msisdn })),
+      101,
+      'MSS_ReceiptReq.MSSP_TransID is of no successful signature',
+    );
   });
 
   it('leaves the signature as it was', async () => {

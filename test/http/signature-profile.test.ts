@@ -18,6 +18,7 @@ const users = {
   rsaSim: '41700092502',
   lostSim: '41790000005',
   lostSimAndApp: '41790000006',
+  inactiveApp: '41790000007',
 } as const;
 
 const redis = testRedis();
@@ -32,6 +33,7 @@ beforeAll(async () => {
         { msisdn: users.app, apps: [{}], location: { app: located } },
         { msisdn: users.both, sim: {}, apps: [{}], location: { sim: located, app: located } },
         { msisdn: users.lostSim, sim: {}, location: { sim: lost } },
+        { msisdn: users.inactiveApp, sim: {}, apps: [{ state: 'INACTIVE' }] },
         { msisdn: users.lostSimAndApp, sim: {}, apps: [{}], location: { sim: lost, app: located } },
       ],
     },
@@ -81,6 +83,38 @@ describe('the geofencing profile', () => {
   });
 });
 
+describe('app2app', () => {
+  const services = [
+    { Description: 'http://mid.vendor.ch/as#app2app', App2App: { RedirectUri: 'myapp://back' } },
+  ];
+  const asking = (msisdn: string, profile: string) =>
+    ({ msisdn, profile: uri(profile), mode: 'asynch', services }) as const;
+
+  it.each(['Any-LoA4', 'MID/v1/AuthProfile1', 'Any-Geofencing-LoA4', 'Device-LoA4'])(
+    'has %s ask the App of a user with SIM and App, whose signature it is',
+    async (profile) => {
+      const { body } = await sign(product, asking(users.both, profile));
+      expect(body.MSS_SignatureResp.SignatureProfile).toBe(uri('Device-LoA4'));
+      expect(body.MSS_SignatureResp.ServiceResponses).toHaveLength(1);
+      const { MSSP_TransID } = body.MSS_SignatureResp;
+      await expectSignature(product, await ended(product, MSSP_TransID), 'Sign in to Example?');
+      const job = await product.core.shardsOver(product.core.commands)[0]?.signatures.jobs.read(MSSP_TransID);
+      expect(job?.returnValue).toMatchObject({ outcome: { sscdId: 'app-0' } });
+    },
+  );
+
+  it.each([
+    ['STK-LoA4', users.both, 109],
+    ['MID/v1/AuthProfile1.ECC', users.both, 109],
+    ['Any-LoA4', users.sim, 109],
+    ['Any-LoA4', users.inactiveApp, 109],
+    ['MID/v1/OtpProfileText', users.both, 109],
+    ['Any-LoA4', users.nothing, 105],
+  ] as const)('with %s of %s, whom no App can serve, is fault %i', async (profile, msisdn, code) => {
+    expectFault(await sign(product, asking(msisdn, profile)), code);
+  });
+});
+
 describe('an asynch request', () => {
   it('is answered with the method chosen as well, and faults at once when there is none', async () => {
     const request = { msisdn: users.app, mode: 'asynch' } as const;
@@ -92,11 +126,11 @@ describe('an asynch request', () => {
 
 describe('a profile that the interface does not list', () => {
   it.each(['http://mid.vendor.ch/Other', 'https://mid.vendor.ch/Any-LoA4', 'http://evil.example/Any-LoA4'])(
-    'is fault 101: %s',
+    'is fault 109: %s',
     async (profile) => {
       expectFault(
         await sign(product, { profile }),
-        101,
+        109,
         'MSS_SignatureReq.SignatureProfile is not a known profile',
       );
     },

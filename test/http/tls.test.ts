@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
+import { faultTable } from '../../src/protocol/fault.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -121,12 +122,12 @@ describe('over TLS', () => {
   });
 
   it('it is fault 104 without a certificate, and with another one', async () => {
-    expectFault(await call(apId), 104, 'Access denied');
-    expectFault(await call(apId, 'other'), 104, 'Access denied');
+    expectFault(await call(apId), 104, faultTable[104].detail);
+    expectFault(await call(apId, 'other'), 104, faultTable[104].detail);
   });
 
   it('it is fault 104 with a certificate of a foreign authority, though its fingerprint is registered', async () => {
-    expectFault(await call(apId, 'foreign'), 104, 'Access denied');
+    expectFault(await call(apId, 'foreign'), 104, faultTable[104].detail);
   });
 
   it('a connection and a session that are used again are still the ones that showed the certificate', async () => {

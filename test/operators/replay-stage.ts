@@ -188,7 +188,7 @@ export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> =
     stopRunners,
     runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
       const options = { redis: blocking, prefix, shards, audit, limiter, now, onError };
-      const bulks = startBulkWorker({ ...options, queue: bulkQueue, holdMs: leaseMs });
+      const bulks = startBulkWorker({ ...options, queue: bulkQueue, protocol, holdMs: leaseMs });
       const byItself = createAutomaticReplays({ ...options, rules: automatic, leaseMs });
       byItself.start();
       const runner = {

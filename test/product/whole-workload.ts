@@ -132,7 +132,7 @@ const drive = async (
   const failing = await submit({ msisdn: broken });
 
   // Somebody logs in without a browser, and takes a while to answer.
-  await product.api.oauth.prepare();
+  await product.api.prepare();
   const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
   expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
 
@@ -205,6 +205,7 @@ const drive = async (
   // The console, by link and by phone.
   const subject = createSubjects(masterKey, 'default')(robot) ?? '';
   await operators.users.add(admin, { name: 'robot', role: 'viewer', oidcSubject: subject });
+  await operators.views.change('robot', { times: 'relative' });
   await product.api.consoleLink();
   await operators.endLocal(admin);
   const browser = createBrowser({ origin: product.url });

@@ -59,6 +59,7 @@ const optional: Readonly<Record<Operation, readonly string[]>> = {
   sign: [
     'AP_Info.AP_PWD',
     'MSSP_Info.Instant',
+    'MSS_Format',
     'AdditionalServices[1].GeoFencingRequest',
     ...[
       'countrywhitelist',

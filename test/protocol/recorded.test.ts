@@ -3,13 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { parseJson } from '../../src/protocol/json.ts';
-import {
-  faultResponseSchema,
-  profileResponseSchema,
-  receiptResponseSchema,
-  signatureResponseSchema,
-  statusResponseSchema,
-} from '../../src/protocol/schemas.ts';
+import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
+import { profileResponseSchema } from '../../src/protocol/schemas/profile.ts';
+import { receiptResponseSchema } from '../../src/protocol/schemas/receipt.ts';
+import { signatureResponseSchema } from '../../src/protocol/schemas/sign.ts';
+import { statusResponseSchema } from '../../src/protocol/schemas/status.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { parseAs, protocol } from './samples.ts';
 

@@ -88,10 +88,14 @@ describe('userLang', () => {
     });
   });
 
-  it('cannot do without its member', () => {
+  it('may come without its member, which is optional, and then says nothing', () => {
+    expect(servicesOf({ Description: userLang })).toEqual({});
+    expect(servicesOf({ Description: userLang, UserLang: null })).toEqual({});
+  });
+
+  it('needs a Value in its member', () => {
     const missing = { code: 102, detail: at(0, 'UserLang.Value') };
-    expect(faultOf({ Description: userLang })).toEqual(missing);
-    expect(faultOf({ Description: userLang, UserLang: null })).toEqual(missing);
+    expect(faultOf({ Description: userLang, UserLang: {} })).toEqual(missing);
   });
 });
 

@@ -215,10 +215,30 @@ describe('SignatureProfile', () => {
     'Any-LoA4',
     'http://mid.vendor.ch//Any-LoA4',
     'toString',
-  ])('that is %s is a fault 101', (profile) => {
+  ])('that is %s is a fault 109', (profile) => {
     expect(faultOf(signWith({ SignatureProfile: profile }))).toEqual({
-      code: 101,
+      code: 109,
       detail: 'MSS_SignatureReq.SignatureProfile is not a known profile',
+    });
+  });
+});
+
+describe('MSS_Format', () => {
+  const etsi = 'http://uri.etsi.org/TS102204/v1.1.2#';
+
+  it.each([`${etsi}CMS-Signature`, `${etsi}PKCS7`, ''])('may be %s', (format) => {
+    expect(accepted('MSS_Format', format)).toBe(true);
+  });
+
+  it.each([
+    'http://www.methics.fi/KiuruMSSP/v3.2.0#PKCS1',
+    `${etsi}XML-Signature`,
+    'CMS-Signature',
+    `${etsi}PKCS7 `,
+  ])('other than CMS is a fault 101: %j', (format) => {
+    expect(faultOf(signWith({ MSS_Format: format }))).toEqual({
+      code: 101,
+      detail: 'MSS_SignatureReq.MSS_Format must be a CMS format',
     });
   });
 });

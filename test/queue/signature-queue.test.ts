@@ -315,7 +315,7 @@ describe('a request that is not in order', () => {
     [
       'profile',
       { ...order, profile: `http://${secret}/` },
-      { code: 101, detail: 'profile is not a known profile' },
+      { code: 109, detail: 'profile is not a known profile' },
     ],
     ['timeoutSeconds', { ...order, timeoutSeconds: 3333 }, { code: 101 }],
     ['instant', { ...order, instant: new Date(Number.NaN) }, { code: 101 }],

@@ -1,7 +1,7 @@
-/** The alert rules and the dashboard, held against what is really exported. */
+/** The alert rules, the dashboard and the scaling of workers, held against what is really exported. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type Exposition, readExposition } from './exposition.ts';
@@ -30,9 +30,11 @@ const rules: readonly Rule[] = parse(read('ops/alerts.yml')).groups.flatMap(
 );
 const dashboard = JSON.parse(read('ops/grafana-dashboard.json'));
 const panels: readonly Panel[] = dashboard.panels;
+const [, scaling] = parseAllDocuments(read('deploy/kubernetes/autoscaling/workers.yaml'), { merge: true });
 const monitoring = read('docs/operations/monitoring.md');
 
 const expressions: readonly (readonly [string, string])[] = [
+  ['the scaling of workers', scaling?.toJS().spec.triggers[0].metadata.query],
   ...rules.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
   ...panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }, index) => [`panel ${title} ${index + 1}`, expr] as const),

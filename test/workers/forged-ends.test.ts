@@ -393,7 +393,7 @@ describe('a return value that somebody has planted', () => {
       const view = await byHand.product.api.transactions.find(id);
       expect(view?.state).toMatchObject({
         kind: 'signed',
-        signed: { validated: false, geofencing: undefined, subscriberNetwork: undefined },
+        signed: { validated: undefined, geofencing: undefined, subscriberNetwork: undefined },
       });
     }
     const reordered = { ...record, outcome: { seal, ...unsealed } };

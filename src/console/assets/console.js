@@ -1,3 +1,56 @@
+/** The browser knows its time zone, the server does not. */
+(() => {
+  const local = document.querySelector('button[name="times"][value="local"]');
+  if (local && window.Intl) local.value = Intl.DateTimeFormat().resolvedOptions().timeZone || 'local';
+})();
+
+/** Rows lead where their links lead, by mouse and arrow keys, and are selected for an order. */
+(() => {
+  const rowOf = (target) => {
+    const row = target.closest('tr[data-id]');
+    return row !== null && row.querySelector('th a') !== null ? row : null;
+  };
+  document.addEventListener('click', (event) => {
+    const row = rowOf(event.target);
+    const isOwn = event.target.closest('a, button, input, label, summary, .pick');
+    if (!row || isOwn || event.defaultPrevented || String(window.getSelection())) return;
+    const { ctrlKey, metaKey, shiftKey } = event;
+    row
+      .querySelector('th a')
+      .dispatchEvent(new MouseEvent('click', { ctrlKey, metaKey, shiftKey, cancelable: true }));
+  });
+  document.addEventListener('keydown', (event) => {
+    const row = rowOf(event.target);
+    const isDown = event.key === 'ArrowDown';
+    if (!row || (!isDown && event.key !== 'ArrowUp')) return;
+    const next = isDown ? row.nextElementSibling : row.previousElementSibling;
+    if (!next) return;
+    const same = event.target.type === 'checkbox' ? 'input' : 'th a';
+    next.querySelector(same).focus();
+    event.preventDefault();
+  });
+  document.documentElement.classList.add('led');
+
+  const picked = document.getElementById('picked');
+  if (!picked) return;
+  const boxes = () => Array.from(document.querySelectorAll('input[name="id"][form="picked"]'));
+  const all = document.getElementById('pick-all');
+  const tell = () => {
+    const on = boxes().filter((box) => box.checked).length;
+    for (const button of picked.querySelectorAll('button')) button.disabled = on === 0;
+    document.getElementById('picked-count').textContent = on === 0 ? '' : ` ${on}`;
+    all.checked = on > 0 && on === boxes().length;
+    all.indeterminate = on > 0 && !all.checked;
+  };
+  all.hidden = false;
+  document.addEventListener('change', (event) => {
+    if (event.target === all) for (const box of boxes()) box.checked = all.checked;
+    tell();
+  });
+  window.addEventListener('pageshow', tell);
+  tell();
+})();
+
 /**
  * The script of live pages, for every browser of the last ten years.
  *
@@ -65,15 +118,20 @@
     }
   };
 
+  const headIn = (body) => body.parentNode.tHead.textContent;
+
   const updateRows = (body, fresh) => {
+    // Other columns were chosen in another window.
+    if (headIn(body) !== headIn(fresh)) return window.location.reload();
     const mine = rowsIn(body);
     const theirs = rowsIn(fresh);
     const ids = Object.keys(theirs);
     for (const id of ids.filter((each) => mine[each])) {
-      if (mine[id].innerHTML === theirs[id].innerHTML) continue;
-      const focused = mine[id].contains(document.activeElement);
-      mine[id].innerHTML = theirs[id].innerHTML;
-      if (focused) focusLink(mine[id]);
+      Array.from(mine[id].cells).forEach((cell, index) => {
+        const newer = theirs[id].cells[index];
+        // Cell by cell: what is focused or selected in the others stays so.
+        if (newer && cell.innerHTML !== newer.innerHTML) cell.innerHTML = newer.innerHTML;
+      });
     }
     strikeOut(body, theirs);
     const button = document.getElementById('news');
@@ -83,7 +141,10 @@
     const text = `${fresher}${ids.length > 0 && fresher === ids.length ? ' or more' : ''} new`;
     if (fresher > 0 && button.textContent !== text) button.textContent = text;
     button.onclick = () => {
+      const on = Array.from(body.querySelectorAll(':checked')).map(({ id }) => id);
       body.innerHTML = fresh.innerHTML;
+      for (const box of body.querySelectorAll('input')) box.checked = on.includes(box.id);
+      document.dispatchEvent(new Event('change'));
       button.hidden = true;
       focusLink(body);
     };

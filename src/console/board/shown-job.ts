@@ -25,8 +25,13 @@ const otherSchema = z.object({
   timeoutSeconds: optional(z.number()),
 });
 
-/** A bulk replay. Its reason is free text. */
-const bulkSchema = z.object({ by: z.string(), perSecond: z.number(), total: z.number() });
+/** A bulk. Its reason is free text. */
+const bulkSchema = z.object({
+  kind: z.string().default('replay'),
+  by: z.string(),
+  perSecond: z.number(),
+  total: z.number(),
+});
 
 const resultSchema = z.object({ receipt: z.string() });
 
@@ -48,7 +53,7 @@ const shownTransaction = (role: Role, { id = '', ...job }: Job): ShownJob => {
 
 const shownOther = (role: Role, { data }: Job): ShownJob => {
   const bulk = bulkSchema.safeParse(data).data;
-  if (bulk !== undefined) return { name: `${bulk.by} · ${bulk.total} to replay`, data: bulk };
+  if (bulk !== undefined) return { name: `${bulk.by} · ${bulk.total} to ${bulk.kind}`, data: bulk };
   const other = otherSchema.safeParse(data).data;
   if (other === undefined) return { data: {} };
   const msisdn = shownNumber(role, other.msisdn.replace(/^\+/, ''));

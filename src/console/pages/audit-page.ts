@@ -15,6 +15,7 @@ const targetCell = ({ action, target }: AuditEntry): string | Html => {
     case 'callback-replay':
       return html`<a class="code" href="/admin/transactions/${encodeURIComponent(target)}">${target}</a>`;
     case 'bulk-replay':
+    case 'bulk-cancel':
     case 'bulk-stop':
     case 'bulk-end':
       return html`<a class="code" href="/admin/replays/${encodeURIComponent(target)}">${target}</a>`;

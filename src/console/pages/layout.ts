@@ -4,11 +4,11 @@ import { includesRole } from '../../operators/operator.ts';
 import { flourish } from '../../theme.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
-import { csrfField, type Html, nothing } from './markup.ts';
+import { csrfField, type Html, nothing, timesIn } from './markup.ts';
 
 export interface PageParts {
   readonly title: string;
-  readonly session?: Pick<ConsoleSession, 'operator' | 'csrf'> | undefined;
+  readonly session?: Omit<ConsoleSession, 'id'> | undefined;
   readonly current?: (typeof sections)[number][0] | 'tokens';
   /** How the page is updated: every few seconds, and at events of a stream. */
   readonly live?: { readonly everySeconds: number; readonly events?: string } | undefined;
@@ -42,6 +42,23 @@ const liveAttributes = (live: PageParts['live']): Html =>
     ? nothing
     : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
 
+/** The switch of the time zone. The script puts the browser's own zone into the button `local`. */
+const footer = ({ csrf, view: { times } }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {
+  const isZone = times !== 'UTC' && times !== 'relative';
+  const choices = [
+    ['UTC', 'UTC'],
+    ['local', isZone ? times : 'Local'],
+    ['relative', 'Relative'],
+  ] as const;
+  const buttons = choices.map(([value, label]) => {
+    const isChosen = value === times || (isZone && value === 'local');
+    return html`<button class="link" name="times" value="${value}" aria-pressed="${String(isChosen)}">${label}</button>`;
+  });
+  return html`<footer><form class="times" method="post" action="/admin/view">${csrfField(csrf)}<span>Times:</span>${buttons}</form>${
+    isLive ? html`<p id="live" role="status"></p>` : nothing
+  }</footer>`;
+};
+
 export const layOut = ({ title, session, current, live, main }: PageParts): string => {
   const page = html`<!doctype html>
 <html lang="en">
@@ -54,7 +71,7 @@ export const layOut = ({ title, session, current, live, main }: PageParts): stri
 <title>${title} · Paraph</title>
 <link rel="icon" type="image/svg+xml" href="${iconAddress}">
 <link rel="stylesheet" href="${stylesheetAddress}">
-${live === undefined ? nothing : html`<script src="${scriptAddress}" defer></script>`}
+${session === undefined ? nothing : html`<script src="${scriptAddress}" defer></script>`}
 </head>
 <body${session === undefined ? html` class="outside"` : ''}>
 <a class="skip" href="#content">Skip to content</a>
@@ -63,9 +80,9 @@ ${session === undefined ? nothing : navigation(session, current)}</div></header>
 <main id="content" tabindex="-1"${liveAttributes(live)}>
 ${main}
 </main>
-${session === undefined ? nothing : html`<footer><p>All times are UTC.${live === undefined ? '' : html` <span id="live" role="status"></span>`}</p></footer>`}
+${session === undefined ? nothing : footer(session, live !== undefined)}
 </body>
 </html>
 `;
-  return `${page}`;
+  return session === undefined ? `${page}` : timesIn(`${page}`, session.view.times, session.at);
 };

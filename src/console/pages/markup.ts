@@ -11,19 +11,53 @@ const iso = (at: number): string => {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 };
 
-/** `21 Nov 14:03:09`, for lists. */
-export const shortTime = (at: number): string => {
-  const [, date = '', time = ''] = /^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(iso(at)) ?? [];
-  const [month = '', day = ''] = date.split('-');
-  const names = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-  return `${Number(day)} ${names[Number(month) - 1]} ${time}`;
-};
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** `2026-11-21 14:03:09.120`. */
 export const fullTime = (at: number): string => iso(at).replace('T', ' ').replace('Z', '');
 
+/** `21 Nov 14:03:09`, for lists. @param full As {@link fullTime} writes it. */
+const shorten = (full: string): string =>
+  full === ''
+    ? ''
+    : `${Number(full.slice(8, 10))} ${months[Number(full.slice(5, 7)) - 1]} ${full.slice(11, 19)}`;
+
+export const shortTime = (at: number): string => shorten(fullTime(at));
+
+/** The layout writes it in the reader's zone: {@link timesIn}. */
 export const timeOf = (at: number, text = shortTime(at)): Html =>
   html`<time datetime="${iso(at)}" title="${fullTime(at)} UTC">${text}</time>`;
+
+/** Undefined for a zone that is none. */
+const zoned = (timeZone: string): Intl.DateTimeFormat | undefined => {
+  try {
+    // The Swedish way to write a time is that of ISO 8601.
+    return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+  } catch {
+    return undefined;
+  }
+};
+
+export const isTimeZone = (name: string): boolean => zoned(name) !== undefined;
+
+const roughly = (ms: number): string => {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
+};
+
+/** Writes the times of a page anew. @param times `UTC`, `relative` or a time zone. */
+export const timesIn = (page: string, times: string, now: number): string => {
+  const zone = times === 'UTC' || times === 'relative' ? undefined : zoned(times);
+  if (times === 'UTC' || (times !== 'relative' && zone === undefined)) return page;
+  return page.replaceAll(/(<time datetime="([^"]+)"[^>]*>)([^<]*)/g, (_, tag, time, text) => {
+    const apart = now - Date.parse(time);
+    if (zone === undefined) return `${tag}${apart < 0 ? `in ${roughly(-apart)}` : `${roughly(apart)} ago`}`;
+    const full = `${zone.format(Date.parse(time))}.${time.slice(20, 23)}`;
+    return `${tag}${/^\d{4}-/.test(text) ? full.slice(0, text.length) : shorten(full)}`;
+  });
+};
 
 /** `840 ms`, `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
 export const duration = (ms: number): string => {
@@ -90,9 +124,9 @@ export const facts = (...all: readonly (readonly [name: string, value: Content |
 
 /**
  * A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers
- * alone.
+ * alone; `pick`: its cells are boxes.
  */
-export type Heading = string | readonly [label: string, kind: 'number' | 'unseen'];
+export type Heading = string | readonly [label: string | Html, kind: 'number' | 'unseen' | 'pick'];
 
 /**
  * A table that narrow screens show as cards. @param order Of a live list: see assets/console.js.
@@ -142,7 +176,7 @@ export interface PagedList {
 export const pagedList = ({ path, fields, isFirst, next, ...list }: PagedList): Html =>
   html`<div class="bar"><p aria-live="polite"><strong>${list.summary}</strong> <button id="news" type="button" class="plain" hidden></button></p>${list.action ?? nothing}</div>
 ${list.empty === undefined ? nothing : html`<p class="empty">${list.empty}</p>`}
-${cardTable(list.caption, list.headings, list.rows, isFirst ? 'first' : 'later')}
+<div class="scroll list">${cardTable(list.caption, list.headings, list.rows, isFirst ? 'first' : 'later')}</div>
 <nav class="paging" aria-label="Pages">${
     isFirst ? html`<span></span>` : html`<a href="${path}${queryOf(fields)}">Newest</a>`
   }${

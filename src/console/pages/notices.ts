@@ -17,7 +17,7 @@ const notices = {
   reason: ['bad', 'A reason is needed', 'Say why, in at most 500 characters.'],
   rate: ['bad', 'The rate cannot be read', 'Give a number above 0 and at most 1000.'],
   more: ['bad', 'There are more now', 'Look at the new numbers before you start.'],
-  nothing: ['bad', 'There is nothing to replay now', 'The transactions were replayed already, or are gone.'],
+  nothing: ['bad', 'There is nothing to do now', 'The transactions have changed meanwhile, or are gone.'],
   'too-many': [
     'bad',
     'Not replayed',
@@ -27,6 +27,10 @@ const notices = {
   'callback-not-dead': ['bad', 'Not replayed', 'It has been delivered, or will be tried again by itself.'],
   'callback-rate': ['bad', 'The rate cannot be read', `Give a number from ${min} to ${max}.`],
   'callback-reason': ['bad', 'The reason is too long', 'Say why in at most 500 characters.'],
+  'filter-saved': ['good', 'Saved', 'The filter is above the list, in every browser of yours.'],
+  'filter-unnamed': ['bad', 'Not saved', 'Narrow the list, and give the filter a name.'],
+  'filter-many': ['bad', 'Not saved', 'You have twenty saved filters. Remove one first.'],
+  'none-selected': ['bad', 'Nothing is selected', 'Select transactions in the list first.'],
   'too-late': ['bad', 'Not cancelled', 'It had ended, or the person has answered.'],
   busy: ['bad', 'Not cancelled', 'A worker was busy with it. Try again.'],
   stopping: [

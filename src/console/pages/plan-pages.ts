@@ -1,4 +1,4 @@
-/** The plan of a bulk replay: numbers, people, what is left out, and the order form. */
+/** The plan of a bulk: numbers, people, what is left out, and the order form. */
 import { html } from 'hono/html';
 import {
   type CallbackBulk,
@@ -6,19 +6,19 @@ import {
   callbacksPerSecond,
 } from '../../operators/callback-replays.ts';
 import { secondsOfOne } from '../../operators/prompt-limit.ts';
-import type { ReplayPlan } from '../../operators/replays.ts';
+import type { BulkKind, ReplayPlan } from '../../operators/replays.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { type FilterForm, filterWords } from '../filter.ts';
-import type { ShownPlan, ShownRow } from '../redaction.ts';
+import type { ShownPlan } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
-  cardTable,
   count,
   counted,
   countTable,
   csrfField,
   duration,
+  facts,
   type Html,
   invalid,
   nothing,
@@ -28,6 +28,7 @@ import {
 } from './markup.ts';
 import { noticeBanner } from './notices.ts';
 import { faultName } from './replays-page.ts';
+import { transactionTable } from './transactions-page.ts';
 
 interface Order {
   readonly session: ConsoleSession;
@@ -50,11 +51,14 @@ const orderFields = (
 const byNumber = (counts: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(counts).toSorted(([, a], [, b]) => b - a);
 
-const nothingToReplay = (back: string): Html =>
-  html`<p class="empty">There is nothing to replay. <a href="${back}">Back to the list</a></p>`;
+const nothingToDo = (back: string): Html =>
+  html`<p class="empty">There is nothing to do. <a href="${back}">Back to the list</a></p>`;
 
 export interface PlanModel extends Order {
+  readonly kind: BulkKind;
   readonly form: FilterForm;
+  /** Instead of a filter: what was selected in the list. */
+  readonly ids: readonly string[];
   /** What the role may see. */
   readonly plan: ShownPlan;
   /** `more`, `nothing`: the plan has changed since it was shown. */
@@ -67,11 +71,44 @@ const refusals = {
   role: 'Your role does not allow it',
   reason: 'A reason is needed',
   attempts: 'Attempted too often already',
-  'not-failed': 'Not failed any more',
+  'not-failed': 'Not failed',
+  'not-open': 'Not open any more',
   unknown: 'Not known any more',
 } as const satisfies Record<keyof ReplayPlan['refused'], string>;
 
-const rateHint = ({ replayable, mostOfOne }: ShownPlan, rate: number): string => {
+/** What differs between the two orders. */
+const words = {
+  replay: {
+    title: 'Plan a replay',
+    intro: 'No prompt has been sent yet. This is what a replay of',
+    of: 'failed transactions',
+    done: 'replayed',
+    found: 'Failed, found',
+    verb: 'Replay',
+    note: 'A person with several transactions is prompted for one at a time, and only a few times a minute.',
+    people: 'People prompted',
+    rate: 'Replays in a second, at most',
+    list: 'Whom it would prompt',
+    button: 'Start the replay',
+  },
+  cancel: {
+    title: 'Plan a cancel',
+    intro: 'Nothing is cancelled yet. This is what a cancel of',
+    of: 'open transactions',
+    done: 'cancelled',
+    found: 'Open, found',
+    verb: 'Cancel',
+    note: 'Each ends as fault 401, and its prompt is taken back. Where there is an answer it is too late.',
+    people: 'People concerned',
+    rate: 'Cancels in a second, at most',
+    list: 'What it would cancel',
+    button: 'Start the cancels',
+  },
+} as const satisfies Record<BulkKind, object>;
+
+const rateHint = ({ kind, plan }: PlanModel, rate: number): string => {
+  const { replayable, mostOfOne } = plan;
+  if (kind === 'cancel') return 'Applications hear of the ends at this rate.';
   if (!(rate > 0)) return 'A low rate spares the phone network.';
   const lastsMs = Math.max(replayable / rate, secondsOfOne(mostOfOne)) * 1000;
   const why = mostOfOne > 1 ? `: one person has ${count(mostOfOne)} of them` : '';
@@ -81,67 +118,69 @@ const rateHint = ({ replayable, mostOfOne }: ShownPlan, rate: number): string =>
 const panel = (caption: string, rows: readonly (readonly [string, number])[]): Html =>
   html`<div class="panel">${countTable(caption, [html`<span class="unseen">Which</span>`, 'Transactions'], rows)}</div>`;
 
-const promptedRow = ({ msspTransId, apId, msisdn, fault, attempt }: ShownRow): Html =>
-  html`<tr role="row"><th scope="row" role="rowheader" class="first"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td role="cell" class="wide">${apId || '—'}</td><td role="cell" class="nowrap">${msisdn}</td><td role="cell" class="wide">${
-    fault === undefined ? '' : html`${fault.code} ${fault.reason}`
-  }</td><td role="cell" class="number" data-label="attempt">${attempt}</td></tr>`;
-
-const prompted = ({ first, replayable }: ShownPlan): Html => html`<h2>Whom it would prompt</h2>
-${cardTable('Whom it would prompt', ['Transaction', 'Application', 'Number', 'Fault', ['Attempt', 'number']], first.map(promptedRow))}
+const prompted = ({ kind, plan: { first, replayable } }: PlanModel): Html => html`<h2>${words[kind].list}</h2>
+${transactionTable(words[kind].list, first, ['application', 'number', kind === 'replay' ? 'fault' : 'state', 'attempt'])}
 ${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
 
-const backToFailed = (form: FilterForm): string =>
-  `/admin/transactions${queryOf({ ...form, state: 'failed' })}`;
+const backTo = ({ kind, form }: PlanModel): string =>
+  `/admin/transactions${queryOf({ ...form, state: kind === 'replay' ? 'failed' : 'open' })}`;
 
 const question = (model: PlanModel): Html => {
-  const { session, form, plan, perSecond } = model;
+  const { session, kind, form, ids, plan, perSecond } = model;
   const { replayable, numbers } = plan;
+  const { verb, note, rate, button } = words[kind];
   return html`<form class="ask narrow" method="post" action="/admin/replays">${csrfField(session.csrf)}
 ${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<input type="hidden" name="expected" value="${replayable}">
-<h2>Replay ${counted(replayable, 'transaction')}</h2>
-<p>This prompts ${counted(numbers, 'person', 'people')}. A person with several transactions is prompted for one at a time, and only a few times a minute.</p>
-${orderFields(model, true, 'Replays in a second, at most', [0.01, 1000], rateHint(plan, Number(perSecond)))}
-<div class="actions"><button type="submit">Start the replay</button><a href="${backToFailed(form)}">Back to the list</a></div>
+<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="ids" value="${ids.join(' ')}"><input type="hidden" name="expected" value="${replayable}">
+<h2>${verb} ${counted(replayable, 'transaction')}</h2>
+<p>This ${kind === 'replay' ? 'prompts' : 'concerns'} ${counted(numbers, 'person', 'people')}. ${note}</p>
+${orderFields(model, true, rate, [0.01, 1000], rateHint(model, Number(perSecond)))}
+<div class="actions"><button type="submit"${kind === 'cancel' ? html` class="danger"` : ''}>${button}</button><a href="${backTo(model)}">Back to the list</a></div>
 </form>`;
 };
 
 export const planPage = (model: PlanModel): string => {
-  const { session, form, plan, problem } = model;
+  const { session, kind, form, ids, plan, problem } = model;
   const { found, replayable, numbers, byFault, byAp, refused, truncated } = plan;
-  const words = filterWords(form);
+  const { title, intro, of, ...word } = words[kind];
+  const narrowed = filterWords(form);
+  const would = `Would be ${word.done}`;
   const left = byNumber(refused).flatMap(([why, number]) =>
     number === 0 ? [] : [[refusals[why as keyof typeof refusals], number] as const],
   );
   return layOut({
-    title: problem === undefined ? 'Plan a replay' : 'Error: Plan a replay',
+    title: problem === undefined ? title : `Error: ${title}`,
     session,
     current: 'replays',
-    main: html`<h1>Plan a replay</h1>
+    main: html`<h1>${title}</h1>
 ${noticeBanner(problem)}
-<p>No prompt has been sent yet. This is what a replay of all failed transactions ${
-      words.length === 0 ? 'would do.' : 'by this filter would do:'
+<p>${intro} ${ids.length > 0 ? counted(ids.length, 'selected transaction') : `all ${of}`} ${
+      ids.length > 0 || narrowed.length === 0 ? 'would do.' : 'by this filter would do:'
     }</p>
-${words.length === 0 ? nothing : html`<dl class="facts narrow">${words.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
+${ids.length > 0 || narrowed.length === 0 ? nothing : html`<div class="narrow">${facts(...narrowed)}</div>`}
 ${tiles(
-  ['Failed, found', count(found)],
-  ['Would be replayed', count(replayable)],
-  ['People prompted', count(numbers)],
+  [word.found, count(found)],
+  [would, count(replayable)],
+  [word.people, count(numbers)],
   ['Left out', count(found - replayable)],
 )}
 ${truncated ? banner('plain', 'There are more', 'This is the maximum of one bulk. Use a narrower filter.') : nothing}
-<div class="columns"><div>${replayable === 0 ? nothingToReplay(backToFailed(form)) : question(model)}</div>
+<div class="columns"><div>${replayable === 0 ? nothingToDo(backTo(model)) : question(model)}</div>
 <div>${
       replayable === 0
         ? nothing
-        : html`${panel(
-            'Would be replayed, by fault',
-            byNumber(byFault).map(([code, number]) => [faultName(code), number]),
-          )}
-${panel('Would be replayed, by application', byNumber(byAp))}`
+        : html`${
+            kind === 'cancel'
+              ? nothing
+              : panel(
+                  `${would}, by fault`,
+                  byNumber(byFault).map(([code, number]) => [faultName(code), number]),
+                )
+          }
+${panel(`${would}, by application`, byNumber(byAp))}`
     }
 ${left.length === 0 ? nothing : panel('Left out', left)}</div></div>
-${replayable === 0 ? nothing : prompted(plan)}`,
+${replayable === 0 ? nothing : prompted(model)}`,
   });
 };
 
@@ -190,7 +229,7 @@ ${noticeBanner(problem && `callback-${problem}`)}
 ${truncated ? banner('plain', 'There are more', `These are the newest ${count(found)}. Order again for the others.`) : nothing}
 ${
   found === 0
-    ? nothingToReplay(back)
+    ? nothingToDo(back)
     : html`<div class="columns"><div>${callbackQuestion(model)}</div><div><div class="panel">${countTable(
         'By application',
         ['Application', 'Callbacks'],

@@ -1,8 +1,9 @@
 /** The login, and the pages for errors. */
 import { html } from 'hono/html';
 import type { LoginProblem } from '../../console-login/login-problem.ts';
+import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
-import { banner, nothing } from './markup.ts';
+import { banner, csrfField, type Html, nothing, options } from './markup.ts';
 
 /** `expired`: the login link. */
 type Problem = 'wrong' | 'limited' | 'expired' | LoginProblem;
@@ -13,12 +14,13 @@ export interface LoginModel {
   readonly next?: string | undefined;
   /** Start of the login with the phone, when it is offered. */
   readonly phoneAddress?: string | undefined;
+  readonly sandbox: boolean;
 }
 
 const problems: Readonly<Record<Problem, readonly [title: string, text: string]>> = {
   wrong: ['That was not right', 'Name or password is wrong.'],
   limited: ['Too many tries', 'Wait a minute before you try again.'],
-  expired: ['Log in again', 'The link has expired.'],
+  expired: ['Log in again', 'The link has expired, or was used.'],
   cancelled: ['Cancelled', 'The login was declined, on the phone or on the page.'],
   'no-answer': ['No answer', 'The phone was not answered in time.'],
   'phone-busy': ['The phone is busy', 'It shows another request. Answer that one first, then try again.'],
@@ -29,7 +31,17 @@ const problems: Readonly<Record<Problem, readonly [title: string, text: string]>
   away: ['Not possible now', 'The login with the phone does not answer. Try again in a moment.'],
 };
 
-export const loginPage = ({ problem, next, phoneAddress }: LoginModel): string =>
+/** Says nothing that the documentation does not say to anybody. */
+const wayIn = (sandbox: boolean): Html =>
+  sandbox
+    ? html`<section class="other" aria-labelledby="way-in"><h2 id="way-in">No user yet?</h2>
+<p>Run this where the sandbox runs. It prints a link that logs you in as an admin:</p>
+<code class="secret">npx paraph users link local</code>
+<p class="quiet">With the same <code>PARAPH_DATA</code> or <code>REDIS_URL</code>, if you set one. A link works once, for 15 minutes. The admin can then add users.</p></section>`
+    : html`<details class="other"><summary>You cannot log in?</summary>
+<p>Ask an admin for a new password. On the machine of the service, <code>paraph users link &lt;name&gt;</code> prints a link that logs a user in, once; with the name <code>local</code> it logs in an admin.</p></details>`;
+
+export const loginPage = ({ problem, next, phoneAddress, sandbox }: LoginModel): string =>
   layOut({
     title: problem === undefined ? 'Log in' : 'Error: Log in',
     main: html`<div class="card"><h1>Log in</h1>
@@ -41,7 +53,7 @@ ${next === undefined ? nothing : html`<input type="hidden" name="next" value="${
 <div class="actions"><button type="submit">Log in</button></div>
 </form>
 ${phoneAddress === undefined ? nothing : html`<p class="other"><a class="button plain" href="${phoneAddress}">Log in with the phone</a></p>`}
-</div>`,
+${wayIn(sandbox)}</div>`,
   });
 
 /** Leads on by the header `Refresh`, or by its link. */
@@ -59,6 +71,7 @@ export const strangerPage = ({ subject }: { readonly subject: string }): string 
 <p>Your phone has confirmed who you are, but no user of this console has this phone.</p>
 <p>Give this code to an admin, who can add you as a user, or let your user log in with this phone:</p>
 <code class="secret">${subject}</code>
+<p>The page “Users” takes it, and so does <code>paraph users add &lt;name&gt; --role admin --no-password --oidc-subject …</code> on the machine of the service.</p>
 <p class="quiet">It stands for your number at this console and is no secret: without your phone nobody can log in with it.</p>
 <p class="quiet">HTTP 403</p>
 <p><a href="/admin/login">Log in another way</a></p></div>`,
@@ -74,6 +87,16 @@ export const linkPage = ({ token }: { readonly token: string }): string =>
 <input type="hidden" name="token" value="${token}">
 <div class="actions"><button type="submit" autofocus>Log in</button></div>
 </form></div>`,
+  });
+
+/** For a browser without scripts, which cannot say its time zone. */
+export const timeZonePage = (session: ConsoleSession): string =>
+  layOut({
+    title: 'Time zone',
+    session,
+    main: html`<h1>Time zone</h1><form class="ask narrow" method="post" action="/admin/view">${csrfField(session.csrf)}
+<div class="field"><label for="zone">Your time zone</label><select id="zone" name="times">${options(Intl.supportedValuesOf('timeZone'), undefined)}</select></div>
+<button type="submit">Show times in this zone</button></form>`,
   });
 
 export const messagePage = (status: number, title: string, text: string): string =>

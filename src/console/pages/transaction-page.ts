@@ -69,6 +69,46 @@ const timelineItem = (entry: TimelineEntry, before: TimelineEntry | undefined): 
   }<p>${when}</p></li>`;
 };
 
+type ToldState = Extract<TimelineEntry, { kind: 'state' }>;
+
+/** Side by side, when there are several: when each began, what it waited for, how it ended. */
+const attemptsSection = (told: readonly ToldState[]): Html => {
+  const numbers = [...new Set(told.map(({ attempt }) => attempt))];
+  const attempts = numbers.map((number) => told.filter(({ attempt }) => attempt === number));
+  if (attempts.length < 2) return nothing;
+  const line = (label: string, cell: (states: readonly ToldState[]) => Html): Html =>
+    html`<tr><th scope="row">${label}</th>${attempts.map((states) => html`<td>${cell(states)}</td>`)}</tr>`;
+  const timeIn =
+    (...wanted: readonly string[]) =>
+    (states: readonly ToldState[]): Html => {
+      const found = states.find(({ state }) => wanted.includes(state));
+      return found === undefined ? nothing : timeOf(found.at);
+    };
+  const ended = ['signed', 'failed'];
+  return html`<section class="attempts" aria-labelledby="attempts"><h2 id="attempts">Attempts</h2><div class="scroll" tabindex="0" role="region" aria-labelledby="attempts"><table><thead><tr><th scope="col"><span class="unseen">What</span></th>${numbers.map(
+    (attempt) => html`<th scope="col">Attempt ${attempt}</th>`,
+  )}</tr></thead><tbody>
+${line('Ordered', ([first]) => {
+  if (first?.by !== undefined) return orderedBy(first.by);
+  return first?.attempt === 1 ? html`by the application` : nothing;
+})}
+${line('Began', timeIn('submitted'))}
+${line('Prompted', timeIn('pending'))}
+${line('Ended', timeIn(...ended))}
+${line('Took', (states) => {
+  const [first, end] = [states[0], states.find(({ state }) => ended.includes(state))];
+  return first === undefined || end === undefined ? nothing : html`${duration(end.at - first.at)}`;
+})}
+${line('End', (states) => {
+  const end = states.findLast(({ state }) => state !== 'submitted' && state !== 'pending');
+  return end === undefined
+    ? html`<span class="quiet">open</span>`
+    : html`<span class="state ${end.state}">${end.state}</span>${end.fault === undefined ? nothing : html` ${end.fault.code} ${end.fault.reason}`}`;
+})}
+${line('Detail', (states) => html`${states.findLast(({ fault }) => fault !== undefined)?.fault?.detail ?? ''}`)}
+</tbody></table></div></section>`;
+};
+
 const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   const { apId, apTransId, profile, msisdn } = transaction;
   const common = [
@@ -152,7 +192,8 @@ export const transactionPage = (model: TransactionModel): string => {
   const { transaction, timeline, deadline } = detail;
   const { msspTransId, state, fault, attempt, submittedAt, tookMs } = transaction;
   const isOpen = state === 'submitted' || state === 'pending';
-  const path = pathOf(timeline.filter((entry) => entry.kind === 'state'));
+  const states = timeline.filter((entry) => entry.kind === 'state');
+  const path = pathOf(states);
   // Accesses are in the audit log, not in the timeline.
   const told = timeline.filter((entry) => entry.kind === 'state' || entry.action !== 'view-sensitive');
   return layOut({
@@ -177,6 +218,7 @@ ${noticeBanner(notice)}
       deadline === undefined ? undefined : ['Expires', html`<small>${timeOf(deadline)}</small>`],
     )}</div>
 <div data-region="actions">${actions(model)}</div>
+<div data-region="attempts">${attemptsSection(states)}</div>
 <div class="columns">
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>
 ${statechartSvg(signatureChart, path)}

@@ -1,17 +1,22 @@
 /** The list of transactions with its filter. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
+import type { BulkKind } from '../../operators/replays.ts';
 import { faultCodes, faultTable } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { type FilterField, type ReadFilter, states } from '../filter.ts';
+import { maxExported } from '../export.ts';
+import { type FilterField, type FilterForm, type ReadFilter, states } from '../filter.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
+  cardTable,
   count,
   counted,
+  csrfField,
   duration,
+  type Heading,
   type Html,
   nothing,
   options,
@@ -19,6 +24,7 @@ import {
   queryOf,
   timeOf,
 } from './markup.ts';
+import { type Notice, noticeBanner } from './notices.ts';
 
 export interface TransactionsModel {
   readonly session: ConsoleSession;
@@ -29,8 +35,10 @@ export interface TransactionsModel {
   /** Of the next page. */
   readonly next: string | undefined;
   readonly isFirst: boolean;
-  /** AP_IDs to choose from. */
+  /** AP_IDs and numbers to choose from. */
   readonly apIds: readonly string[];
+  readonly numbers: readonly string[];
+  readonly notice: Notice | undefined;
 }
 
 const field = (
@@ -70,7 +78,10 @@ const stateChoices: readonly Choice[] = [
 const faultChoices = faultCodes.map((code): Choice => [String(code), `${code} ${faultTable[code].reason}`]);
 const profileChoices = profileNames.map((name): Choice => [name, name]);
 
-const filterForm = ({ session, read, apIds }: TransactionsModel): Html => {
+const listOf = (id: string, values: readonly string[]): Html =>
+  html`<datalist id="${id}">${values.map((value) => html`<option value="${value}"></option>`)}</datalist>`;
+
+const filterForm = ({ session, read, apIds, numbers }: TransactionsModel): Html => {
   const rare = (['profile', 'attemptsAtMost', 'from', 'to'] as const).some(
     (name) => read.form[name] !== undefined,
   );
@@ -82,42 +93,100 @@ ${field(read, 'fault', 'Fault', select(faultChoices))}
 ${field(read, 'apId', 'Application', input('text', html`${spelling} list="apIds"`))}
 ${
   seesPeople(session.operator.role) || read.form.msisdn !== undefined
-    ? field(read, 'msisdn', 'Number', input('text', html`${spelling} inputmode="tel"`))
+    ? html`${field(read, 'msisdn', 'Number', input('text', html`${spelling} inputmode="tel" list="numbers"`))}${listOf('numbers', numbers)}`
     : nothing
 }
-${field(read, 'text', 'Part of a transaction id', input('text', spelling))}
+${field(read, 'text', 'Part of an id', input('text', spelling))}
+<div class="actions"><button type="submit">Show</button>${
+    Object.keys(read.form).length === 0 ? nothing : html`<a href="/admin/transactions">All</a>`
+  }</div>
 </div>
-<datalist id="apIds">${apIds.map((id) => html`<option value="${id}"></option>`)}</datalist>
+${listOf('apIds', apIds)}
 <details id="more"${rare ? html` open` : ''}><summary>Profile, attempts, time</summary><div class="fields">
 ${field(read, 'profile', 'Profile', select(profileChoices))}
 ${field(read, 'attemptsAtMost', 'Attempts at most', input('number', html` min="1" max="999"`))}
 ${field(read, 'from', 'Submitted from (UTC)', input('datetime-local', html` step="any"`))}
 ${field(read, 'to', 'until (UTC)', input('datetime-local', html` step="any"`))}
 </div></details>
-<div class="actions"><button type="submit">Show</button>${
-    Object.keys(read.form).length === 0 ? nothing : html`<a href="/admin/transactions">All transactions</a>`
-  }</div>
 </form>`;
 };
 
-const faultCell = ({ fault }: ShownRow): Html =>
-  fault === undefined
-    ? html`<td role="cell" class="wide"></td>`
-    : html`<td class="wide" role="cell"><span class="nowrap">${fault.code} ${fault.reason}</span>${
-        fault.detail === undefined ? '' : html`<span class="sub">${fault.detail}</span>`
-      }</td>`;
+const cut = (text: string): Html => html`<span class="cut" title="${text}">${text}</span>`;
 
-const transactionRow = (row: ShownRow): Html => {
-  const { msspTransId, apId, apTransId, msisdn, state, attempt, submittedAt, endedAt, tookMs } = row;
-  const took =
-    tookMs === undefined
-      ? endedAt === undefined
-        ? html`<span class="quiet">open</span>`
-        : nothing
-      : html`${duration(tookMs)}`;
-  const path = `/admin/transactions/${encodeURIComponent(msspTransId)}`;
-  return html`<tr role="row" data-id="${msspTransId}"><th scope="row" role="rowheader" class="nowrap first"><a href="${path}">${timeOf(submittedAt)}</a></th><td role="cell" class="wide"><span>${apId || '—'}</span><span class="sub code">${apTransId}</span></td><td role="cell" class="nowrap">${msisdn}</td><td role="cell" class="second end"><span class="state ${state}">${state}</span></td>${faultCell(row)}<td role="cell" class="number" data-label="attempt">${attempt}</td><td role="cell" class="number nowrap">${took}</td></tr>`;
+interface Column {
+  readonly heading: Heading;
+  readonly classes?: string;
+  /** Before the value, where there are no headings. */
+  readonly label?: string;
+  readonly value: (row: ShownRow) => Html | string;
+}
+
+/** Besides the id, which is always shown, because it is the link. In the order of the page. */
+const columns = {
+  time: { heading: 'Time', classes: 'nowrap', value: ({ submittedAt }) => timeOf(submittedAt) },
+  application: { heading: 'Application', value: ({ apId }) => cut(apId || '—') },
+  apTransId: { heading: 'AP_TransID', classes: 'code', value: ({ apTransId }) => cut(apTransId) },
+  number: { heading: 'Number', classes: 'nowrap', value: ({ msisdn }) => msisdn },
+  profile: { heading: 'Profile', classes: 'nowrap', value: ({ profile }) => profile ?? '' },
+  state: {
+    heading: 'State',
+    classes: 'second end',
+    value: ({ state }) => html`<span class="state ${state}">${state}</span>`,
+  },
+  fault: {
+    heading: 'Fault',
+    value: ({ fault }) => (fault === undefined ? '' : `${fault.code} ${fault.reason}`),
+  },
+  detail: {
+    heading: 'Detail',
+    value: ({ fault }) => (fault?.detail === undefined ? '' : cut(fault.detail)),
+  },
+  attempt: {
+    heading: ['Attempt', 'number'],
+    classes: 'number',
+    label: 'attempt',
+    value: ({ attempt }) => String(attempt),
+  },
+  ended: {
+    heading: 'Ended',
+    classes: 'nowrap',
+    label: 'ended',
+    value: ({ endedAt }) => (endedAt === undefined ? '' : timeOf(endedAt)),
+  },
+  duration: {
+    heading: ['Duration', 'number'],
+    classes: 'number nowrap',
+    value: ({ tookMs, endedAt }) => {
+      if (tookMs !== undefined) return duration(tookMs);
+      return endedAt === undefined ? html`<span class="quiet">open</span>` : '';
+    },
+  },
+} as const satisfies Record<string, Column>;
+export type ColumnName = keyof typeof columns;
+export const columnNames = Object.keys(columns) as ColumnName[];
+const hiddenAtFirst: readonly ColumnName[] = ['profile', 'detail', 'ended'];
+
+const chosenColumns = ({ view }: ConsoleSession): readonly ColumnName[] =>
+  columnNames.filter((name) => view.columns?.includes(name) ?? !hiddenAtFirst.includes(name));
+
+const cell = ({ classes = '', label, value }: Column, row: ShownRow): Html =>
+  html`<td role="cell" class="${classes}"${label === undefined ? '' : html` data-label="${label}"`}>${value(row)}</td>`;
+
+/** The script shows it. */
+const pickAll = html`<label for="pick-all" class="unseen">Select all on this page</label><input id="pick-all" type="checkbox" hidden>`;
+
+const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: boolean): Html => {
+  const { msspTransId: id } = row;
+  const box = html`<td role="cell" class="pick"><label for="pick-${id}" class="unseen">Select ${id}</label><input id="pick-${id}" type="checkbox" name="id" value="${id}" form="picked"></td>`;
+  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap"><a class="code" href="/admin/transactions/${encodeURIComponent(id)}">${id}</a></th>${names.map((name) => cell(columns[name], row))}</tr>`;
 };
+
+export const transactionTable = (caption: string, rows: readonly ShownRow[], names: readonly ColumnName[]) =>
+  html`<div class="scroll list">${cardTable(
+    caption,
+    ['Transaction', ...names.map((name) => columns[name].heading)],
+    rows.map((row) => transactionRow(row, names, false)),
+  )}</div>`;
 
 const summary = ({ rows, total, isFirst, next }: TransactionsModel): string => {
   if (total !== undefined) return counted(total, 'transaction');
@@ -125,47 +194,100 @@ const summary = ({ rows, total, isFirst, next }: TransactionsModel): string => {
   return next === undefined ? counted(rows.length, 'transaction') : `The newest ${count(rows.length)}`;
 };
 
-const bulkLink = ({ session, read }: TransactionsModel): Html => {
-  const { state } = read.form;
-  const isPossible = includesRole(session.operator.role, 'operator') && (!state || state === 'failed');
-  if (!isPossible) return nothing;
-  const { state: _, ...form } = read.form;
-  return html`<a class="button plain" href="/admin/replays/plan${queryOf(form)}">${
-    state === undefined ? 'Replay what has failed of these …' : 'Replay what this filter shows …'
-  }</a>`;
+/** What the filter may find is replayed when it has failed, and cancelled when it is open. */
+const possibleOrders = ({ session, read: { form } }: TransactionsModel): readonly BulkKind[] => {
+  if (!includesRole(session.operator.role, 'operator')) return [];
+  if (form.state === undefined) return ['replay', 'cancel'];
+  if (form.state === 'failed') return ['replay'];
+  return ['open', 'submitted', 'pending'].includes(form.state) ? ['cancel'] : [];
+};
+
+const orderNames = {
+  replay: ['Replay', 'what has failed of these'],
+  cancel: ['Cancel', 'what is open of these'],
+};
+
+/** Of the selected rows, and of all that the filter finds. */
+const orders = (model: TransactionsModel): Html => {
+  const { state, ...form } = model.read.form;
+  const kinds = possibleOrders(model);
+  if (kinds.length === 0) return nothing;
+  // A plan is of all failed or of all open ones, so not of those in one of the open states.
+  const ofAll = kinds.filter(() => state === undefined || state === 'failed' || state === 'open');
+  return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan"><input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
+    (kind) => html`<button class="plain small" name="kind" value="${kind}">${orderNames[kind][0]} …</button>`,
+  )}</form>${ofAll.map(
+    (kind) =>
+      html`<a href="/admin/replays/plan${queryOf({ ...form, ...(kind === 'cancel' && { kind }) })}">${orderNames[kind][0]} ${state === undefined ? orderNames[kind][1] : 'what this filter shows'} …</a>`,
+  )}</div>`;
+};
+
+const hiddenFilter = (form: FilterForm): Html =>
+  html`${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+
+const savedFilters = ({ session: { view } }: TransactionsModel): Html =>
+  view.filters.length === 0
+    ? nothing
+    : html`<nav class="saved" aria-label="Saved filters"><ul>${view.filters.map(
+        ({ name, query }) => html`<li><a href="/admin/transactions?${query}">${name}</a></li>`,
+      )}</ul></nav>`;
+
+/** Export, columns, saved filters. */
+const viewForms = (model: TransactionsModel): Html => {
+  const { session, read } = model;
+  const csrf = csrfField(session.csrf);
+  const chosen = chosenColumns(session);
+  const boxes = columnNames.map((name) => {
+    const { heading } = columns[name];
+    return html`<span class="choice"><input id="c-${name}" type="checkbox" name="column-${name}"${chosen.includes(name) ? html` checked` : ''}><label for="c-${name}">${typeof heading === 'string' ? heading : heading[0]}</label></span>`;
+  });
+  const keep = html`<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<div class="field"><label for="save">Save this filter as</label><input id="save" name="save" type="text" required maxlength="40" autocomplete="off"></div><button class="plain small">Save</button></form>`;
+  const forget = session.view.filters.map(
+    ({ name }) =>
+      html`<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<input type="hidden" name="forget" value="${name}"><button class="link">Remove “${name}”</button></form>`,
+  );
+  return html`<details id="view"><summary>Columns, saved filters, export</summary><div class="ask columns">
+<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<input type="hidden" name="columns" value="1"><fieldset><legend>Columns</legend>${boxes}</fieldset><button class="plain small">Show these columns</button></form>
+<div>${Object.keys(read.form).length === 0 ? html`<p class="quiet">Narrow the list, then you can save the filter here.</p>` : keep}${forget}
+<p>Export what the filter finds, at most ${count(maxExported)} rows, the newest first: ${(
+    ['csv', 'json'] as const
+  ).map(
+    (format) =>
+      html`<a href="/admin/transactions/export${queryOf({ format, ...read.form })}" download>${format.toUpperCase()}</a> `,
+  )}</p></div></div></details>`;
 };
 
 export const transactionsPage = (model: TransactionsModel): string => {
-  const { session, read, rows, next, isFirst } = model;
+  const { session, read, rows, next, isFirst, notice } = model;
   const isWrong = Object.keys(read.problems).length > 0;
+  const names = chosenColumns(session);
+  const mayPick = possibleOrders(model).length > 0;
   const body = isWrong
     ? banner('bad', 'The filter cannot be read', 'Correct the marked fields.')
-    : pagedList({
+    : html`${viewForms(model)}${pagedList({
         path: '/admin/transactions',
         fields: read.form,
         isFirst,
         next,
         summary: summary(model),
-        action: bulkLink(model),
+        action: orders(model),
         empty: rows.length === 0 && next === undefined ? 'Nothing is found by this filter.' : undefined,
         caption: 'Transactions, newest first',
         headings: [
-          'Time',
-          'Application',
-          'Number',
-          'State',
-          'Fault',
-          ['Attempt', 'number'],
-          ['Duration', 'number'],
+          ...(mayPick ? [[pickAll, 'pick'] as const] : []),
+          'Transaction',
+          ...names.map((name) => columns[name].heading),
         ],
-        rows: rows.map(transactionRow),
-      });
+        rows: rows.map((row) => transactionRow(row, names, mayPick)),
+      })}`;
   return layOut({
     title: isWrong ? 'Error: Transactions' : 'Transactions',
     session,
     current: 'transactions',
     ...(!isWrong && { live: { everySeconds: 4 } }),
     main: html`<h1>Transactions</h1>
+${noticeBanner(notice)}
+${savedFilters(model)}
 ${filterForm(model)}
 ${body}`,
   });

@@ -80,7 +80,7 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     // At the public address: the provider redirects there, so the cookie must belong to it.
     const phoneAddress = `${publicUrl()}${phoneLoginPath}${queryOf({ next: nextField(next) })}`;
     const offered = (await offersPhone()) ? phoneAddress : undefined;
-    return c.html(loginPage({ next: nextField(next), problem, phoneAddress: offered }), status);
+    return c.html(loginPage({ next: nextField(next), problem, phoneAddress: offered, sandbox }), status);
   };
 
   const refuseForeign = (c: ConsoleContext): Response | undefined => {

@@ -11,6 +11,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { pageHeaders } from '../../oauth/error-pages.ts';
 import { readSessionCookie } from '../../operators/cookie.ts';
 import { includesRole, type Role } from '../../operators/operator.ts';
+import { usualView } from '../../operators/views.ts';
 import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { readForm } from '../input.ts';
@@ -83,11 +84,12 @@ const forbidden = (c: ConsoleContext, message: string, code = 'forbidden'): Resp
 export const createSessionCheck = ({
   operators,
   publicUrl,
+  now,
 }: ConsoleDeps): MiddlewareHandler<ConsoleEnvironment> => {
   const byToken = async (token: string): Promise<ConsoleSession | undefined> => {
     const operator = await operators.tokens.verify(token);
     const id = createHash('sha256').update(token).digest('base64url').slice(0, 22);
-    return operator && { operator, csrf: '', id };
+    return operator && { operator, csrf: '', id, view: usualView, at: now() };
   };
 
   return async (c, next) => {
@@ -113,7 +115,9 @@ export const createSessionCheck = ({
         : operators.checkCsrf(found, await readCsrf(c));
       if (!proven) return forbidden(c, 'The form is too old; load the page again', 'csrf');
     }
-    c.set('session', { operator: found.operator, csrf: operators.csrfTokenOf(found), id: found.id });
+    const { operator, id } = found;
+    const view = isApi(path) || isBoard(path) ? usualView : await operators.views.read(operator.name);
+    c.set('session', { operator, csrf: operators.csrfTokenOf(found), id, view, at: now() });
     return next();
   };
 };

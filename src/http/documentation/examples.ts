@@ -11,7 +11,10 @@ import { type Fault, fault } from '../../protocol/fault.ts';
 import { createProtocol, type Operation } from '../../protocol/parse.ts';
 import type { Caller } from '../../protocol/requests.ts';
 import type { ProtocolRules } from '../../protocol/rules.ts';
+import { profilesOf } from '../../registry/profile-selection.ts';
+import { testUsers } from '../../registry/test-users.ts';
 import type { SignedView, TransactionView } from '../../transactions/outcomes.ts';
+import { receiptSent, unknownTransaction } from '../../transactions/receipts.ts';
 import {
   asStatusFault,
   presentFault,
@@ -141,9 +144,6 @@ const signed: SignedView = {
   signature: 'MIIIMQYJKoZIhvcNAQcCoIII…',
   profile: 'STK-LoA4',
   sscdId: 'sim',
-  validated: false,
-  geofencing: undefined,
-  subscriberNetwork: undefined,
 };
 
 const signedWithServices: SignedView = {
@@ -160,21 +160,11 @@ const signedWithServices: SignedView = {
 
 const authUri = `mobileid://auth?mobile_auth_redirect_uri=${encodeURIComponent('exampleshop://back')}&session_token=pB4T…&user_id=5f0c2ad1-…`;
 
-const sim = {
-  cardDetails: { mcc: '228', mnc: '01', network: 'Example Mobile' },
-  certificates: {
-    algorithm: 'EC',
-    state: 'ACTIVE',
-    chain: ['MIICVDCCAfqgAwIBAgIQ…', 'MIICCTCCAa+gAwIBAgIQ…', 'MIIByzCCAXKgAwIBAgIQ…'],
-    subjectNames: [
-      'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn',
-      'cn=paraph issuing ca',
-      'cn=paraph root ca',
-    ],
-  },
-  pinBlocked: false,
-  state: 'ACTIVE',
-};
+const chain = [
+  { base64: 'MIICVDCCAfqgAwIBAgIQ…', subject: 'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn' },
+  { base64: 'MIICCTCCAa+gAwIBAgIQ…', subject: 'cn=paraph issuing ca' },
+  { base64: 'MIIByzCCAXKgAwIBAgIQ…', subject: 'cn=paraph root ca' },
+];
 
 const example = (summary: string, value: object): Example => ({ summary, value });
 const faultExample = (summary: string, why: Fault): Example => example(summary, presentFault(why));
@@ -205,7 +195,9 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
   const showing = must(protocol.parseReceipt(requests.acknowledged)).caller;
   const receiptAnswer = (outcome: Parameters<typeof presentReceipt>[1]) =>
     presentReceipt(showing, outcome, after(showing, thinkingMs));
-  const looking = must(protocol.parseProfile(requests.profile)).caller;
+  const { caller: looking, params } = must(protocol.parseProfile(requests.profile));
+  const [person] = testUsers;
+  if (person === undefined) throw new Error('The sandbox has no test user');
   return {
     sign: {
       requests: {
@@ -240,7 +232,7 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
       },
       faults: {
         expired: faultExample('The user did nothing until TimeOut', asStatusFault(fault(208))),
-        unknown: faultExample('No such transaction of yours', fault(101, 'MSSP_TransID is unknown')),
+        unknown: faultExample('No such transaction of yours', fault(101, unknownTransaction)),
       },
     },
     receipt: {
@@ -256,10 +248,7 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
         plain: example('Shown; nothing was asked', receiptAnswer(undefined)),
       },
       faults: {
-        repeated: faultExample(
-          'A transaction has one receipt',
-          fault(101, 'The transaction has its receipt already'),
-        ),
+        repeated: faultExample('A transaction has one receipt', fault(101, receiptSent)),
       },
     },
     profile: {
@@ -271,12 +260,10 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
             looking,
             {
               authority: authoritiesOf(rules).main,
-              profiles: ['Any-LoA4', 'MID/v1/AuthProfile1', 'MID/v1/AuthProfile1.ECC', 'STK-LoA4'],
-              autoActivation: false,
-              recoveryCodeCreated: true,
-              sim,
-              apps: [],
-              wantsSscds: true,
+              profiles: profilesOf(person),
+              subscriber: { ...person, carrier: { mcc: '228', mnc: '01', network: 'Example Mobile' } },
+              params,
+              chains: new Map([['sim', chain]]),
             },
             after(looking, atOnceMs),
           ),

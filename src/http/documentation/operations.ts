@@ -7,16 +7,10 @@
 import type { z } from 'zod';
 import type { Operation } from '../../protocol/parse.ts';
 import type { ProtocolRules } from '../../protocol/rules.ts';
-import {
-  profileRequestSchema,
-  profileResponseSchema,
-  receiptRequestSchema,
-  receiptResponseSchema,
-  signatureRequestSchema,
-  signatureResponseSchema,
-  statusRequestSchema,
-  statusResponseSchema,
-} from '../../protocol/schemas.ts';
+import { profileRequestSchema, profileResponseSchema } from '../../protocol/schemas/profile.ts';
+import { receiptRequestSchema, receiptResponseSchema } from '../../protocol/schemas/receipt.ts';
+import { signatureRequestSchema, signatureResponseSchema } from '../../protocol/schemas/sign.ts';
+import { statusRequestSchema, statusResponseSchema } from '../../protocol/schemas/status.ts';
 
 export interface DescribedOperation {
   readonly summary: string;
@@ -64,7 +58,7 @@ export const describeOperations = (
   profile: {
     summary: 'Ask what a person can sign with',
     description: [
-      'Tells which signature profiles work for a number now and, by the words in `Params`, about the devices behind it. A person who cannot sign is a Fault: the one that a sign request would end with.',
+      'Tells which signature profiles work for a number now and, by the words in `Params`, about the devices behind it. A person for whom no profile works is a Fault: the one that a sign request for `Any-LoA4` would end with.',
     ],
     request: profileRequestSchema,
     response: profileResponseSchema,

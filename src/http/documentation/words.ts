@@ -16,11 +16,11 @@ export const profileWords: Readonly<Record<ProfileName, string>> = {
 
 export const serviceWords: Readonly<Record<ServiceName, string>> = {
   userLang:
-    'Send `UserLang.Value`, a language code in any case. The phone talks to the person in this language. No element in the answer.',
+    'Send `UserLang.Value`, a language code in any case: the phone talks to the person in this language. No element in the answer.',
   geofencing:
     'Send `GeoFencingRequest`, a policy, if you have one. The answer tells where the device is, or an error code. If the location violates the policy: fault 450.',
   app2app:
-    'Send `App2App.RedirectUri`, where to return to. For mode `asynch`, and a person who signs with the App. The answer carries `AuthUri`; opening it on the phone is the prompt.',
+    'Send `App2App.RedirectUri`, where to return to. For mode `asynch`. The App is asked, also of a person who has a SIM; without an App, or with a profile for the SIM, it is fault 109. The answer carries `AuthUri`; opening it on the phone is the prompt.',
   subscriberInfo: 'The answer tells the subscriber’s network: id `1901`, country code and network code.',
   validate: 'The service verifies the signature before it answers: Status 502 instead of 500.',
 };
@@ -51,7 +51,7 @@ export const faultWords: Readonly<Record<FaultCode, string>> = {
   105: 'Nobody with this number can sign. Ask the person to register, or for another number.',
   107: 'The text does not begin as your operator requires, or its type or encoding is not supported. Correct the request.',
   108: 'A version that the operation does not have. Correct the request.',
-  109: 'The person has no device for the profile, or you may not use it. Ask for another profile; the profile operation lists those that work.',
+  109: 'Nobody knows the profile, the person has no device for it, or you may not use it. Ask for another profile; the profile operation lists those that work.',
   208: 'The person did not act within `TimeOut`. Offer to try again.',
   209: 'The phone could not be reached within `TimeOut`. Offer to try again later.',
   401: 'The person pressed cancel. Take it as a no.',

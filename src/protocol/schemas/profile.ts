@@ -29,7 +29,7 @@ const paramsSchema = z
     reportError(payload, { code: 101, words: `must be words of ${profileParams.join(' ')}` });
   })
   .meta({
-    description: `Space-separated words of ${profileParams.join(' ')}. Each switches its part of the answer on.`,
+    description: `Space-separated words of ${profileParams.join(' ')}. Each switches its part of the answer on by itself.`,
     example: 'sscds state certs pinstatus rcstatus aastatus',
   });
 
@@ -95,7 +95,7 @@ const profileQueryExtensionSchema = z
         Sim: sscdSchema.optional().describe('Absent when the SIM cannot sign.'),
       })
       .optional()
-      .describe('With `sscds`: the devices that can sign.'),
+      .describe('With any word about devices: those of the person.'),
   })
   .meta({ id: 'ProfileQueryExtension', description: 'What Params asked for.' });
 
@@ -114,17 +114,16 @@ const profileStatusSchema = z
     example: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' },
   });
 
-const mssProfileRespSchema = z
-  .object({
-    ...answerHead('2', '0'),
-    SignatureProfile: z
-      .array(z.string())
-      .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),
-    Status: profileStatusSchema,
-  })
-  .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' });
-export type MssProfileResp = z.infer<typeof mssProfileRespSchema>;
-
 export const profileResponseSchema = z
-  .object({ MSS_ProfileResp: mssProfileRespSchema })
+  .object({
+    MSS_ProfileResp: z
+      .object({
+        ...answerHead('2', '0'),
+        SignatureProfile: z
+          .array(z.string())
+          .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),
+        Status: profileStatusSchema,
+      })
+      .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' }),
+  })
   .meta({ id: 'ProfileResponse', description: 'Profile response.' });

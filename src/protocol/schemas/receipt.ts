@@ -127,14 +127,13 @@ const receiptRespStatusSchema = z
     example: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' },
   });
 
-const mssReceiptRespSchema = z
-  .object({
-    ...answerHead('1', '1'),
-    Status: receiptRespStatusSchema,
-  })
-  .meta({ id: 'MSS_ReceiptResp', description: 'The receipt was shown, or could not be.' });
-export type MssReceiptResp = z.infer<typeof mssReceiptRespSchema>;
-
 export const receiptResponseSchema = z
-  .object({ MSS_ReceiptResp: mssReceiptRespSchema })
+  .object({
+    MSS_ReceiptResp: z
+      .object({
+        ...answerHead('1', '1'),
+        Status: receiptRespStatusSchema,
+      })
+      .meta({ id: 'MSS_ReceiptResp', description: 'The receipt was shown, or could not be.' }),
+  })
   .meta({ id: 'ReceiptResponse', description: 'Receipt response.' });

@@ -56,15 +56,6 @@ const geoFencingRequestSchema = z
     example: { countrywhitelist: ['CH', 'DE'], mindeviceconfidence: '0.7', maxaccuracymeters: '1000' },
   });
 
-/** The member that a service cannot do without. */
-const neededMember = {
-  userLang: ['UserLang', 'Value'],
-  app2app: ['App2App', 'RedirectUri'],
-} as const satisfies Partial<Record<ServiceName, readonly [string, string]>>;
-
-const isNeeding = (name: ServiceName | undefined): name is keyof typeof neededMember =>
-  name !== undefined && Object.hasOwn(neededMember, name);
-
 const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
   z
     .object({
@@ -93,11 +84,10 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
         .describe('With geofencing: what the location has to satisfy, else fault 450.'),
     })
     .check((payload) => {
-      const name = services.get(payload.value.Description);
-      if (!isNeeding(name)) return;
-      const path = neededMember[name];
+      const { Description, App2App } = payload.value;
       // An absent member is reported as missing, whatever the code here.
-      if (!payload.value[path[0]]) reportError(payload, { code: 101, path });
+      if (services.get(Description) === 'app2app' && !App2App)
+        reportError(payload, { code: 101, path: ['App2App', 'RedirectUri'] });
     })
     .meta({
       id: 'AdditionalService',

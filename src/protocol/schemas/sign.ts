@@ -66,6 +66,9 @@ const timeOutSchema = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules) 
     });
 };
 
+/** Empty or a format that is CMS: clients that fill every member send an empty text. */
+const cmsFormat = /^(?:http:\/\/uri\.etsi\.org\/TS102204\/v1\.1\.2#(?:CMS-Signature|PKCS7))?$/;
+
 /** The request with its wrapper, under the rules of one service. */
 export const signatureRequestSchema = (rules: ProtocolRules) => {
   const profiles = profilesByUri(rules.authorities);
@@ -81,6 +84,10 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
         id: 'SignatureProfile',
         description: 'How to sign.',
         example: 'http://mid.vendor.ch/Any-LoA4',
+      }),
+      MSS_Format: z.string().regex(cmsFormat, { error: 'must be a CMS format' }).nullish().meta({
+        description: 'Format of the signature. It is CMS, whether that is asked for or not.',
+        example: 'http://uri.etsi.org/TS102204/v1.1.2#CMS-Signature',
       }),
       TimeOut: timeOutSchema(rules),
       DataToBeSigned: dataToBeSignedSchema,
@@ -139,25 +146,24 @@ export const signatureStatusSchema = z
     example: { StatusCode: { Value: '500' }, StatusMessage: 'SIGNATURE' },
   });
 
-const mssSignatureRespSchema = z
-  .object({
-    ...answerHead('1', '1'),
-    MSSP_TransID: msspTransIdSchema,
-    MSS_Signature: mssSignatureSchema.optional(),
-    MobileUser: mobileUserAnswerSchema,
-    ServiceResponses: serviceResponsesSchema,
-    SignatureProfile: z.string().meta({
-      description: 'The method that was chosen.',
-      example: 'http://mid.vendor.ch/STK-LoA4',
-    }),
-    Status: signatureStatusSchema,
-  })
-  .meta({
-    id: 'MSS_SignatureResp',
-    description: 'The signature, or in asynch mode the transaction to ask for.',
-  });
-export type MssSignatureResp = z.infer<typeof mssSignatureRespSchema>;
-
 export const signatureResponseSchema = z
-  .object({ MSS_SignatureResp: mssSignatureRespSchema })
+  .object({
+    MSS_SignatureResp: z
+      .object({
+        ...answerHead('1', '1'),
+        MSSP_TransID: msspTransIdSchema,
+        MSS_Signature: mssSignatureSchema.optional(),
+        MobileUser: mobileUserAnswerSchema,
+        ServiceResponses: serviceResponsesSchema,
+        SignatureProfile: z.string().meta({
+          description: 'The method that was chosen.',
+          example: 'http://mid.vendor.ch/STK-LoA4',
+        }),
+        Status: signatureStatusSchema,
+      })
+      .meta({
+        id: 'MSS_SignatureResp',
+        description: 'The signature, or in asynch mode the transaction to ask for.',
+      }),
+  })
   .meta({ id: 'SignatureResponse', description: 'Sign response.' });

@@ -22,17 +22,16 @@ export const statusRequestSchema = z
   })
   .meta({ id: 'StatusRequest', description: 'Status request.' });
 
-const mssStatusRespSchema = z
-  .object({
-    ...answerHead('1', '1'),
-    MSS_Signature: mssSignatureSchema.optional(),
-    MobileUser: mobileUserAnswerSchema,
-    ServiceResponses: serviceResponsesSchema,
-    Status: signatureStatusSchema,
-  })
-  .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' });
-export type MssStatusResp = z.infer<typeof mssStatusRespSchema>;
-
 export const statusResponseSchema = z
-  .object({ MSS_StatusResp: mssStatusRespSchema })
+  .object({
+    MSS_StatusResp: z
+      .object({
+        ...answerHead('1', '1'),
+        MSS_Signature: mssSignatureSchema.optional(),
+        MobileUser: mobileUserAnswerSchema,
+        ServiceResponses: serviceResponsesSchema,
+        Status: signatureStatusSchema,
+      })
+      .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' }),
+  })
   .meta({ id: 'StatusResponse', description: 'Status response.' });

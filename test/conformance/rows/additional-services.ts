@@ -184,4 +184,13 @@ export const additionalServicesRows: readonly Row[] = [
       'test/http/additional-services.test.ts › subscriberInfo > says of %s that detail 1901 is MCC then MNC: %s',
     ],
   },
+  {
+    id: 'wire-additional-services-22',
+    source: 'wire facts: additional services',
+    rule: 'app2app has the App asked, also of a user with SIM and App, unless the profile is one for the SIM: that is fault 109.',
+    tests: [
+      'test/http/signature-profile.test.ts › app2app > has %s ask the App of a user with SIM and App, whose signature it is',
+      'test/http/signature-profile.test.ts › app2app > with %s of %s, whom no App can serve, is fault %i',
+    ],
+  },
 ];

@@ -142,8 +142,12 @@ export const faultCodesRows: readonly Row[] = [
   {
     id: 'wire-faults-17',
     source: 'wire facts: faults',
-    rule: '109 is UNSUPPORTED_PROFILE of the Receiver.',
+    // Of the unknown profile: the published table of fault codes.
+    rule: '109 is UNSUPPORTED_PROFILE of the Receiver, for a profile that is unknown, that no device of the user serves, or that the application may not use.',
     tests: [
+      'test/http/signature-profile.test.ts › a profile that the interface does not list > is fault 109: %s',
+      'test/http/signature-profile.test.ts › a user with no SSCD, a SIM only, an App only, both > is asked by %s: %s, %s, %s, %s',
+      'test/http/application-provider.test.ts › an AP > that is not allowed a profile gets fault 109, at sign in both modes',
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
     ],
   },
@@ -244,6 +248,14 @@ export const faultCodesRows: readonly Row[] = [
     tests: [
       'test/workers/adversity.test.ts › trouble > that lasts until the deadline is an internal error, not the silence of the user',
       'test/http/redis-away.test.ts › while Redis is stopped > every operation answers Fault 900 within a moment, and readyz is 503 while livez is 200',
+    ],
+  },
+  {
+    id: 'wire-faults-29',
+    source: 'wire facts: faults',
+    rule: 'The test number of a code answers with the Detail of the published table of test numbers, that of 208 with the Detail of the recorded answers.',
+    tests: [
+      'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
     ],
   },
   {

@@ -5,57 +5,47 @@ export const profileParamsRows: readonly Row[] = [
   {
     id: 'wire-profile-1',
     source: 'wire facts: profile',
-    rule: 'Params may also hold carddetails, which beside sscds switches on CardDetails.',
-    tests: [
-      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
-      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
-    ],
+    rule: 'Params may also hold carddetails, which by itself switches on CardDetails.',
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'wire-profile-2',
     source: 'wire facts: profile',
     rule: 'sscds switches on the list of SSCDs.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'wire-profile-3',
     source: 'wire facts: profile',
-    rule: 'Beside sscds, state switches on the State of each SSCD.',
-    tests: [
-      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
-      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
-    ],
+    rule: 'By itself, state switches on the State of each SSCD.',
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'wire-profile-4',
     source: 'wire facts: profile',
-    rule: 'Beside sscds, certs switches on the certificates.',
+    rule: 'By itself, certs switches on the certificates.',
     tests: [
-      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
       'test/http/profile.test.ts › Params > certs give the certificates of user, issuing CA and root, with their subjects as plain text',
-      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
     ],
   },
   {
     id: 'wire-profile-5',
     source: 'wire facts: profile',
-    rule: 'Beside sscds, pinstatus switches on PinStatus.',
-    tests: [
-      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
-      'test/http/profile.test.ts › Params > tell nothing of SSCDs without sscds: %s',
-    ],
+    rule: 'By itself, pinstatus switches on PinStatus.',
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'wire-profile-6',
     source: 'wire facts: profile',
     rule: 'rcstatus switches on RecoveryCodeCreated.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'wire-profile-7',
     source: 'wire facts: profile',
     rule: 'aastatus switches on AutoActivation.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'wire-profile-8',
@@ -105,7 +95,7 @@ export const profileParamsRows: readonly Row[] = [
   {
     id: 'wire-profile-14',
     source: 'wire facts: profile',
-    rule: 'A blocked PIN is fault 402 in profile as in sign.',
+    rule: 'A blocked PIN is fault 402 in profile as in sign, where no profile works without it.',
     tests: [
       'test/http/profile.test.ts › a user who cannot be asked > faults alike in profile and sign: %s %o is %s',
     ],
@@ -132,6 +122,15 @@ export const profileParamsRows: readonly Row[] = [
     rule: 'An expired certificate is fault 422 in profile as in sign.',
     tests: [
       'test/http/profile.test.ts › a user who cannot be asked > faults alike in profile and sign: %s %o is %s',
+    ],
+  },
+  {
+    id: 'wire-profile-18',
+    source: 'wire facts: profile',
+    rule: 'A user who can sign with one device and not with another is told which profiles work, and gets the fault of the other at sign alone.',
+    tests: [
+      'test/http/profile.test.ts › a user who can sign with one device and not with another > sees in the profile what sign would do: %s',
+      'test/http/profile.test.ts › a user who can sign with one device and not with another > is told which PIN is blocked',
     ],
   },
 ];

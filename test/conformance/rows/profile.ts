@@ -17,7 +17,7 @@ export const profileRows: readonly Row[] = [
     rule: 'MobileUser of the extension has AutoActivation and RecoveryCodeCreated, both booleans.',
     tests: [
       'test/http/profile.test.ts › the SSCDs of a user > are Sim and an array App, each with a State, PinStatus and certificate of its own',
-      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
     ],
   },
   {
@@ -80,7 +80,7 @@ export const profileRows: readonly Row[] = [
     id: 'interface-2.4-10',
     source: 'interface 2.4',
     rule: 'CardDetails of a known network has its Mcc, Mnc and Network.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer: %s'],
+    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
   },
   {
     id: 'interface-2.4-11',

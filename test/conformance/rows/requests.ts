@@ -113,9 +113,10 @@ export const requestsRows: readonly Row[] = [
   {
     id: 'interface-2.1-12',
     source: 'interface 2.1',
-    rule: 'MSISDN is a number in international format, and its leading plus belongs to it.',
+    rule: 'MSISDN is a number in international format with a leading plus, which answers keep; against that a number without it is served, too, as clients in use send.',
     tests: [
       'test/protocol/sign.test.ts › MSISDN > with its leading plus is in international format, and means the number without it',
+      'test/http/sign.test.ts › an answer > repeats the MSISDN as written: %s',
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
     ],
   },

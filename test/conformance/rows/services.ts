@@ -56,11 +56,12 @@ export const servicesRows: readonly Row[] = [
   {
     id: 'interface-2.2-7',
     source: 'interface 2.2',
-    rule: 'UserLang has a Value, a language code.',
+    rule: 'UserLang is optional, also with its own service; where it is, it has a Value, a language code.',
     tests: [
       'test/protocol/services.test.ts › userLang > may be %s',
       'test/protocol/services.test.ts › userLang > that is %j is a fault 101',
-      'test/protocol/services.test.ts › userLang > cannot do without its member',
+      'test/protocol/services.test.ts › userLang > may come without its member, which is optional, and then says nothing',
+      'test/protocol/services.test.ts › userLang > needs a Value in its member',
     ],
   },
   {

@@ -79,8 +79,8 @@ export const signatureProfilesRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'SignatureProfile may be nothing else.',
     tests: [
-      'test/http/signature-profile.test.ts › a profile that the interface does not list > is fault 101: %s',
-      'test/protocol/sign.test.ts › SignatureProfile > that is %s is a fault 101',
+      'test/http/signature-profile.test.ts › a profile that the interface does not list > is fault 109: %s',
+      'test/protocol/sign.test.ts › SignatureProfile > that is %s is a fault 109',
     ],
   },
   {

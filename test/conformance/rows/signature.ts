@@ -139,4 +139,14 @@ export const signatureRows: readonly Row[] = [
       'test/pki/verify.test.ts › verifySignature > accepts the signature of the live service under its own root',
     ],
   },
+  {
+    id: 'wire-signature-17',
+    source: 'wire facts: signature',
+    rule: 'The signature is CMS: a request that names another format in MSS_Format is fault 101.',
+    tests: [
+      'test/protocol/sign.test.ts › MSS_Format > may be %s',
+      'test/protocol/sign.test.ts › MSS_Format > other than CMS is a fault 101: %j',
+      'test/http/hostile.test.ts › a value that is on no list > in a %s request, %s, is fault %3$i',
+    ],
+  },
 ];

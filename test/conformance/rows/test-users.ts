@@ -41,8 +41,12 @@ export const testUsersRows: readonly Row[] = [
   {
     id: 'wire-test-users-5',
     source: 'wire facts: test users',
-    rule: '41000000000 is the health-check number: always fault 101 Illegal msisdn.',
-    tests: ['test/http/faults.test.ts › the health-check number > %s is always fault 101 Illegal msisdn'],
+    rule: '41000000000 is the health-check number: for every known application fault 101 Illegal msisdn, also outside of a sandbox and before any other rule.',
+    tests: [
+      'test/http/faults.test.ts › the health-check number > %s is always fault 101 Illegal msisdn',
+      'test/http/application-provider.test.ts › an AP > gets 101 Illegal msisdn for the health-check number, whatever it may do, and 104 when unknown',
+      'test/registry/subscribers.test.ts › the subscriber registry > knows the health-check number in and out of a sandbox, whatever is configured for it',
+    ],
   },
   {
     id: 'wire-test-users-6',

@@ -110,7 +110,7 @@ export const transactionsRows: readonly Row[] = [
   {
     id: 'wire-requests-55',
     source: 'wire facts: requests',
-    rule: 'After the first has ended, the same request gets that end for its TimeOut and a minute more; then it is a new transaction.',
+    rule: 'After the first has ended, the same request is a new transaction; against that it gets the end of the first for its TimeOut and a minute more, so that nobody is asked again for a caller that lost the answer.',
     tests: [
       'test/http/concurrency.test.ts › the same request sent twice > after the first has %s gets that end, and asks nobody again',
       'test/http/concurrency.test.ts › the same request sent twice > after a synchronous one has %s is answered the same at once, with no worker there',

@@ -260,7 +260,7 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: transport',
     rule: 'Blocked, AutoActivation and RecoveryCodeCreated are booleans.',
     tests: [
-      'test/http/profile.test.ts › Params > switch on their part of the answer: %s',
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
       'test/conformance/profile.test.ts › the states of a user who can sign with another device > do not hide that a PIN is blocked, told as a boolean',
     ],
   },

@@ -24,6 +24,7 @@ import type { ShownCallback } from '../../../src/console/redaction.ts';
 import type { TransactionDetail } from '../../../src/console/transaction-detail.ts';
 import type { Overview } from '../../../src/history/overview.ts';
 import type { Role } from '../../../src/operators/operator.ts';
+import { usualView } from '../../../src/operators/views.ts';
 
 const evil = `<img src=x onerror=alert(1)>"'&`;
 const at = Date.UTC(2026, 10, 21, 14, 3, 9, 120);
@@ -32,6 +33,8 @@ const session = (role: Role = 'admin'): ConsoleSession => ({
   operator: { name: 'olga', role, via: 'password' },
   csrf: 'the-csrf-token',
   id: 'session',
+  view: usualView,
+  at,
 });
 
 const row = {
@@ -113,7 +116,16 @@ const overview: Overview = {
   })),
 };
 
-const counts = { waiting: 1, inFlight: 2, signed: 3, failed: { 401: 4 }, changed: 0, gone: 0, refused: 0 };
+const counts = {
+  waiting: 1,
+  inFlight: 2,
+  signed: 3,
+  failed: { 401: 4 },
+  cancelled: 0,
+  changed: 0,
+  gone: 0,
+  refused: 0,
+};
 const bulk = {
   id: 'B0123456789abcdef',
   by: evil,
@@ -134,7 +146,16 @@ const plan = {
   mostOfOne: 2,
   byFault: { 401: 10 },
   byAp: { [evil]: 10 },
-  refused: { login: 0, never: 2, role: 0, reason: 0, attempts: 0, 'not-failed': 0, unknown: 0 },
+  refused: {
+    login: 0,
+    never: 2,
+    role: 0,
+    reason: 0,
+    attempts: 0,
+    'not-failed': 0,
+    'not-open': 0,
+    unknown: 0,
+  },
   first: [row],
   truncated: false,
 };
@@ -148,6 +169,8 @@ const listOf = (role: Role = 'admin', fields: Readonly<Record<string, string>> =
     next: 'a.b.c',
     isFirst: true,
     apIds: [evil],
+    numbers: [evil],
+    notice: undefined,
   });
 
 const detailWith = (
@@ -173,7 +196,10 @@ const replayOf = (role: Role = 'operator'): string =>
   });
 
 const planOf = (problem?: 'reason' | 'more'): string =>
-  planPage({ session: session(), form: { apId: evil }, plan, problem, reason: evil, perSecond: '5' });
+  planPage({
+    ...{ session: session(), kind: 'replay', form: { apId: evil }, ids: [evil] },
+    ...{ plan, problem, reason: evil, perSecond: '5' },
+  });
 
 const usersOf = (): string =>
   usersPage({
@@ -197,7 +223,10 @@ const tokensOf = (role: Role): string =>
   });
 
 const pages: readonly (readonly [string, string])[] = [
-  ['login', loginPage({ problem: 'wrong', next: `/admin/${evil}`, phoneAddress: `/admin/${evil}` })],
+  [
+    'login',
+    loginPage({ problem: 'wrong', next: `/admin/${evil}`, phoneAddress: `/admin/${evil}`, sandbox: true }),
+  ],
   ['link', linkPage({ token: evil })],
   ['message', messagePage(404, evil, evil)],
   ['overview', overviewPage(session(), overview, overview, at)],
@@ -363,6 +392,18 @@ describe('the pages', () => {
     expect(planOf()).toContain('… and 9 more');
     expect(planOf()).toContain('name="expected" value="10"');
     expect(planOf('more')).toContain('There are more now');
+  });
+
+  it('say outside of a sandbox whom to ask for a way in', () => {
+    const page = loginPage({ sandbox: false });
+    expect(page).toContain('Ask an admin');
+    expect(page).not.toContain('npx');
+  });
+
+  it('compare the attempts of a transaction that has several', () => {
+    const page = detailWith('none');
+    expect(page.match(/<th scope="col">Attempt \d</g)).toHaveLength(2);
+    expect(page).toMatch(/<th scope="row">Took<\/th><td>.*<\/td><td>10 ms<\/td>/);
   });
 
   it('offer no change of oneself, nor of a user of the configuration file', () => {

@@ -5,13 +5,11 @@
  */
 import { answerType } from '../../../src/http/present.ts';
 import { faultTable, isFaultCode } from '../../../src/protocol/fault.ts';
-import {
-  faultResponseSchema,
-  profileResponseSchema,
-  receiptResponseSchema,
-  signatureResponseSchema,
-  statusResponseSchema,
-} from '../../../src/protocol/schemas.ts';
+import { faultResponseSchema } from '../../../src/protocol/schemas/fault.ts';
+import { profileResponseSchema } from '../../../src/protocol/schemas/profile.ts';
+import { receiptResponseSchema } from '../../../src/protocol/schemas/receipt.ts';
+import { signatureResponseSchema } from '../../../src/protocol/schemas/sign.ts';
+import { statusResponseSchema } from '../../../src/protocol/schemas/status.ts';
 import { toCanonicalJson } from '../../protocol/canonical-json.ts';
 import type { Echo, RawAnswer } from './fire.ts';
 import type { Shot } from './shots.ts';

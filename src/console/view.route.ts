@@ -1,0 +1,58 @@
+/** How people set up the console for themselves: times, columns, saved filters. */
+import { Hono } from 'hono';
+import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import { readFilter } from './filter.ts';
+import { readForm } from './input.ts';
+import { isTimeZone, queryOf } from './pages/markup.ts';
+import { timeZonePage } from './pages/session-pages.ts';
+import { columnNames } from './pages/transactions-page.ts';
+import { nextPath } from './session/login.route.ts';
+
+const maxFilters = 20;
+const maxName = 40;
+
+export const createViewRoutes = ({ operators: { views } }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+  const routes = new Hono<ConsoleEnvironment>();
+
+  /** Back to where the form was; without a header, to the overview. */
+  const pathBefore = (referer: string | undefined): string => {
+    if (referer === undefined || !URL.canParse(referer)) return nextPath(undefined);
+    const { pathname, search } = new URL(referer);
+    return nextPath(pathname === '/admin/view' ? undefined : `${pathname}${search}`);
+  };
+
+  routes.post('/admin/view', async (c) => {
+    const session = c.get('session');
+    const { name } = session.operator;
+    const fields = await readForm(c);
+    const { times, columns, save, forget } = fields;
+    if (times !== undefined) {
+      const isKnown = times === 'UTC' || times === 'relative' || isTimeZone(times);
+      if (!isKnown) return c.html(timeZonePage(session));
+      await views.change(name, { times });
+      return c.redirect(pathBefore(c.req.header('referer')), 303);
+    }
+    const { form, problems } = readFilter(fields);
+    const back = (notice?: string) => c.redirect(`/admin/transactions${queryOf({ ...form, notice })}`, 303);
+    if (columns !== undefined) {
+      await views.change(name, {
+        columns: columnNames.filter((each) => fields[`column-${each}`] !== undefined),
+      });
+      return back();
+    }
+    const { filters } = await views.read(name);
+    const called = (save ?? forget ?? '').trim().slice(0, maxName);
+    const others = filters.filter((filter) => filter.name !== called);
+    if (forget !== undefined) {
+      await views.change(name, { filters: others });
+      return back();
+    }
+    const query = queryOf(form).slice(1);
+    if (called === '' || query === '' || Object.keys(problems).length > 0) return back('filter-unnamed');
+    if (others.length >= maxFilters) return back('filter-many');
+    await views.change(name, { filters: [...others, { name: called, query }] });
+    return back('filter-saved');
+  });
+
+  return routes;
+};

@@ -1,0 +1,232 @@
+/** The list of the console: its view, its suggestions, its files, and orders for selected rows. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { csvCell, exportRows } from '../../src/console/export.ts';
+import { timesIn } from '../../src/console/pages/markup.ts';
+import { soon } from '../operators/replay-stage.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ApiStage, type Somebody, startApiStage } from './api-stage.ts';
+
+const redis = testRedis();
+let stage: ApiStage;
+let ids: readonly string[];
+let number: string;
+const apId = '=HYPERLINK("http://evil.example","x")';
+
+beforeAll(async () => {
+  stage = await startApiStage(redis);
+  stage.runner();
+  number = stage.somebody();
+  ids = [await stage.failed(401, number, apId), await stage.failed(208, stage.somebody(), apId)];
+  await stage.indexer.idle();
+});
+afterAll(async () => {
+  await stage.close();
+  expect(stage.troubles).toEqual([]);
+});
+
+const get = async (who: Somebody, path: string): Promise<string> =>
+  (await stage.fetch(path, { headers: { cookie: stage.cookies[who] } })).text();
+
+/** Sends a form of the list. @returns Status, and where it leads to. */
+const send = async (who: Somebody, path: string, fields: Record<string, string>, referer = '') => {
+  const answer = await stage.fetch(path, {
+    method: 'POST',
+    headers: { cookie: stage.cookies[who], referer },
+    body: new URLSearchParams({ csrf: stage.csrf[who], ...fields }),
+  });
+  return { status: answer.status, to: answer.headers.get('location'), text: await answer.text() };
+};
+
+const headingsIn = (page: string) =>
+  [...page.matchAll(/role="columnheader" class="(?:number)?">([^<]+)</g)].map(([, title]) => title);
+
+describe('the view of the list', () => {
+  it('has the columns that its reader has chosen, and the id in any case', async () => {
+    const list = '/admin/transactions?state=failed';
+    expect(headingsIn(await get('viewer', list))).toContain('Application');
+    const fields = { columns: '1', 'column-profile': 'on', 'column-time': 'on', state: 'failed' };
+    expect(await send('viewer', '/admin/view', fields)).toMatchObject({ status: 303, to: list });
+    const page = await get('viewer', list);
+    expect(headingsIn(page)).toEqual(['Transaction', 'Time', 'Profile']);
+    for (const id of ids) expect(page).toContain(`href="/admin/transactions/${id}">${id}</a>`);
+    expect(headingsIn(await get('operator', list))).toContain('Application');
+  });
+
+  it('keeps filters by name until they are removed, sealed, and no more than twenty', async () => {
+    const msisdn = number.slice(1);
+    const saved = await send('operator', '/admin/view', { save: ' My <b>phone ', msisdn, state: 'failed' });
+    expect(saved.to).toBe(`/admin/transactions?state=failed&msisdn=${msisdn}&notice=filter-saved`);
+    const link = `<a href="/admin/transactions?state=failed&amp;msisdn=${msisdn}">My &lt;b&gt;phone</a>`;
+    expect(await get('operator', '/admin/transactions')).toContain(link);
+    expect(await get('viewer', '/admin/transactions')).not.toContain(msisdn);
+    const stored = await redis.client().hgetall(`${stage.prefix}:operators:views`);
+    expect(Object.keys(stored)).toContain('the-operator');
+    expect(JSON.stringify(stored)).not.toContain(msisdn);
+    expect((await send('operator', '/admin/view', { save: 'all' })).to).toContain('filter-unnamed');
+    expect((await send('operator', '/admin/view', { save: 'x', fault: '9' })).to).toContain('filter-unnamed');
+    for (let each = 2; each <= 20; each += 1)
+      await send('operator', '/admin/view', { save: `${each}`, text: 'x' });
+    expect((await send('operator', '/admin/view', { save: '21', text: 'x' })).to).toContain('filter-many');
+    expect((await send('operator', '/admin/view', { save: '20', text: 'y' })).to).toContain('filter-saved');
+    await send('operator', '/admin/view', { forget: 'My <b>phone' });
+    expect(await get('operator', '/admin/transactions')).not.toContain(link);
+  });
+
+  it('ends with its user', async () => {
+    const by = { name: 'test', role: 'admin', via: 'cli' } as const;
+    const user = { name: 'nora', role: 'viewer', oidcSubject: 'sub' } as const;
+    const { users, views } = stage.operators;
+    await users.add(by, user);
+    await views.change('nora', { times: 'relative' });
+    await users.remove(by, 'nora');
+    await users.add(by, user);
+    expect((await views.read('nora')).times).toBe('UTC');
+  });
+
+  it('has times in UTC, in a time zone, or by their distance, on every page', async () => {
+    const path = `/admin/transactions/${ids[0]}`;
+    const timeIn = (page: string) => /<dt>Submitted<\/dt>.*?<time[^>]*>([^<]*)</s.exec(page)?.[1] ?? '';
+    const utc = timeIn(await get('admin', path));
+    const back = await send(
+      'admin',
+      '/admin/view',
+      { times: 'Asia/Kathmandu' },
+      `http://test${path}?notice=replayed`,
+    );
+    expect(back).toMatchObject({ status: 303, to: `${path}?notice=replayed` });
+    const [minutes, there] = [utc, timeIn(await get('admin', path))].map((text) =>
+      Number(text.slice(-5, -3)),
+    );
+    expect(((there ?? 0) - (minutes ?? 0) + 60) % 60).toBe(45);
+    await send('admin', '/admin/view', { times: 'relative' }, 'http://evil.example/admin/logout');
+    expect(timeIn(await get('admin', path))).toMatch(/^\d+ (?:s|min) ago$/);
+    // Without a script the browser names no zone.
+    const ask = await send('admin', '/admin/view', { times: 'local' });
+    expect(ask.text).toContain('<option value="Europe/Zurich">');
+  });
+
+  it('writes full and short times alike, and leaves what is no time', () => {
+    const page = `<time datetime="2026-06-30T23:05:09.120Z" title="x">2026-06-30 23:05:09.120</time>
+<time datetime="2026-06-30T23:05:09.120Z" title="x">30 Jun 23:05:09</time><time datetime="" title="x"></time>`;
+    const at = Date.UTC(2026, 6, 2);
+    const texts = (times: string) =>
+      [...timesIn(page, times, at).matchAll(/<time[^>]*>([^<]*)/g)].map(([, text]) => text);
+    expect(texts('Europe/Zurich')).toEqual(['2026-07-01 01:05:09.120', '1 Jul 01:05:09', '']);
+    expect(texts('relative')).toEqual(['24 h ago', '24 h ago', '']);
+    expect(timesIn(page, 'No/Zone', at)).toBe(page);
+  });
+
+  it('suggests applications, and numbers to those who may see them', async () => {
+    const [viewer, operator] = [
+      await get('viewer', '/admin/transactions'),
+      await get('operator', '/admin/transactions'),
+    ];
+    for (const page of [viewer, operator]) expect(page).toContain('<option value="=HYPERLINK(&quot;');
+    expect(operator).toContain(`<option value="${number}">`);
+    expect(viewer).not.toContain('id="numbers"');
+  });
+});
+
+describe('an export', () => {
+  it('has what the list shows to the role, and no formula', async () => {
+    const path = '/admin/transactions/export?format=csv&state=failed';
+    const [head, ...lines] = (await get('viewer', path)).trimEnd().split('\r\n');
+    expect(head).toMatch(/^MSSP_TransID,AP_ID,AP_TransID,MSISDN,profile,state,fault,/);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toContain(`,"'=HYPERLINK(""http://evil.example"",""x"")",`);
+    expect(lines.join()).not.toContain(number.slice(1));
+    expect(await get('operator', path)).toContain(`,'${number},`);
+    const answer = await stage.fetch(path, { headers: { cookie: stage.cookies.viewer } });
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="transactions.csv"');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const { entries = [] } = (await stage.audit.read({ action: 'export' })) ?? {};
+    expect(entries[0]).toMatchObject({ who: 'the-viewer', details: { format: 'csv' } });
+  });
+
+  it('as JSON has the rows of the API', async () => {
+    const { rows } = (await stage.ask('viewer', 'GET', '/admin/api/transactions?state=failed')).body;
+    const document = JSON.parse(await get('viewer', '/admin/transactions/export?format=json&state=failed'));
+    expect(document).toEqual({ rows, truncated: false });
+    const none = await get('viewer', '/admin/transactions/export?format=json&text=none');
+    expect(JSON.parse(none)).toEqual({ rows: [], truncated: false });
+  });
+
+  it('ends at its bound and says so', async () => {
+    const answer = exportRows(stage.history, 'viewer', { states: ['failed'] }, 'json', 1);
+    expect(await answer.json()).toMatchObject({ rows: [{ msspTransId: ids[1] }], truncated: true });
+  });
+
+  it.each(['format=csv&fault=9', 'format=xml', 'format=csv&msisdn=41760000000'])(
+    'is refused for %s',
+    async (query) => {
+      const headers = { cookie: stage.cookies.viewer };
+      expect((await stage.fetch(`/admin/transactions/export?${query}`, { headers })).status).toBe(422);
+    },
+  );
+
+  it.each([
+    ['+41790000000', "'+41790000000"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['a "b", c', '"a ""b"", c"'],
+    ['two\nlines', '"two\nlines"'],
+    ['a=b', 'a=b'],
+    [undefined, ''],
+    [7, '7'],
+  ])('writes %j as %j', (value, cell) => expect(csvCell(value)).toBe(cell));
+});
+
+describe('an order for selected rows', () => {
+  it('is planned, replays those and no others', async () => {
+    const [id = '', other = ''] = ids;
+    const plan = await get('operator', `/admin/replays/plan?picked=1&id=${id}&kind=replay`);
+    expect(plan).toContain('Replay 1 transaction<');
+    expect(plan).toContain('1 selected transaction would do.');
+    const fields = { ids: id, kind: 'replay', expected: '1', perSecond: '50', reason: 'They called' };
+    expect((await send('viewer', '/admin/replays', fields)).status).toBe(403);
+    expect((await send('operator', '/admin/replays', { ...fields, reason: '' })).status).toBe(422);
+    const started = await send('operator', '/admin/replays', fields);
+    expect(started.to).toMatch(/^\/admin\/replays\/B/);
+    await soon(() => expect(stage.asked()).toContain(`${id} 2`));
+    expect(stage.asked()).not.toContain(`${other} 2`);
+    await stage.answer(id, 2, 208);
+    await soon(async () =>
+      expect(await stage.history.find(id)).toMatchObject({ state: 'failed', attempt: 2 }),
+    );
+  });
+
+  it('of nothing leads back to the list', async () => {
+    const headers = { cookie: stage.cookies.operator };
+    const { status, headers: answered } = await stage.fetch('/admin/replays/plan?picked=1&kind=cancel', {
+      headers,
+    });
+    expect([status, answered.get('location')]).toEqual([303, '/admin/transactions?notice=none-selected']);
+  });
+
+  it('cancels open ones, after a dry run and with a reason', async () => {
+    const open = [await stage.submit(stage.somebody()), await stage.submit(stage.somebody())];
+    const [ended = ''] = ids;
+    const query = new URLSearchParams([
+      ['kind', 'cancel'],
+      ...[...open, ended].map((id): [string, string] => ['id', id]),
+    ]);
+    const plan = await get('operator', `/admin/replays/plan?${query}`);
+    expect(plan).toContain('Cancel 2 transactions');
+    expect(plan).toContain('Not open any more');
+    for (const id of open) expect(await stage.status(id)).toBe('504');
+    const ordered = { ids: [...open, ended].join(' '), kind: 'cancel', expected: '2', perSecond: '50' };
+    const started = await send('operator', '/admin/replays', { ...ordered, reason: 'A wrong campaign' });
+    for (const id of open) await soon(async () => expect(await stage.status(id)).toBe('401'));
+    await soon(async () => expect(await get('operator', started.to ?? '')).toContain('class="state done"'));
+    const report = await get('operator', started.to ?? '');
+    expect(report).toContain('<h1>Cancel of 2 transactions</h1>');
+    expect(report.match(/<td>cancelled<\/td>/g)).toHaveLength(2);
+    const { entries = [] } = (await stage.audit.read({ target: open[0] ?? '', action: 'cancel' })) ?? {};
+    expect(entries).toMatchObject([
+      { who: 'the-operator', details: { bulk: started.to?.split('/').at(-1) } },
+    ]);
+    expect(await get('operator', '/admin/audit?action=bulk-cancel')).toContain('A wrong campaign');
+    expect(await get('viewer', started.to ?? '')).not.toContain('A wrong campaign');
+  });
+});

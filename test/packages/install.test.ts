@@ -1,0 +1,158 @@
+/**
+ * What a stranger installs: the three packages as npm packs them, in empty folders, with an environment that knows nothing
+ * of this repository. Asks the npm registry for what is not in npm's cache.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'paraph-packages-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
+
+const manifestOf = (path: string) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
+const { version, dependencies, devDependencies } = manifestOf('.');
+const small = ['client', 'relying-party'];
+
+const environment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|PARAPH_|NODE_|VITEST|REDIS_URL)/.test(name)),
+  ),
+  XDG_CACHE_HOME: join(folder, 'cache'),
+};
+const run = (cwd: string, command: string, ...words: readonly string[]): string => {
+  const { status, stdout, stderr } = spawnSync(command, words, { cwd, env: environment, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+};
+const tsc = (cwd: string): string =>
+  run(cwd, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.');
+
+/** An empty project with these packages in it. */
+const project = (name: string, ...packages: readonly string[]): string => {
+  const path = join(folder, name);
+  mkdirSync(path);
+  const compilerOptions = { module: 'nodenext', target: 'es2023', types: ['node'], strict: true };
+  writeFileSync(join(path, 'package.json'), '{ "private": true, "type": "module" }');
+  writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  run(path, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages);
+  return path;
+};
+const tarball = (name: string): string => join(folder, `${name}-${version}.tgz`);
+const named = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `${name}@${dependencies[name] ?? devDependencies[name]}`);
+const packagesIn = (path: string): readonly string[] =>
+  Object.keys(JSON.parse(readFileSync(join(path, 'package-lock.json'), 'utf8')).packages)
+    .filter(Boolean)
+    .toSorted();
+
+beforeAll(() => {
+  const folders = ['.', ...small.map((name) => `./packages/${name}`)];
+  run(root, 'npm', 'pack', '--pack-destination', folder, ...folders);
+}, 120_000);
+
+describe('the package paraph', () => {
+  it('holds what runs and nothing else', () => {
+    const files = run(folder, 'tar', '-tzf', tarball('paraph')).trim().split('\n').sort();
+    const allowed =
+      /^package\/(dist\/(src|machines|workers)\/.*(\.js|\.d\.ts|\/assets\/console\.css)|scripts\/[a-z-]+\.mjs|(LICENSE|(README|CHANGELOG)\.md|package\.json))$/;
+    expect(files.filter((file) => !allowed.test(file))).toEqual([]);
+    const scripts = ['apt', 'node-version', 'paraph', 'redis-binary', 'run', 'setup'];
+    expect(files.filter((file) => file.includes('/scripts/'))).toEqual(
+      scripts.map((name) => `package/scripts/${name}.mjs`),
+    );
+  });
+
+  it('serves imports with types and require, starts, signs, runs the examples and stops', async () => {
+    const path = project(
+      'whole',
+      tarball('paraph'),
+      ...named('bullmq', 'ioredis', 'xstate', 'zod', '@types/node'),
+    );
+    const entries = Object.keys(manifestOf('.').exports).map((name) => name.replace('.', 'paraph'));
+    const words = entries.map((entry) => `Object.keys(require('${entry}')).length > 0`).join(' && ');
+    writeFileSync(join(path, 'all.cjs'), `console.log(${words});`);
+    expect(run(path, process.execPath, 'all.cjs')).toBe('true\n');
+
+    for (const name of readdirSync(join(root, 'examples')).filter((file) => /\.m?[jt]s$/.test(file)))
+      cpSync(join(root, 'examples', name), join(path, name));
+    const imports = entries.filter((entry) => !entry.endsWith('.json'));
+    const lines = imports.map((entry, at) => `export * as entry${at} from '${entry}';`);
+    writeFileSync(join(path, 'all.ts'), lines.join('\n'));
+    writeFileSync(
+      join(path, 'wrong.ts'),
+      `import { createClient } from 'paraph/client';\ncreateClient(1);\n`,
+    );
+    expect(() => tsc(path)).toThrow(/^[^\n]*wrong\.ts\(2,14\): error TS2345[^\n]*\n$/);
+
+    const started = spawn('npx', ['paraph', 'start'], {
+      cwd: path,
+      env: { ...environment, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const closed = once(started, 'close');
+    let output = '';
+    const url = await new Promise<string>((resolve, reject) => {
+      for (const stream of [started.stdout, started.stderr])
+        stream.on('data', (chunk) => {
+          output += chunk;
+          const ready = /ready at (http:\S+)\n/.exec(output)?.[1];
+          if (ready !== undefined) resolve(ready);
+        });
+      closed.then(() => reject(new Error(output)), reject);
+    });
+    Object.assign(environment, { PARAPH_URL: url });
+    try {
+      expect(run(path, 'npx', 'paraph', 'sign', '+41700092501', 'Sign in to Example?')).toMatch(
+        /signature +verified/,
+      );
+      const example = (name: string): string => run(path, process.execPath, name);
+      expect(example('over-http.js')).toContain('signed: verified');
+      expect(example('typed-queue.js')).toContain('bulk: 99 of 100 signed');
+      expect(example('order-workflow.js')).toContain('first: shipped');
+      expect(example('bare-bullmq.mjs')).toContain('_401 USER_CANCEL');
+    } finally {
+      // Of npx: what it has started must end, too.
+      started.kill('SIGTERM');
+    }
+    await closed;
+    expect(await waitUntilClosed(join(path, '.paraph/redis/redis.sock'), 20_000)).toBe(true);
+    expect(existsSync(join(path, 'node_modules/paraph/.cache'))).toBe(false);
+  }, 180_000);
+});
+
+describe.each([
+  ['client', 'zod'],
+  ['relying-party', 'jose'],
+])('the package @paraph/%s', (name, dependency) => {
+  const from = join('packages', name);
+
+  it('brings nothing else, is what paraph exports, and compiles as its README shows it', async () => {
+    const path = project(name, tarball(`paraph-${name}`), ...named('@types/node'));
+    expect(packagesIn(path)).toEqual(
+      [`@paraph/${name}`, '@types/node', dependency, 'undici-types']
+        .toSorted()
+        .map((one) => `node_modules/${one}`),
+    );
+    const [, sample = ''] =
+      /```ts\n(.*?)```/s.exec(readFileSync(join(root, from, 'README.md'), 'utf8')) ?? [];
+    writeFileSync(join(path, 'sample.ts'), sample);
+    tsc(path);
+    const list = `console.log(Object.keys(require('@paraph/${name}')).sort().join())`;
+    const exported = Object.keys(await import(`../../src/${name}/index.ts`)).sort();
+    expect(run(path, process.execPath, '-e', list)).toBe(`${exported.join()}\n`);
+  }, 60_000);
+});
