@@ -44,7 +44,12 @@ export interface FrontRefusal {
 export const jsonError = (body: object, status: number, headers: Readonly<Record<string, string>>) =>
   new Response(JSON.stringify(body), {
     status,
-    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+    headers: {
+      'content-type': 'application/json;charset=UTF-8',
+      'cache-control': 'no-store',
+      pragma: 'no-cache',
+      ...headers,
+    },
   });
 
 /** Answers an error that must not be redirected: a page for people, JSON for programs. */

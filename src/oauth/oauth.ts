@@ -56,6 +56,7 @@ const authenticated = new Set(['/token', '/token/revocation', '/token/introspect
 /** Documents rarely change; a new key is published long before it signs. */
 const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
+const metadataPath = '/.well-known/oauth-authorization-server';
 
 /** The library adds its script's hash to the policy. Its forms may lead to a client. */
 const libraryHeaders = [
@@ -87,8 +88,8 @@ export const createOauth = (options: OauthOptions) => {
       templates: options.templates(publicUrl),
       backchannelOf: backchannel.featureFor,
       onBackchannelLookup: settle,
-      compareSecret: (tenant, clientId, secret, stored) =>
-        checkSecret({ address: addressOf(Provider.ctx?.req), clientId, secret }, tenant, stored),
+      checkSecret: (tenant, clientId, secret, method) =>
+        checkSecret(tenant, { address: addressOf(Provider.ctx?.req), clientId, secret, method }),
       onSuspicious: (tenant, ctx) =>
         limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
@@ -151,7 +152,10 @@ export const createOauth = (options: OauthOptions) => {
       incoming.url = `${tenant.path}/auth?${verdict.query}`;
     }
     for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
-    if (isDocument(path)) outgoing.setHeader('cache-control', `public, max-age=${documentSeconds}`);
+    const [name, value] = isDocument(path)
+      ? ['cache-control', `public, max-age=${documentSeconds}`]
+      : ['pragma', 'no-cache'];
+    outgoing.setHeader(name, value);
     await serveByLibrary(tenant, incoming, outgoing);
     return RESPONSE_ALREADY_SENT;
   };
@@ -173,14 +177,23 @@ export const createOauth = (options: OauthOptions) => {
     }
   };
 
-  routes.all('/oidc/t/:tenant/*', async (c) => {
-    const tenant = tenants.find(c.req.param('tenant'));
+  const serveTenant = async (c: Context<Environment>, id: string | undefined): Promise<Response> => {
+    if (id === undefined) return guarded(c, tenants.main);
+    const tenant = tenants.find(id);
     // The first tenant has one address only.
     return tenant === undefined || tenant === tenants.main
       ? answerError(404, 'not_found', 'there is no such tenant')
       : guarded(c, tenant);
-  });
-  routes.all('/oidc/*', (c) => guarded(c, tenants.main));
+  };
+  for (const issuerPath of ['/oidc/t/:tenant', '/oidc']) {
+    // RFC 8414 3.1 puts the path of the issuer last; OpenID Connect Discovery puts it first.
+    routes.all(`${metadataPath}${issuerPath}`, (c) => {
+      const { incoming } = c.env;
+      if (incoming !== undefined) incoming.url = `${c.req.path.slice(metadataPath.length)}${metadataPath}`;
+      return serveTenant(c, c.req.param('tenant'));
+    });
+    routes.all(`${issuerPath}/*`, (c) => serveTenant(c, c.req.param('tenant')));
+  }
 
   return {
     routes,

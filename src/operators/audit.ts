@@ -36,6 +36,7 @@ export const auditActions = [
   'token-revoke',
   'callback-replay',
   'callback-secret',
+  'client-change',
   'queue-change',
   'history-rebuild',
 ] as const;

@@ -57,6 +57,14 @@ const ourNames: ReadonlySet<string> = new Set([
   'client_assertion_type',
 ]);
 
+type Unparsed = Extract<ReturnType<typeof parseForm>, { ok: false }>;
+
+/** A repeated name that is not of ours is the caller's text. */
+export const nameOurs = (unparsed: Unparsed): Refusal =>
+  unparsed.reason === 'parameterRepeated'
+    ? { reason: unparsed.reason, name: ourNames.has(unparsed.name) ? unparsed.name : undefined }
+    : { reason: unparsed.reason };
+
 export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
 /** The interface uses two times 128 bits; either half would be enough. */
@@ -183,13 +191,7 @@ export const createPar = (options: ParOptions) => {
     const somebody: Asker = { tenant, origin };
     if (limits.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
     const parsed = parseForm(body);
-    if (!parsed.ok) {
-      const refusal: Refusal =
-        parsed.reason === 'parameterRepeated'
-          ? { reason: parsed.reason, name: ourNames.has(parsed.name) ? parsed.name : undefined }
-          : { reason: parsed.reason };
-      return answerRefusal(refusal, somebody);
-    }
+    if (!parsed.ok) return answerRefusal(nameOurs(parsed), somebody);
     const { form } = parsed;
     if (form.size === 0) return answerRefusal({ reason: 'nothingSent' }, somebody);
 

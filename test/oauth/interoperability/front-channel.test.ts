@@ -291,6 +291,35 @@ describe('a bad request in a link', () => {
     expect(read(page.left ?? new URL(callback))).toMatchObject(coded('invalid_scope', 'req_1110'));
   });
 
+  it.each([
+    ['that names no client', { client_id: undefined }, {}],
+    ['that is a token for another purpose', {}, { typ: 'client-authentication+jwt' }],
+    ['with a parameter that is an object', { max_age: { of: 1 } }, {}],
+  ])('as a signed request %s goes back as /par would refuse it', async (_, claims, header) => {
+    const signed = await key.sign('signer', `${product.url}/oidc`, { ...bare('signer'), ...claims }, header);
+    const signer = relyingParty(product, { id: 'signer', secret });
+    const refused = await signer.push({ request: signed });
+    const { page } = await open(bare('signer', { request: signed }));
+    expect(refused.body.error).toBe('invalid_request_object');
+    expect(answerIn(page)).toMatchObject({ error: 'invalid_request_object', state: 'the-state' });
+    const wordsOf = (text = ''): string => text.replace(/^.{0,30} - /, '');
+    expect(wordsOf(answerIn(page).error_description)).toBe(wordsOf(refused.body.error_description));
+  });
+
+  it.each([
+    ['with a parameter given twice', 'ui_locales=de&ui_locales=fr', 'ui_locales is given more than once'],
+    ['that is not UTF-8', 'ui_locales=%ff', 'not form-encoded UTF-8'],
+  ])('%s goes nowhere', async (_, more, text) => {
+    const response = await fetch(`${product.url}/oidc/auth?${new URLSearchParams(bare('shop'))}&${more}`, {
+      redirect: 'manual',
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.stringContaining(text),
+    });
+  });
+
   it('goes nowhere when the address is not the client’s', async () => {
     const { page } = await open(bare('shop', { scope: 'root', redirect_uri: 'https://evil.example/' }));
     expect([page.status, page.left]).toEqual([400, undefined]);
