@@ -147,7 +147,7 @@ export type SecretCheck = (
 
 export const createSecretCheck = (
   passwords: PasswordVerifier,
-  limits: Pick<Limits, 'isBarred'>,
+  limits: Pick<Limits, 'barredWait'>,
 ): SecretCheck => {
   const decoys = new WeakMap<Tenant, string>();
   const decoyOf = (tenant: Tenant): string => {
@@ -160,7 +160,7 @@ export const createSecretCheck = (
   };
 
   return async (tenant, { address, clientId, secret, method }) => {
-    if (limits.isBarred(address, tenant, clientId)) return 'busy';
+    if (limits.barredWait(address, tenant, clientId) > 0) return 'busy';
     const found = tenant.clients.get(clientId);
     const mayUse = found?.authentication === method || found?.authentication === 'client_secret';
     const { stored, digests = [] } = found !== undefined && mayUse ? await tenant.secretsOf(found) : {};

@@ -18,7 +18,7 @@ import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
-import { createLimits } from './limits.ts';
+import { createLimits, soonSeconds } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.ts';
@@ -88,8 +88,13 @@ export const createOauth = (options: OauthOptions) => {
       templates: options.templates(publicUrl),
       backchannelOf: backchannel.featureFor,
       onBackchannelLookup: settle,
-      checkSecret: (tenant, clientId, secret, method) =>
-        checkSecret(tenant, { address: addressOf(Provider.ctx?.req), clientId, secret, method }),
+      checkSecret: async (tenant, clientId, secret, method) => {
+        const address = addressOf(Provider.ctx?.req);
+        const verdict = await checkSecret(tenant, { address, clientId, secret, method });
+        const seconds = limits.barredWait(address, tenant, clientId) || soonSeconds;
+        if (verdict === 'busy') Provider.ctx?.set('retry-after', String(seconds));
+        return verdict;
+      },
       onSuspicious: (tenant, ctx) =>
         limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
@@ -127,9 +132,10 @@ export const createOauth = (options: OauthOptions) => {
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library changes the headers.
     const address = addressOf(incoming);
-    if (authenticated.has(path) && limits.isShutOut(address)) {
+    const shutOut = authenticated.has(path) ? limits.shutOutWait(address) : 0;
+    if (shutOut > 0) {
       return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
-        'retry-after': String(limits.retryAfterSeconds),
+        'retry-after': String(shutOut),
       });
     }
     if (c.req.method === 'POST' && (path === '/auth' || path === '/session/end')) {
@@ -144,8 +150,9 @@ export const createOauth = (options: OauthOptions) => {
     if (path === '/auth') {
       if (query.length > maxQueryLength) return refuse(tooLong);
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
-      if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
-        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins' });
+      const retryAfter = await limits.loginWait(tenant, clientId, address);
+      if (retryAfter > 0) {
+        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins', retryAfter });
       }
       const verdict = await checkFrontChannel(tenant, query, isTestNumber);
       if ('status' in verdict) return refuse(verdict);

@@ -13,6 +13,7 @@ import type { Source } from '../../registry/rate-limiter.ts';
 import { createClientAuthentication } from '../client-authentication.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { isForm, type Parameters, parseForm, readBody } from '../form.ts';
+import { soonSeconds } from '../limits.ts';
 import type { Tenant } from '../tenant.ts';
 import {
   type Asker,
@@ -189,7 +190,8 @@ export const createPar = (options: ParOptions) => {
     if ('refusal' in choice) return answerRefusal(choice.refusal, nobody);
     const tenant = choice.value;
     const somebody: Asker = { tenant, origin };
-    if (limits.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
+    const shutOut = limits.shutOutWait(address);
+    if (shutOut > 0) return answerRefusal({ reason: 'tooMany' }, { ...somebody, retryAfter: shutOut });
     const parsed = parseForm(body);
     if (!parsed.ok) return answerRefusal(nameOurs(parsed), somebody);
     const { form } = parsed;
@@ -208,16 +210,17 @@ export const createPar = (options: ParOptions) => {
       const { reason, claimed } = verdict;
       if (reason === 'clientRefused') limits.noteFailure(address, tenant, claimed?.id);
       const triedBasic = authorization !== undefined;
-      return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic });
+      const retryAfter = limits.barredWait(address, tenant, claimed?.id ?? '') || soonSeconds;
+      const later = reason === 'tooMany' ? { retryAfter } : {};
+      return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic, ...later });
     }
     const { client, proven } = verdict;
     const asker: Asker = { ...somebody, client };
     if ((form.get('client_id') ?? client.id) !== client.id) {
       return answerRefusal({ reason: 'otherClient' }, asker);
     }
-    if (!(await limits.mayPush(tenant, client.id, proven ? undefined : address))) {
-      return answerRefusal({ reason: 'tooMany' }, asker);
-    }
+    const retryAfter = await limits.pushWait(tenant, client.id, proven ? undefined : address);
+    if (retryAfter > 0) return answerRefusal({ reason: 'tooMany' }, { ...asker, retryAfter });
     const accepted = await check(tenant, client, proven, form, request);
     if ('refusal' in accepted) return answerRefusal(accepted.refusal, asker);
     const { proof } = accepted.value;

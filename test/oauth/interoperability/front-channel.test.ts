@@ -175,6 +175,52 @@ describe('a second visit with the same pushed request', () => {
   });
 });
 
+describe('a pushed request whose login was', () => {
+  const usedUp = 'request_uri is invalid, expired, or was already used';
+
+  it('cancelled is over, in this browser and in others', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const visit = await shop.visit();
+    const end = await visit.browser.settle(await visit.browser.submit(visit.page, 'cancel'));
+    expect(returned(end)).toMatchObject({ error: 'access_denied', state: visit.state });
+    for (const browser of [visit.browser, undefined]) {
+      const { page } = await shop.follow(visit, browser);
+      expect([page.status, page.left]).toEqual([400, undefined]);
+      expect(page.html).toContain('This login is over');
+      expect(page.html).toContain(usedUp);
+    }
+  });
+
+  it('rejected on the phone is over when the client has been told', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const visit = await shop.visit({ login_hint: hintFor('41000092401') });
+    const failed = await shop.confirm(visit, '41000092401');
+    expect((await shop.follow(visit)).page.status).toBe(200);
+    const told = await visit.browser.open(`${new URL(failed.url).pathname}/return`);
+    expect(returned(told)).toMatchObject({ error: 'access_denied' });
+    expect((await shop.follow(visit)).page.status).toBe(400);
+  });
+});
+
+describe('an error page', () => {
+  it.each([
+    ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
+    [
+      'a redirect address of somebody else',
+      { redirect_uri: 'https://evil.example/' },
+      'invalid_redirect_uri',
+    ],
+    ['a handle that is none', { request_uri: 'urn:x' }, 'invalid_request_uri: request_uri is invalid'],
+    ['a text for the phone', { dtbd: 'Pay?' }, 'invalid_request: dtbd must be pushed'],
+  ])('says what is wrong, and repeats nothing: %s', async (_, fields, detail) => {
+    const { page } = await open(bare('shop', fields as Record<string, string>));
+    expect(page.status).toBe(400);
+    expect(page.html).toContain('<dt>For developers</dt>');
+    expect(page.html).toContain(detail);
+    expect(page.html).not.toMatch(/nobody|evil\.example|urn:x|Pay\?/);
+  });
+});
+
 describe('at a bare authorisation request', () => {
   it.each([
     ['a text for the phone', { dtbd: 'Confirm the payment?' }],

@@ -160,7 +160,7 @@ describe('a service that cannot do its work', () => {
     } as unknown as Tenant;
     const routes = createParRoutes({
       tenants: { all: [main], main, find: () => undefined, findByIssuer: () => undefined },
-      limits: { ...noLimits, mayPush: () => Promise.reject(new Error('Redis is away')) },
+      limits: { ...noLimits, pushWait: () => Promise.reject(new Error('Redis is away')) },
       settings: { requestUriSeconds: 60 },
       checkSecret: async () => 'wrong',
       isTestNumber: () => false,
