@@ -44,10 +44,10 @@ describe('the facts of a login', () => {
   it('are not added to for ever behind one that cannot be read', async () => {
     const uid = newUid();
     const store = sealedStoreOf(redis);
-    const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(`${uid} 1`)}}`;
+    const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(uid)}}`;
     const facts = createLoginFacts(store);
     await facts.add(uid, 60, () => guess);
-    await redis.client().set(key, 'damaged', 'EX', 60);
+    await redis.client().rpush(key, 'damaged');
     await expect(facts.add(uid, 60, () => guess)).rejects.toThrow('cannot be read');
     expect(await facts.read(uid)).toEqual([guess]);
   });
