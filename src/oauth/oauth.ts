@@ -185,10 +185,8 @@ export const createOauth = (options: OauthOptions) => {
   };
 
   const serveTenant = async (c: Context<Environment>, id: string | undefined): Promise<Response> => {
-    if (id === undefined) return guarded(c, tenants.main);
-    const tenant = tenants.find(id);
-    // The first tenant has one address only.
-    return tenant === undefined || tenant === tenants.main
+    const tenant = tenants.at(id);
+    return tenant === undefined
       ? answerError(404, 'not_found', 'there is no such tenant')
       : guarded(c, tenant);
   };

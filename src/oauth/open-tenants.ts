@@ -129,15 +129,24 @@ export const openTenants = (options: () => TenantsOptions): Tenants => {
     }
     return opened;
   };
+  const main = (): Tenant => {
+    const [first] = all();
+    if (first === undefined) throw new Error('There is no tenant');
+    return first;
+  };
   return {
     get all() {
       return all();
     },
     get main() {
-      const [main] = all();
-      if (main === undefined) throw new Error('There is no tenant');
-      return main;
+      return main();
     },
+    at: (id) =>
+      id === undefined
+        ? main()
+        : all()
+            .slice(1)
+            .find((tenant) => tenant.id === id),
     find: (id) => all().find((tenant) => tenant.id === id),
     findByIssuer: (issuer) => all().find((tenant) => tenant.issuer === issuer),
   };

@@ -37,5 +37,7 @@ export interface Tenants {
   readonly all: readonly Tenant[];
   readonly main: Tenant;
   find(id: string): Tenant | undefined;
+  /** By the id in the path; the first tenant has one address only, which has none. */
+  at(id: string | undefined): Tenant | undefined;
   findByIssuer(issuer: string): Tenant | undefined;
 }

@@ -186,13 +186,8 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
 
-  /** The first tenant has one address only. Unknown tenants are left to later routes. */
-  const tenantOf = (c: RouteContext): Tenant | undefined => {
-    const id = c.req.param('tenant');
-    if (id === undefined) return tenants.main;
-    const tenant = tenants.find(id);
-    return tenant === tenants.main ? undefined : tenant;
-  };
+  /** Unknown tenants are left to later routes. */
+  const tenantOf = (c: RouteContext): Tenant | undefined => tenants.at(c.req.param('tenant'));
 
   const withVisit =
     (handle: Handler) =>

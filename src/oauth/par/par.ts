@@ -281,9 +281,8 @@ export const createParRoutes = (
   const routes = new Hono<Environment>();
   routes.all('/oidc/par', (c) => answer(c, undefined));
   routes.all('/oidc/t/:tenant/par', (c, next) => {
-    const tenant = tenants.find(c.req.param('tenant'));
-    // The first tenant has one address only.
-    return tenant === undefined || tenant === tenants.main ? next() : answer(c, tenant);
+    const tenant = tenants.at(c.req.param('tenant'));
+    return tenant === undefined ? next() : answer(c, tenant);
   });
   return routes;
 };
