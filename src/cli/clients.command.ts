@@ -16,6 +16,7 @@ import {
   readConfiguration,
 } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
+import { presentKeys } from './keys.command.ts';
 import { parseOneOf } from './operations-filter.ts';
 import { isoOrNull } from './operations-row.ts';
 import { type Field, fieldsText, listFields, printable } from './screen.ts';
@@ -216,9 +217,16 @@ const change = async (
     if (client.secretHash === undefined && what !== 'end-tokens' && what !== 'show') {
       throw new UsageError('This client has no secret. Its keys are in the configuration file.');
     }
-    const { createClientChanges, listSecrets } = await import('../oauth/client-changes.ts');
+    const [{ createClientChanges, listSecrets }, { createSigningKeys }] = await Promise.all([
+      import('../oauth/client-changes.ts'),
+      import('../oauth/signing-keys.ts'),
+    ]);
     const { prefix } = configuration.queue;
-    const stored = createClientChanges({ redis, prefix, tenant: tenant.id, masterKey, now: context.now });
+    const common = { redis, prefix, tenant: tenant.id, masterKey, now: context.now };
+    // A record under another master key would keep the service from starting.
+    const keys = await presentKeys(createSigningKeys({ ...common, settings: configuration.oidc.keys }));
+    if (keys.length === 0) throw new UsageError('The service has to be started before clients are changed.');
+    const stored = createClientChanges(common);
     if (what !== 'show') {
       const details = { tenant: tenant.id, what };
       await audit.record({ ...doneBy(operator), action: 'client-change', target: id, details });

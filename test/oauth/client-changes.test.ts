@@ -18,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'paraph-clients-'));
 const masterKey = randomBytes(32);
 let products: readonly TestProduct[];
 
-const ids = ['rotated', 'twice', 'closed', 'ended', 'other', 'refiled'] as const;
+const ids = ['rotated', 'twice', 'closed', 'ended', 'other', 'refiled', 'foreign'] as const;
 const clients = [...ids.map((id) => clientEntry(id)), clientEntry('app', { authentication: 'none' })];
 const configuration = {
   oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
@@ -35,6 +35,7 @@ beforeAll(async () => {
   writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
   const start = () => startTestProduct(redis, { configuration, masterKey, listen: true });
   products = [await start(), await start()];
+  await Promise.all(products.map(({ api }) => api.oauth.prepare()));
 });
 afterAll(async () => {
   await Promise.all(products.map((product) => product.stop()));
@@ -116,6 +117,14 @@ describe('the secret of a client', () => {
     for (const id of ['app', 'nobody']) {
       expect((await run(['clients', 'rotate', id], { env })).exitCode).toBe(2);
     }
+  });
+
+  it('is not changed under another master key, which the service could not open', async () => {
+    const wrong = { ...env, PARAPH_MASTER_KEY: randomBytes(32).toString('base64url') };
+    const { exitCode, stderr } = await run(['clients', 'rotate', 'foreign'], { env: wrong });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('master key does not open')]);
+    const { secrets } = await clientsCommand('show', 'foreign');
+    expect(secrets).toEqual([null]);
   });
 
   it('is in no value of Redis, and its change is in the audit log', async () => {
