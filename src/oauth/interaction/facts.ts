@@ -68,13 +68,26 @@ const hasRoom = (count: number, fact: LoginFact): boolean =>
 export const createLoginFacts = (store: SealedStore) => {
   /** What was read last. Facts are only added, so a decision about them is tried again at worst. */
   const known = new Map<string, readonly LoginFact[]>();
-  const read = async (uid: string): Promise<readonly LoginFact[]> => {
+  const fetch = async (uid: string): Promise<readonly LoginFact[]> => {
     const facts = (await store.list('login', uid)) as readonly LoginFact[];
     known.set(uid, facts);
     return facts;
   };
+  const early = new Map<string, Promise<readonly LoginFact[]>>();
+  const read = (uid: string): Promise<readonly LoginFact[]> => {
+    const begun = early.get(uid);
+    early.delete(uid);
+    return begun ?? fetch(uid);
+  };
   return {
     read,
+    /** Begins the next read now, beside other commands to Redis. */
+    readAhead: (uid: string): void => {
+      const begun = fetch(uid);
+      early.set(uid, begun);
+      // The error is for whoever reads.
+      begun.catch(() => undefined);
+    },
     /**
      * Adds the fact that `decide` returns for the facts so far, if any.
      *
