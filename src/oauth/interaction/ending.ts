@@ -66,7 +66,12 @@ export const createDeparture = (
       if ('parJti' in interaction && typeof interaction.parJti === 'string') {
         // The library ends a handle with a code only.
         const seconds = settings.requestUriSeconds + settings.interactionSeconds;
-        await tenant.store.use('PushedAuthorizationRequest', interaction.parJti, now() / 1000, seconds);
+        await tenant.store.use(
+          'PushedAuthorizationRequest',
+          interaction.parJti,
+          Math.floor(now() / 1000),
+          seconds,
+        );
       }
       return visit.conclude(interaction, { error, error_description: description });
     }

@@ -100,6 +100,7 @@ export const createLoginFacts = (store: SealedStore) => {
       decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
     ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }> => {
       let facts = known.get(uid) ?? (await read(uid));
+      early.delete(uid);
       for (;;) {
         const fact = decide(facts);
         if (fact === undefined || !hasRoom(facts.length, fact)) return { facts, added: false };
@@ -109,7 +110,7 @@ export const createLoginFacts = (store: SealedStore) => {
           return { facts, added: true };
         }
         const { length } = facts;
-        facts = await read(uid);
+        facts = await fetch(uid);
         // The fact is damaged or was sealed under another key: another try would never end.
         if (facts.length === length) throw new Error('A fact of a login cannot be read');
       }
