@@ -1,10 +1,11 @@
 /**
  * `paraph clients`: the applications that log people in. `add` writes one into the configuration
- * file.
+ * file. What is changed while the service runs is in Redis, sealed with the master key.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Configuration } from '../configuration/schema.ts';
+import { doneBy } from '../operators/audit.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
 import { hashPassword } from '../registry/passwords.ts';
@@ -15,8 +16,11 @@ import {
   readConfiguration,
 } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
+import { presentKeys } from './keys.command.ts';
 import { parseOneOf } from './operations-filter.ts';
-import { type Field, fieldsText, printable } from './screen.ts';
+import { isoOrNull } from './operations-row.ts';
+import { type Field, fieldsText, listFields, printable } from './screen.ts';
+import { existingMasterKey, withOperations } from './service-redis.ts';
 
 type ClientAuthentication = (typeof clientAuthentications)[number];
 
@@ -35,6 +39,7 @@ interface AddOptions {
   readonly refreshTokens?: true;
   readonly loginHint?: true;
   readonly parStatus?: '200' | '201';
+  readonly library?: true;
   readonly ciba?: 'poll' | 'ping';
   readonly notificationEndpoint?: string;
   readonly sector?: string;
@@ -46,7 +51,7 @@ const readAuthentication = ({ auth, public: isPublic }: AddOptions): ClientAuthe
   if (isPublic && auth !== undefined && auth !== 'none') {
     throw new UsageError('--public and --auth exclude each other.');
   }
-  return auth ?? (isPublic ? 'none' : 'client_secret_basic');
+  return auth ?? (isPublic ? 'none' : 'client_secret');
 };
 
 const readBackchannel = ({ ciba, notificationEndpoint }: AddOptions): object | undefined => {
@@ -95,7 +100,8 @@ const createEntry = async (options: AddOptions, secretHash: string | undefined):
     scopes: readScopes(options),
     refreshTokens: options.refreshTokens,
     loginHintAllowed: options.loginHint,
-    parSuccessStatus: options.parStatus && Number(options.parStatus),
+    parSuccessStatus: Number(options.parStatus ?? (options.library && 201)) || undefined,
+    strictParameters: options.library && false,
     backchannel: readBackchannel(options),
     sector: options.sector,
   };
@@ -128,7 +134,7 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
     throw new UsageError('Which file? Name it with --config or PARAPH_CONFIG; --create begins one.');
   }
   const authentication = readAuthentication(options);
-  const secret = authentication.startsWith('client_secret_')
+  const secret = authentication.startsWith('client_secret')
     ? randomBytes(secretBytes).toString('base64url')
     : undefined;
   const entry = await createEntry(options, secret === undefined ? undefined : await hashPassword(secret));
@@ -146,16 +152,20 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
     ['tenant', tenant],
     ['file', file],
     ['', 'The service knows the client from its next start on.'],
+    ['', options.library ? undefined : 'If it uses an OAuth library, add it with --library.'],
   ];
   const { id, name } = options;
   const client = { id, name, authentication };
   return ok({ file, tenant, client, ...(secret && { secret }) }, fieldsText(fields, context));
 };
 
-const clientsIn = ({ oidc }: Configuration) => {
-  // Their addresses are not shown, so any address will do.
-  const tenants = oidc.demoClients ? withDemoClients(oidc.tenants, 'http://localhost') : oidc.tenants;
-  return tenants.flatMap(({ id: tenant, clients }, index) =>
+/** Addresses of demo clients are not shown, so any address will do. */
+const tenantsIn = ({ oidc }: Configuration) =>
+  oidc.demoClients ? withDemoClients(oidc.tenants, 'http://localhost') : oidc.tenants;
+
+const clientsIn = (configuration: Configuration) => {
+  const { oidc } = configuration;
+  return tenantsIn(configuration).flatMap(({ id: tenant, clients }, index) =>
     clients.map((client) => ({
       tenant,
       id: client.id,
@@ -179,12 +189,77 @@ const list = async (context: CliContext, options: { readonly config?: string }):
   return ok({ clients }, lines.join('') || 'There are no clients.\n');
 };
 
+/** What can be done to a client while the service runs. */
+const changes = {
+  rotate: 'give it a new secret; its newest one so far stays valid, too',
+  'disable-older': 'end its secrets but the newest one',
+  'disable-all': 'end all of its secrets',
+  'end-tokens': 'end all that its logins have given so far: codes, access and refresh tokens',
+  show: 'show which of its secrets count',
+} as const;
+
+type Change = keyof typeof changes;
+
+const change = async (
+  context: CliContext,
+  what: Change,
+  id: string,
+  { tenant: wanted }: { readonly tenant?: string },
+): Promise<Report> => {
+  const masterKey = await existingMasterKey(context);
+  return withOperations(context, async ({ configuration, redis, audit, operator }) => {
+    const tenants = tenantsIn(configuration);
+    const tenant = wanted === undefined ? tenants[0] : tenants.find((each) => each.id === wanted);
+    const client = tenant?.clients.find((each) => each.id === id);
+    if (tenant === undefined || client === undefined) {
+      throw new UsageError('The configuration has no client of this id in this tenant.');
+    }
+    if (client.secretHash === undefined && what !== 'end-tokens' && what !== 'show') {
+      throw new UsageError('This client has no secret. Its keys are in the configuration file.');
+    }
+    const [{ createClientChanges, listSecrets }, { createSigningKeys }] = await Promise.all([
+      import('../oauth/client-changes.ts'),
+      import('../oauth/signing-keys.ts'),
+    ]);
+    const { prefix } = configuration.queue;
+    const common = { redis, prefix, tenant: tenant.id, masterKey, now: context.now };
+    // A record under another master key would keep the service from starting.
+    const keys = await presentKeys(createSigningKeys({ ...common, settings: configuration.oidc.keys }));
+    if (keys.length === 0) throw new UsageError('The service has to be started before clients are changed.');
+    const stored = createClientChanges(common);
+    if (what !== 'show') {
+      const details = { tenant: tenant.id, what };
+      await audit.record({ ...doneBy(operator), action: 'client-change', target: id, details });
+    }
+    const rotated = what === 'rotate' ? await stored.rotate(client) : undefined;
+    if (what === 'disable-older') await stored.disable(client, 'older');
+    if (what === 'disable-all') await stored.disable(client, 'all');
+    if (what === 'end-tokens') await stored.endTokens(client);
+    const now = (await stored.read()).get(id);
+    const secrets = listSecrets(client, now).map(({ since }) => isoOrNull(since));
+    const shown = secrets.map((since) => (since === null ? 'of the configuration file' : `since ${since}`));
+    const endedBefore = isoOrNull(now?.endedBefore ?? 0);
+    const fields: readonly Field[] = [
+      ['client_id', id],
+      ['tenant', tenant.id],
+      ['new client_secret', rotated?.secret],
+      ['', rotated && 'Keep it now: nobody can show it again.'],
+      ...listFields('secrets', shown.length === 0 ? ['none'] : shown),
+      ['tokens', endedBefore === null ? 'of all logins' : `of logins after ${endedBefore}`],
+      ['', what === 'show' ? undefined : 'All processes follow within two seconds.'],
+    ];
+    const document = { tenant: tenant.id, client: id, secrets, endedBefore };
+    return ok({ ...document, ...(rotated && { secret: rotated.secret }) }, fieldsText(fields, context));
+  });
+};
+
 const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
 
 export const addClients: AddCommand = (program, context, done) => {
   const clients = program.command('clients').description('manage the applications that log people in');
-  const authMethods = `${clientAuthentications.slice(0, 3).join(', ')} or none`;
-  const parStatus = 'of answers to pushed requests: 200, or 201 for libraries';
+  const authMethods = `${clientAuthentications.slice(0, -1).join(', ')} or none`;
+  const parStatus = 'of answers to pushed requests: 200 or 201';
+  const library = 'it uses an OAuth library: pushed requests are answered 201, unknown scopes are left out';
   const ciba = 'logins without a browser: poll or ping';
   clients
     .command('add')
@@ -200,6 +275,7 @@ export const addClients: AddCommand = (program, context, done) => {
     .option('--scope <scopes>', 'what it may ask for; openid always (may be repeated)', collect)
     .option('--refresh-tokens', 'it may stay logged in without the user')
     .option('--login-hint', "it may name the user's number")
+    .option('--library', library)
     .option('--par-status <status>', parStatus, parseOneOf('--par-status', ['200', '201']))
     .option('--ciba <delivery>', ciba, parseOneOf('--ciba', ['poll', 'ping']))
     .option('--notification-endpoint <url>', 'where it is pinged')
@@ -207,6 +283,15 @@ export const addClients: AddCommand = (program, context, done) => {
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
     .option('--create', 'begin the file if there is none')
     .action(async (options: AddOptions) => done(await add(context, options)));
+  for (const what of Object.keys(changes) as Change[]) {
+    clients
+      .command(`${what} <id>`)
+      .description(changes[what])
+      .option('--tenant <id>', 'by default the first one')
+      .action(async (id: string, options: { readonly tenant?: string }) =>
+        done(await change(context, what, id, options)),
+      );
+  }
   clients
     .command('list')
     .description('list them')

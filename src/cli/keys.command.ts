@@ -57,7 +57,7 @@ const keysText = (tenants: readonly TenantKeys[], context: CliContext): string =
 };
 
 /** Read before anything is written: the master key must open the keys that are there. */
-const presentKeys = (keys: SigningKeys): Promise<readonly SigningKey[]> =>
+export const presentKeys = (keys: SigningKeys): Promise<readonly SigningKey[]> =>
   keys.list().catch((error: unknown) => {
     // Redis may fail as well.
     if (!toError(error).message.startsWith('the master key does not open')) throw error;

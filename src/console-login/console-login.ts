@@ -11,8 +11,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { consoleCallbackPath, consoleClientId } from '../registry/console-client.ts';
 import type { AcrValue } from '../registry/oauth-client.ts';
-import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
-import { readReturned } from '../relying-party/returned.ts';
+import { createJwksCache, readAuthorizationResponse, validateIdToken } from '../relying-party/index.ts';
 import type { ClientKey } from './client-key.ts';
 import { type LoginProblem, problemIn } from './login-problem.ts';
 import type { SubjectOf } from './subjects.ts';
@@ -176,7 +175,8 @@ export const createConsoleLogin = (options: ConsoleLoginOptions) => {
 
     /** @param query Of the callback. */
     readReturned: (query: URLSearchParams, secrets: LoginSecrets): Returned => {
-      const returned = readReturned(query, { state: secrets.state, issuer: provider().issuer });
+      const { issuer } = provider();
+      const returned = readAuthorizationResponse(query, { state: secrets.state, issuer });
       switch (returned.kind) {
         case 'refused':
           return { kind: 'foreign' };

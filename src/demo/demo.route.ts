@@ -10,8 +10,12 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
-import { createJwksCache, validateIdToken } from '../relying-party/index.ts';
-import { readReturned } from '../relying-party/returned.ts';
+import {
+  checkGrantedScope,
+  createJwksCache,
+  readAuthorizationResponse,
+  validateIdToken,
+} from '../relying-party/index.ts';
 import { icon } from '../theme.ts';
 import {
   authorisationRequest,
@@ -128,7 +132,8 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     const asked =
       subject === undefined || accessToken === '' ? undefined : await provider.userInfo(accessToken);
     const userInfo = asked && { exchange: asked.exchange, sameSubject: asked.body.sub === subject };
-    const loggedIn = { token: redeemed.exchange, idToken, userInfo };
+    const scope = checkGrantedScope(redeemed.body, login.choices.scopes.join(' '));
+    const loggedIn = { token: redeemed.exchange, scope, idToken, userInfo };
     return answer(c, loggedInPage(begunBy(login), shown, loggedIn, logOutUrl(clientId)));
   };
 
@@ -165,7 +170,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     const login = await states.open(getCookie(c, cookieName) ?? '');
     if (login === undefined) return answer(c, disbelievedPage('no-login'), 400);
     const query = new URL(c.req.url).searchParams;
-    const returned = readReturned(query, { state: login.state, issuer: issuer() });
+    const returned = readAuthorizationResponse(query, { state: login.state, issuer: issuer() });
     // An answer to another login does not end this one.
     if (returned.kind === 'refused') return answer(c, disbelievedPage(returned.why), 400);
     deleteCookie(c, cookieName, cookieOptions());

@@ -1,6 +1,6 @@
 /** Steps 3 to 6, after the browser has come back, with the first two again. */
 import { html } from 'hono/html';
-import type { IdTokenFailure, IdTokenResult } from '../relying-party/index.ts';
+import type { GrantedScope, IdTokenFailure, IdTokenResult } from '../relying-party/index.ts';
 import type { Fields } from './login.ts';
 import { banner, exchangeBlocks, fieldsBlock, type Html, jsonBlock, layout, step, words } from './markup.ts';
 import type { Exchange } from './provider-calls.ts';
@@ -78,6 +78,7 @@ export interface ReadIdToken {
 
 export interface LoggedIn {
   readonly token: Exchange;
+  readonly scope: GrantedScope;
   /** Undefined when there was none in the answer. */
   readonly idToken: ReadIdToken | undefined;
   readonly userInfo: { readonly exchange: Exchange; readonly sameSubject: boolean } | undefined;
@@ -148,17 +149,24 @@ const userInfoStep = ({ exchange, sameSubject }: NonNullable<LoggedIn['userInfo'
 ${exchangeBlocks(exchange)}`,
   );
 
-const tokenStep = (exchange: Exchange): Html =>
+const scopeSentence = ({ ok, granted, missing, unexpected }: GrantedScope): Html => {
+  if (ok)
+    return html`<p>The granted scopes are those that were asked for: <code>${granted.join(' ')}</code>.</p>`;
+  return html`<p class="failed">The granted scopes are not those that were asked for. Missing: ${missing.join(' ') || 'none'}. Not asked for: ${unexpected.join(' ') || 'none'}.</p>`;
+};
+
+const tokenStep = ({ token: exchange, scope, idToken }: LoggedIn): Html =>
   step(
     4,
     'tokens',
     'Exchange the code for tokens',
     html`<p>Directly again. The code alone is not enough: this needs the <code>code_verifier</code> of the first step, and the client’s secret where there is one. Tokens are shown by their ends.</p>
+${idToken === undefined ? '' : scopeSentence(scope)}
 ${exchangeBlocks(exchange)}`,
   );
 
-const subjectOf = ({ idToken }: LoggedIn): string | undefined =>
-  idToken?.result.ok === true ? idToken.result.claims.sub : undefined;
+const subjectOf = ({ idToken, scope }: LoggedIn): string | undefined =>
+  idToken?.result.ok === true && scope.ok ? idToken.result.claims.sub : undefined;
 
 const outcome = (login: LoggedIn): Html => {
   const subject = subjectOf(login);
@@ -168,7 +176,7 @@ const outcome = (login: LoggedIn): Html => {
     ]);
   }
   const sentence =
-    login.idToken === undefined ? 'The provider gave no tokens.' : 'The ID token did not pass all checks.';
+    login.idToken === undefined ? 'The provider gave no tokens.' : 'The tokens did not pass all checks.';
   return banner('bad', 'Not logged in', [sentence]);
 };
 
@@ -181,7 +189,7 @@ export const loggedInPage = (begun: Begun, parameters: Fields, login: LoggedIn, 
 ${outcome(login)}
 ${begunDetails(begun)}
 ${returnStep(parameters, `${believed} The code works once, and only for this client.`)}
-${tokenStep(login.token)}
+${tokenStep(login)}
 ${login.idToken === undefined ? '' : idTokenStep(login.idToken)}
 ${login.userInfo === undefined ? '' : userInfoStep(login.userInfo)}
 <p class="actions"><a class="button" href="${logOutUrl}">Log out</a> <a href="/demo">Another login</a></p>`,

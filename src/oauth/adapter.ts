@@ -36,11 +36,13 @@ export interface AdapterOptions {
   readonly interactionSeconds: number;
   /** Called when a backchannel request is read, which is when a client polls. */
   readonly onBackchannelLookup: (id: string, payload: AdapterPayload) => Promise<boolean>;
+  /** Logins of this client until then no longer count; milliseconds since the epoch. */
+  readonly endedBefore: (clientId: string) => number;
   readonly now: () => number;
 }
 
 export const createAdapter =
-  ({ store, interactionSeconds, onBackchannelLookup, now }: AdapterOptions) =>
+  ({ store, interactionSeconds, onBackchannelLookup, endedBefore, now }: AdapterOptions) =>
   (model: string): Adapter => {
     const nowSeconds = (): number => Math.floor(now() / 1000);
 
@@ -81,6 +83,10 @@ export const createAdapter =
         // Known clients are in the configuration.
         if (model === 'Client') return undefined;
         const payload = await read(id);
+        // Codes and tokens need their grant, and a grant keeps the time of its login.
+        if (model === 'Grant' && (payload?.iat ?? 0) * 1000 < endedBefore(payload?.clientId ?? '')) {
+          return undefined;
+        }
         if (model !== 'BackchannelAuthenticationRequest' || payload === undefined) return payload;
         return (await onBackchannelLookup(id, payload)) ? read(id) : payload;
       },

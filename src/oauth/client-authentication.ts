@@ -12,6 +12,7 @@ import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts
 import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
 import { originOf, type Source } from '../registry/rate-limiter.ts';
+import { isDigestOf } from './client-changes.ts';
 import type { Limits } from './limits.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -130,21 +131,24 @@ const verifyAssertion = async (assertion: string, client: OauthClient, issuer: s
   }
 };
 
-/** Compares an offered secret with a stored form, unless too many were tried from that address. */
+/**
+ * Whether a secret is one of this client, and the client may send it in this way; `busy` when too
+ * many were tried from that address.
+ */
 export type SecretCheck = (
-  offered: { readonly address: Source; readonly clientId: string; readonly secret: string },
   tenant: Tenant,
-  stored: string,
+  offered: {
+    readonly address: Source;
+    readonly clientId: string;
+    readonly secret: string;
+    readonly method: 'client_secret_basic' | 'client_secret_post';
+  },
 ) => Promise<PasswordVerdict>;
 
-export const createSecretCheck =
-  (passwords: PasswordVerifier, limits: Pick<Limits, 'isBarred'>): SecretCheck =>
-  async ({ address, clientId, secret }, tenant, stored) =>
-    limits.isBarred(address, tenant, clientId)
-      ? 'busy'
-      : passwords.verify(stored, secret, undefined, originOf(address));
-
-export const createClientAuthentication = (checkSecret: SecretCheck, now: () => number) => {
+export const createSecretCheck = (
+  passwords: PasswordVerifier,
+  limits: Pick<Limits, 'barredWait'>,
+): SecretCheck => {
   const decoys = new WeakMap<Tenant, string>();
   const decoyOf = (tenant: Tenant): string => {
     const known = decoys.get(tenant);
@@ -155,18 +159,24 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
     return decoy;
   };
 
-  const bySecret = async (
-    tenant: Tenant,
-    method: 'client_secret_basic' | 'client_secret_post',
-    offered: Parameters<SecretCheck>[0],
-  ): Promise<ClientVerdict> => {
-    const found = tenant.clients.get(offered.clientId);
-    const client = found?.authentication === method ? found : undefined;
-    const verdict = await checkSecret(offered, tenant, client?.secretHash ?? decoyOf(tenant));
-    if (verdict === 'busy') return refused('tooMany', found);
+  return async (tenant, { address, clientId, secret, method }) => {
+    if (limits.barredWait(address, tenant, clientId) > 0) return 'busy';
+    const found = tenant.clients.get(clientId);
+    const mayUse = found?.authentication === method || found?.authentication === 'client_secret';
+    const { stored, digests = [] } = found !== undefined && mayUse ? await tenant.secretsOf(found) : {};
+    if (digests.some((digest) => isDigestOf(digest, secret))) return 'right';
+    return passwords.verify(stored ?? decoyOf(tenant), secret, undefined, originOf(address));
+  };
+};
+
+export const createClientAuthentication = (checkSecret: SecretCheck, now: () => number) => {
+  const bySecret = async (tenant: Tenant, offered: Parameters<SecretCheck>[1]): Promise<ClientVerdict> => {
+    const client = tenant.clients.get(offered.clientId);
+    const verdict = await checkSecret(tenant, offered);
+    if (verdict === 'busy') return refused('tooMany', client);
     return client !== undefined && verdict === 'right'
       ? { ok: true, client, proven: true }
-      : refused('clientRefused', found);
+      : refused('clientRefused', client);
   };
 
   const byAssertion = async (tenant: Tenant, assertion: string): Promise<ClientVerdict> => {
@@ -190,7 +200,12 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
       const basic = parseBasic(authorization);
       return basic === undefined
         ? refused('clientRefused')
-        : bySecret(tenant, 'client_secret_basic', { address, clientId: basic.id, secret: basic.secret });
+        : bySecret(tenant, {
+            method: 'client_secret_basic',
+            address,
+            clientId: basic.id,
+            secret: basic.secret,
+          });
     }
     if (clientAssertion !== undefined || clientAssertionType !== undefined) {
       return clientAssertion === undefined || clientAssertionType !== assertionType
@@ -199,7 +214,7 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
     }
     if (clientId === undefined) return refused('clientUnnamed');
     if (clientSecret !== undefined) {
-      return bySecret(tenant, 'client_secret_post', { address, clientId, secret: clientSecret });
+      return bySecret(tenant, { method: 'client_secret_post', address, clientId, secret: clientSecret });
     }
     const client = tenant.clients.get(clientId);
     return client?.authentication === 'none'

@@ -29,7 +29,8 @@ export const clientMetadata = (client: OauthClient): ClientMetadata =>
   ({
     client_id: client.id,
     client_name: client.name,
-    token_endpoint_auth_method: client.authentication,
+    token_endpoint_auth_method:
+      client.authentication === 'client_secret' ? 'client_secret_basic' : client.authentication,
     ...(client.secretHash !== undefined && { client_secret: client.secretHash }),
     ...(client.backchannel === undefined
       ? client.keys.length > 0 && { jwks: keySetOf(client) }

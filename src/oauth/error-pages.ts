@@ -2,10 +2,9 @@ import type { Context } from 'hono';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { describeError, findErrorCode } from './error-codes.ts';
 import { readText } from './library.ts';
-import { retryAfterSeconds } from './limits.ts';
 import type { OauthLog } from './log.ts';
 import { chooseLanguage, frameFor, noticePage } from './pages/page.ts';
-import type { Notice, PageFrame } from './pages/views.ts';
+import type { Notice, NoticeCause, PageFrame } from './pages/views.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
@@ -39,34 +38,54 @@ export interface FrontRefusal {
   readonly status: 400 | 413 | 429 | 500;
   readonly error: 'invalid_request' | 'invalid_request_uri' | 'temporarily_unavailable' | 'server_error';
   readonly text: string;
+  /** Seconds. */
+  readonly retryAfter?: number;
 }
 
 export const jsonError = (body: object, status: number, headers: Readonly<Record<string, string>>) =>
   new Response(JSON.stringify(body), {
     status,
-    headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store', ...headers },
+    headers: {
+      'content-type': 'application/json;charset=UTF-8',
+      'cache-control': 'no-store',
+      pragma: 'no-cache',
+      ...headers,
+    },
   });
+
+const causeOf = (error: string): NoticeCause => {
+  switch (error) {
+    case 'server_error':
+      return 'internal';
+    case 'temporarily_unavailable':
+      return 'limited';
+    case 'invalid_request_uri':
+      return 'login-expired';
+    default:
+      return 'request-unusable';
+  }
+};
 
 /** Answers an error that must not be redirected: a page for people, JSON for programs. */
 export const refuseAtFront = (
   c: Context,
   tenant: Tenant,
-  { status, error, text }: FrontRefusal,
+  { status, error, text, retryAfter }: FrontRefusal,
   log: OauthLog,
 ): Response => {
   const internal = error === 'server_error';
   const { description, code, trace } = describeError(internal ? 'internal' : 'otherRequest', text);
   log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
-  const later = status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
+  const later = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
   if (!(c.req.header('accept') ?? '').includes('text/html')) {
     return jsonError({ error, error_description: description, iss: tenant.issuer }, status, later);
   }
   const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
-  const cause = internal ? 'internal' : 'request-unusable';
   const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
     kind: 'error',
-    cause,
+    cause: causeOf(error),
     reference: `${code}_${trace}`,
+    detail: `${error}: ${text}`,
   });
   return new Response(page, {
     status,
@@ -75,8 +94,8 @@ export const refuseAtFront = (
 };
 
 /**
- * The pages that the library asks for. An error page shows nothing that the caller sent; its
- * reference leads to the log.
+ * The pages that the library asks for. An error page names what is wrong, in fixed words and with
+ * nothing that the caller sent; its reference leads to the log.
  */
 export const createProviderPages = (
   { settings, path, clients }: Tenant,
@@ -92,11 +111,13 @@ export const createProviderPages = (
     ctx.body = noticePage(frameOf(ctx), notice);
   };
   return {
-    error: (ctx: KoaContextWithOIDC, { error }: ErrorOut): void => {
+    error: (ctx: KoaContextWithOIDC, { error, error_description: words = '' }: ErrorOut): void => {
       const { code, trace } = findErrorCode(ctx, error);
       onError(code, trace);
-      const cause = error === 'server_error' ? 'internal' : 'request-unusable';
-      render(ctx, { kind: 'error', cause, reference: `${code}_${trace}` });
+      const isOver = ctx.oidc?.route === 'resume' && error === 'invalid_request';
+      const detail = `${error}: ${words.replace(/^mid_.{1,30} - /, '')}`;
+      const cause = isOver ? 'login-expired' : causeOf(error);
+      render(ctx, { kind: 'error', cause, reference: `${code}_${trace}`, detail });
     },
     logOut: (ctx: KoaContextWithOIDC, form: string): void => {
       // The library has compared the address with the registered ones.

@@ -21,29 +21,21 @@ export const readBody = async (
   announced: string | undefined,
   { maxBytes, timeoutMs }: BodyLimits,
 ): Promise<Body> => {
-  const length = announced === undefined ? undefined : Number(announced);
-  if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return failed('bodyTooLarge');
-  const isTooLarge = length !== undefined && length > maxBytes;
+  const length = Number(announced ?? 0);
+  if (length > Math.max(maxBytes, discardedBytes)) return failed('bodyTooLarge');
+  const isTooLarge = length > maxBytes;
+  const [ms, late] = isTooLarge
+    ? ([Math.min(discardMs, timeoutMs), 'bodyTooLarge'] as const)
+    : ([timeoutMs, 'bodyTooSlow'] as const);
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<Body>((resolve) => {
-    timer = isTooLarge
-      ? setTimeout(resolve, Math.min(discardMs, timeoutMs), failed('bodyTooLarge'))
-      : setTimeout(resolve, timeoutMs, failed('bodyTooSlow'));
+    timer = setTimeout(resolve, ms, failed(late));
   });
-  const reading =
-    length === undefined || isTooLarge
-      ? readCounted(request, maxBytes).then(
-          (bytes): Body => (bytes ? { ok: true, bytes } : failed('bodyTooLarge')),
-        )
-      : request.arrayBuffer().then((bytes): Body => ({ ok: true, bytes: new Uint8Array(bytes) }));
-  try {
-    return await Promise.race([
-      reading.catch(() => failed(isTooLarge ? 'bodyTooLarge' : 'bodyIncomplete')),
-      timeout,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const reading = readCounted(request, maxBytes).then(
+    (bytes): Body => (bytes ? { ok: true, bytes } : failed('bodyTooLarge')),
+    () => failed(isTooLarge ? 'bodyTooLarge' : 'bodyIncomplete'),
+  );
+  return Promise.race([reading, timeout]).finally(() => clearTimeout(timer));
 };
 
 export type Parameters = ReadonlyMap<string, string>;

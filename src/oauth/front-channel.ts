@@ -13,11 +13,13 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { BodyLimits } from '../request-body.ts';
 import type { FrontRefusal } from './error-pages.ts';
-import { isForm, readBody } from './form.ts';
+import { isForm, parseForm, readBody } from './form.ts';
+import { readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
-import { handlePrefix } from './par/par.ts';
+import { handlePrefix, nameOurs } from './par/par.ts';
 import { checkParameters, keptParameters } from './par/parameters.ts';
-import { errorForLibrary } from './par/refusal.ts';
+import { errorForLibrary, wireErrorOf } from './par/refusal.ts';
+import { readRequestObject } from './par/request-object.ts';
 import type { Tenant } from './tenant.ts';
 
 /** The query for the library, or an error for a page of ours. */
@@ -99,6 +101,8 @@ export const checkFrontChannel = async (
 ): Promise<FrontChannelVerdict> => {
   const parameters = new URLSearchParams(query);
   if (parameters.has('request_uri')) return checkPushed(tenant, parameters);
+  const parsed = parseForm(Buffer.from(query));
+  if (!parsed.ok) return refuse(wireErrorOf(nameOurs(parsed)).text);
   const signed = claimsOf(parameters.get('request') ?? '');
   if (parameters.has('dtbd') || signed.dtbd !== undefined) {
     return refuse('dtbd must be pushed');
@@ -132,4 +136,18 @@ export const checkLink = (
   });
   if ('refusal' in checked) throw errorForLibrary(checked.refusal);
   for (const name of keptParameters) params[name] = checked.value[name];
+};
+
+/** Holds a signed request of a link to the rules of `/par`. @throws The error for the client. */
+export const checkSignedLink = async (
+  { oidc }: KoaContextWithOIDC,
+  client: OauthClient,
+  issuer: string,
+  nowMs: number,
+): Promise<void> => {
+  const jwt = readText(oidc.params?.request);
+  const isLink = oidc.route === 'authorization' && oidc.entities.PushedAuthorizationRequest === undefined;
+  if (!isLink || jwt === undefined) return;
+  const read = await readRequestObject(jwt, client, issuer, nowMs);
+  if ('refusal' in read) throw errorForLibrary(read.refusal);
 };

@@ -1,5 +1,6 @@
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider';
 import type { PasswordVerdict } from '../registry/password-verifier.ts';
+import { isRegistered } from '../registry/web-address.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 /**
@@ -22,17 +23,26 @@ export const { Provider, errors, interactionPolicy } = await load();
 export const readText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** Compares a secret with the stored form of this client. */
-export type CompareSecret = (clientId: string, secret: string, stored: string) => Promise<PasswordVerdict>;
+/** Whether a client may authenticate like this, and with this secret. */
+export type CheckSecret = (
+  clientId: string,
+  secret: string,
+  method: 'client_secret_basic' | 'client_secret_post',
+) => Promise<PasswordVerdict>;
 
-/** The library would compare with the stored form, which is a hash. */
-const compareHashes = ({ Client }: OidcProvider, compareSecret: CompareSecret): void => {
+/**
+ * The library would compare the secret with its stored form, which is a hash, and takes either
+ * method from clients that are registered for one.
+ */
+const checkClients = ({ Client }: OidcProvider, checkSecret: CheckSecret): void => {
   Object.assign(Client.prototype, {
-    async compareClientSecret(
-      this: { readonly clientId: string; readonly clientSecret: string },
-      actual: string,
-    ): Promise<boolean> {
-      const verdict = await compareSecret(this.clientId, actual, this.clientSecret);
+    redirectUriAllowed(this: { readonly redirectUris: readonly string[] }, uri: string): boolean {
+      return isRegistered(uri, this.redirectUris);
+    },
+    async compareClientSecret(this: { readonly clientId: string }, actual: string): Promise<boolean> {
+      const isBasic = Provider.ctx?.headers.authorization !== undefined;
+      const method = isBasic ? 'client_secret_basic' : 'client_secret_post';
+      const verdict = await checkSecret(this.clientId, actual, method);
       if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
       return verdict === 'right';
     },
@@ -88,22 +98,35 @@ const checkLinksFirst = ({ Client }: OidcProvider, check: (ctx: KoaContextWithOI
   });
 };
 
+/** What the library promises and nothing here checks. */
+const promiseLess = (provider: OidcProvider): void => {
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.oidc?.route !== 'discovery' || typeof ctx.body !== 'object') return;
+    const document = ctx.body as Record<string, unknown>;
+    if ('backchannel_user_code_parameter_supported' in document) {
+      document.backchannel_user_code_parameter_supported = false;
+    }
+  });
+};
+
 export const patchLibrary = (
   provider: OidcProvider,
   {
-    compareSecret,
+    checkSecret,
     store,
     checkLink,
     now,
   }: {
-    readonly compareSecret: CompareSecret;
+    readonly checkSecret: CheckSecret;
     readonly store: Pick<SealedStore, 'putOnce'>;
     readonly checkLink: (ctx: KoaContextWithOIDC) => void;
     readonly now: () => number;
   },
 ): void => {
-  compareHashes(provider, compareSecret);
+  checkClients(provider, checkSecret);
   detectReplaysAtOnce(provider, store, now);
   bindToAccessToken(provider);
   checkLinksFirst(provider, checkLink);
+  promiseLess(provider);
 };

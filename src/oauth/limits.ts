@@ -15,8 +15,11 @@ import {
 } from '../registry/rate-limiter.ts';
 import { nameOfClient, type Tenant, type Tenants } from './tenant.ts';
 
-/** Seconds after which a refused caller may try again. */
-export const retryAfterSeconds = 10;
+/** How long a caller is shut out who has failed too often. */
+const shutOutSeconds = 10;
+
+/** When too much is asked of the service at the moment, and not by this caller. */
+export const soonSeconds = 1;
 
 const maxShutOut = 10_000;
 
@@ -45,67 +48,69 @@ export const createLimits = ({
     clientHashes.set(name, hash);
     return hash;
   };
-  const take = (name: string, hash: string, allowance: Allowance): Promise<boolean> =>
-    limiter.take(`oidc:${name}:${hash}`, allowance);
+  const take = (name: string, hash: string, allowance: Allowance): Promise<number> =>
+    limiter.takeOrWait(`oidc:${name}:${hash}`, allowance);
 
-  /** @returns The key of the bucket that is empty. */
-  const takeFrom = async (name: string, from: readonly NamedLimit[]): Promise<string | undefined> => {
+  /** @returns The name of the bucket that is empty, and in how many seconds it has a token. */
+  const takeFrom = async (name: string, from: readonly NamedLimit[]) => {
     const keys = from.map(([key]) => `oidc:${name}:${hashed(key)}`);
     const empty = await takeAll(
       limiter,
       from.map(([, allowance], index) => [keys[index] ?? '', allowance]),
     );
-    return empty === undefined ? undefined : from[keys.indexOf(empty)]?.[0];
+    return empty && { from: from[keys.indexOf(empty.key)]?.[0] ?? '', seconds: empty.seconds };
   };
 
-  const mayFrom = async (
+  const waitFrom = async (
     name: string,
     address: Source | undefined,
     allowance: Allowance,
     client?: string,
-  ): Promise<boolean> =>
-    address === undefined || (await takeFrom(name, limitsFrom(address, allowance, client))) === undefined;
+  ): Promise<number> =>
+    address === undefined
+      ? 0
+      : ((await takeFrom(name, limitsFrom(address, allowance, client)))?.seconds ?? 0);
 
   const shutOutUntil = new Map<string, number>();
-  const isOut = (key: string | undefined): boolean => {
+  const outSeconds = (key: string | undefined): number => {
     const until = key === undefined ? undefined : shutOutUntil.get(key);
-    if (key === undefined || until === undefined) return false;
-    if (now() < until) return true;
+    if (key === undefined || until === undefined) return 0;
+    if (now() < until) return Math.ceil((until - now()) / 1000);
     shutOutUntil.delete(key);
-    return false;
+    return 0;
   };
 
   // Each limit stops at the first empty bucket: a caller over its own limit uses up no shared one.
+  /** Each answers the seconds until another try can succeed; 0 when this one may go on. */
   return {
-    retryAfterSeconds,
-
     /** @param address Of a client that has proven nothing; undefined for one that has. */
-    mayPush: async (tenant: Tenant, clientId: string, address: Source | undefined): Promise<boolean> =>
-      (await mayFrom('push-address', address, limits.pushedPerAddress)) &&
+    pushWait: async (tenant: Tenant, clientId: string, address: Source | undefined): Promise<number> =>
+      (await waitFrom('push-address', address, limits.pushedPerAddress)) ||
       take('push-client', hashedClient(tenant, clientId), limits.pushedPerClient),
 
     /** Asked before each prompt. The number counts across all tenants. */
-    mayPrompt: async (
+    promptWait: async (
       tenant: Tenant,
       {
         clientId,
         msisdn,
         address,
       }: { readonly clientId: string; readonly msisdn: string; readonly address: Source | undefined },
-    ): Promise<boolean> =>
-      (await mayFrom('prompt-address', address, limits.promptsPerAddress, nameOfClient(tenant, clientId))) &&
-      (await take('prompt-number', hashed(msisdn), limits.promptsPerNumber)) &&
-      (isTestNumber(msisdn) ||
-        (await take('prompt-number-long', hashed(msisdn), limits.promptsPerNumberLong))) &&
+    ): Promise<number> =>
+      (await waitFrom('prompt-address', address, limits.promptsPerAddress, nameOfClient(tenant, clientId))) ||
+      (await take('prompt-number', hashed(msisdn), limits.promptsPerNumber)) ||
+      (isTestNumber(msisdn)
+        ? 0
+        : await take('prompt-number-long', hashed(msisdn), limits.promptsPerNumberLong)) ||
       take('prompt-client', hashedClient(tenant, clientId), limits.promptsPerClient),
 
     /** Asked before each one-time password that is typed. */
-    mayGuess: (msisdn: string): Promise<boolean> =>
+    guessWait: (msisdn: string): Promise<number> =>
       take('guess-number', hashed(msisdn), limits.guessesPerNumber),
 
     /** Asked before a browser begins a login. */
-    mayBeginLogin: (tenant: Tenant, clientId: string, address: Source): Promise<boolean> =>
-      mayFrom('login-address', address, limits.loginsPerAddress, nameOfClient(tenant, clientId)),
+    loginWait: (tenant: Tenant, clientId: string, address: Source): Promise<number> =>
+      waitFrom('login-address', address, limits.loginsPerAddress, nameOfClient(tenant, clientId)),
 
     /**
      * Counts a failed client authentication. All processes count together; each process remembers
@@ -124,16 +129,16 @@ export const createLimits = ({
           if (empty === undefined) return;
           const [oldest] = shutOutUntil.keys();
           if (shutOutUntil.size >= maxShutOut && oldest !== undefined) shutOutUntil.delete(oldest);
-          shutOutUntil.set(empty, now() + retryAfterSeconds * 1000);
+          shutOutUntil.set(empty.from, now() + shutOutSeconds * 1000);
         },
         // Without Redis no guess succeeds either.
         () => undefined,
       );
     },
-    isShutOut: ({ caller }: Source): boolean => isOut(caller),
-    /** Whether secrets of this client are no longer compared for this address. */
-    isBarred: (address: Source, tenant: TenantName, clientId: string): boolean =>
-      isOut(everybodyKeyOf(address)) || isOut(sharedKeyOf(address, nameOfClient(tenant, clientId))),
+    shutOutWait: ({ caller }: Source): number => outSeconds(caller),
+    /** Until secrets of this client are compared again for this address. */
+    barredWait: (address: Source, tenant: TenantName, clientId: string): number =>
+      outSeconds(everybodyKeyOf(address)) || outSeconds(sharedKeyOf(address, nameOfClient(tenant, clientId))),
   };
 };
 

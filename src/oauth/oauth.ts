@@ -18,7 +18,7 @@ import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
-import { createLimits } from './limits.ts';
+import { createLimits, soonSeconds } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.ts';
@@ -56,6 +56,7 @@ const authenticated = new Set(['/token', '/token/revocation', '/token/introspect
 /** Documents rarely change; a new key is published long before it signs. */
 const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
+const metadataPath = '/.well-known/oauth-authorization-server';
 
 /** The library adds its script's hash to the policy. Its forms may lead to a client. */
 const libraryHeaders = [
@@ -87,8 +88,13 @@ export const createOauth = (options: OauthOptions) => {
       templates: options.templates(publicUrl),
       backchannelOf: backchannel.featureFor,
       onBackchannelLookup: settle,
-      compareSecret: (tenant, clientId, secret, stored) =>
-        checkSecret({ address: addressOf(Provider.ctx?.req), clientId, secret }, tenant, stored),
+      checkSecret: async (tenant, clientId, secret, method) => {
+        const address = addressOf(Provider.ctx?.req);
+        const verdict = await checkSecret(tenant, { address, clientId, secret, method });
+        const seconds = limits.barredWait(address, tenant, clientId) || soonSeconds;
+        if (verdict === 'busy') Provider.ctx?.set('retry-after', String(seconds));
+        return verdict;
+      },
       onSuspicious: (tenant, ctx) =>
         limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
@@ -126,9 +132,10 @@ export const createOauth = (options: OauthOptions) => {
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library changes the headers.
     const address = addressOf(incoming);
-    if (authenticated.has(path) && limits.isShutOut(address)) {
+    const shutOut = authenticated.has(path) ? limits.shutOutWait(address) : 0;
+    if (shutOut > 0) {
       return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
-        'retry-after': String(limits.retryAfterSeconds),
+        'retry-after': String(shutOut),
       });
     }
     if (c.req.method === 'POST' && (path === '/auth' || path === '/session/end')) {
@@ -143,15 +150,19 @@ export const createOauth = (options: OauthOptions) => {
     if (path === '/auth') {
       if (query.length > maxQueryLength) return refuse(tooLong);
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
-      if (!(await limits.mayBeginLogin(tenant, clientId, address))) {
-        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins' });
+      const retryAfter = await limits.loginWait(tenant, clientId, address);
+      if (retryAfter > 0) {
+        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins', retryAfter });
       }
       const verdict = await checkFrontChannel(tenant, query, isTestNumber);
       if ('status' in verdict) return refuse(verdict);
       incoming.url = `${tenant.path}/auth?${verdict.query}`;
     }
     for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
-    if (isDocument(path)) outgoing.setHeader('cache-control', `public, max-age=${documentSeconds}`);
+    const [name, value] = isDocument(path)
+      ? ['cache-control', `public, max-age=${documentSeconds}`]
+      : ['pragma', 'no-cache'];
+    outgoing.setHeader(name, value);
     await serveByLibrary(tenant, incoming, outgoing);
     return RESPONSE_ALREADY_SENT;
   };
@@ -173,14 +184,21 @@ export const createOauth = (options: OauthOptions) => {
     }
   };
 
-  routes.all('/oidc/t/:tenant/*', async (c) => {
-    const tenant = tenants.find(c.req.param('tenant'));
-    // The first tenant has one address only.
-    return tenant === undefined || tenant === tenants.main
+  const serveTenant = async (c: Context<Environment>, id: string | undefined): Promise<Response> => {
+    const tenant = tenants.at(id);
+    return tenant === undefined
       ? answerError(404, 'not_found', 'there is no such tenant')
       : guarded(c, tenant);
-  });
-  routes.all('/oidc/*', (c) => guarded(c, tenants.main));
+  };
+  for (const issuerPath of ['/oidc/t/:tenant', '/oidc']) {
+    // RFC 8414 3.1 puts the path of the issuer last; OpenID Connect Discovery puts it first.
+    routes.all(`${metadataPath}${issuerPath}`, (c) => {
+      const { incoming } = c.env;
+      if (incoming !== undefined) incoming.url = `${c.req.path.slice(metadataPath.length)}${metadataPath}`;
+      return serveTenant(c, c.req.param('tenant'));
+    });
+    routes.all(`${issuerPath}/*`, (c) => serveTenant(c, c.req.param('tenant')));
+  }
 
   return {
     routes,

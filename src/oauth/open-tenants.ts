@@ -1,7 +1,8 @@
 /**
  * Opens the configured tenants. The library fixes its keys when a provider is built, which takes
- * milliseconds. So a provider is built at its first use, and again when the keys have changed; that
- * is checked at most every two seconds, when a provider is needed.
+ * milliseconds. So a provider is built at its first use, and again when the keys have changed. Keys
+ * and what operators have changed about clients are read when a provider is needed, at most every
+ * two seconds.
  */
 import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
@@ -9,9 +10,10 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise } from './claims.ts';
+import { type ClientChange, createClientChanges, secretsOf } from './client-changes.ts';
 import type { OauthDeps } from './deps.ts';
 import { createProviderPages } from './error-pages.ts';
-import type { CompareSecret } from './library.ts';
+import type { CheckSecret } from './library.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
 import { createSealedStore } from './sealed-store.ts';
@@ -28,10 +30,7 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
-  readonly compareSecret: (
-    tenant: Tenant,
-    ...compared: Parameters<CompareSecret>
-  ) => ReturnType<CompareSecret>;
+  readonly checkSecret: (tenant: Tenant, ...offered: Parameters<CheckSecret>) => ReturnType<CheckSecret>;
   readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether the library should read the request again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
@@ -46,6 +45,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const sealed = { redis, prefix, tenant: template.id, masterKey };
   const store = createSealedStore(sealed);
   const keys = createSigningKeys({ ...sealed, settings: settings.keys, now });
+  const clientChanges = createClientChanges({ ...sealed, now });
   const cookieKey = Buffer.from(
     hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
   ).toString('base64url');
@@ -57,11 +57,12 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
         store,
         interactionSeconds: settings.interactionSeconds,
         onBackchannelLookup: (id, payload) => options.onBackchannelLookup(tenant, id, payload),
+        endedBefore: (clientId) => changes.get(clientId)?.endedBefore ?? 0,
         now,
       }),
       jwks,
       cookieKeys: [cookieKey],
-      compareSecret: (...compared) => options.compareSecret(tenant, ...compared),
+      checkSecret: (...offered) => options.checkSecret(tenant, ...offered),
       backchannel: options.backchannelOf(tenant),
       pages: createProviderPages(tenant, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
@@ -75,15 +76,19 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     return provider;
   };
 
+  let changes: ReadonlyMap<string, ClientChange> = new Map();
   let built: { readonly version: string; readonly provider: Provider } | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<Provider> | undefined;
   const look = async (): Promise<Provider> => {
-    const { jwks, version } = await keys.current().catch((error: unknown) => {
-      // Without Redis, verifiers still get the last known keys.
-      if (built === undefined) throw error;
-      return { jwks: [], version: built.version };
-    });
+    const [{ jwks, version }, read] = await Promise.all([keys.current(), clientChanges.read()]).catch(
+      (error: unknown) => {
+        // Without Redis, verifiers still get the last known keys.
+        if (built === undefined) throw error;
+        return [{ jwks: [], version: built.version }, changes] as const;
+      },
+    );
+    changes = read;
     if (built?.version !== version) built = { version, provider: build(jwks) };
     lookedAt = now();
     return built.provider;
@@ -97,6 +102,10 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     clients,
     store,
     subjectOf: createPairwise(masterKey, template.id),
+    secretsOf: async (client) => {
+      await tenant.provider();
+      return secretsOf(client, changes.get(client.id));
+    },
     provider: async () => {
       if (built !== undefined && now() - lookedAt < keysKnownMs) return built.provider;
       looking ??= look().finally(() => {
@@ -120,15 +129,24 @@ export const openTenants = (options: () => TenantsOptions): Tenants => {
     }
     return opened;
   };
+  const main = (): Tenant => {
+    const [first] = all();
+    if (first === undefined) throw new Error('There is no tenant');
+    return first;
+  };
   return {
     get all() {
       return all();
     },
     get main() {
-      const [main] = all();
-      if (main === undefined) throw new Error('There is no tenant');
-      return main;
+      return main();
     },
+    at: (id) =>
+      id === undefined
+        ? main()
+        : all()
+            .slice(1)
+            .find((tenant) => tenant.id === id),
     find: (id) => all().find((tenant) => tenant.id === id),
     findByIssuer: (issuer) => all().find((tenant) => tenant.issuer === issuer),
   };

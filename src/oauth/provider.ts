@@ -28,9 +28,9 @@ import { clientMetadata, keySetAt } from './client-metadata.ts';
 import { codeErrors } from './error-codes.ts';
 import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
-import { checkLink } from './front-channel.ts';
+import { checkLink, checkSignedLink } from './front-channel.ts';
 import { existingGrantWith, policyWith } from './interaction-policy.ts';
-import { type CompareSecret, errors, Provider, patchLibrary } from './library.ts';
+import { type CheckSecret, errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
 import type { Tenant } from './tenant.ts';
@@ -41,7 +41,7 @@ export interface ProviderOptions {
   readonly jwks: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
-  readonly compareSecret: CompareSecret;
+  readonly checkSecret: CheckSecret;
   readonly backchannel: NonNullable<Configuration['features']>['ciba'];
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
@@ -92,7 +92,7 @@ export const createProvider = (
     },
     clients: [...clients.values()].map(clientMetadata) as ClientMetadata[],
     clientBasedCORS: (_ctx, origin, client) => mayRead(origin, clientOf(client.clientId)),
-    clientAuthMethods: [...clientAuthentications],
+    clientAuthMethods: clientAuthentications.filter((method) => method !== 'client_secret'),
     clockTolerance: clockToleranceSeconds,
     cookies: {
       // Cookies of one tenant reach the paths of others, so the names differ.
@@ -133,7 +133,12 @@ export const createProvider = (
       },
       jwtResponseModes: { enabled: true },
       pushedAuthorizationRequests: { enabled: true },
-      requestObjects: { enabled: true },
+      requestObjects: {
+        enabled: true,
+        // The library knows neither the type nor the required claims of a signed request.
+        assertJwtClaimsAndHeader: (ctx, _claims, _header, client) =>
+          checkSignedLink(ctx, clientOf(client.clientId), issuer, options.now()),
+      },
       resourceIndicators: { enabled: false },
       revocation: {
         enabled: true,

@@ -18,6 +18,12 @@ const joinScript = `
 redis.call('SADD', KEYS[1], ARGV[1])
 if redis.call('TTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[2]) end`;
 
+const appendScript = `
+if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[1]) then return 0 end
+redis.call('RPUSH', KEYS[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1`;
+
 const toTtl = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
 export const createSealedStore = ({
@@ -55,6 +61,26 @@ export const createSealedStore = ({
     get: async (kind: string, handle: string): Promise<unknown> => {
       const key = keyOf(kind, handle);
       return open(key, await redis.getBuffer(key));
+    },
+    /** Adds to a list. @returns False, without writing, when it has not exactly `length` elements. */
+    append: async (
+      kind: string,
+      handle: string,
+      length: number,
+      value: unknown,
+      ttlSeconds: number,
+    ): Promise<boolean> => {
+      const key = keyOf(kind, handle);
+      const sealed = seal(`${key} ${length}`, value);
+      return (await redis.eval(appendScript, 1, key, length, sealed, toTtl(ttlSeconds))) === 1;
+    },
+    /** The elements of a list, up to one that cannot be opened. */
+    list: async (kind: string, handle: string): Promise<readonly unknown[]> => {
+      const key = keyOf(kind, handle);
+      const elements = await redis.lrangeBuffer(key, 0, -1);
+      const values = elements.map((sealed, index) => open(`${key} ${index}`, sealed));
+      const end = values.indexOf(undefined);
+      return end === -1 ? values : values.slice(0, end);
     },
     /** The mark of use stays, because another request may still try the handle. */
     remove: async (kind: string, handle: string): Promise<void> => {

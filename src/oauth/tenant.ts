@@ -4,6 +4,7 @@
  */
 import type { Provider } from 'oidc-provider';
 import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
+import type { ClientSecrets } from './client-changes.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 export interface Tenant {
@@ -20,6 +21,8 @@ export interface Tenant {
   readonly store: SealedStore;
   /** `sub` of an account at a client. */
   readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
+  /** The secrets of a client that count at the moment. */
+  secretsOf(client: OauthClient): Promise<ClientSecrets>;
   /** The library's provider with the current keys: ask for it at each use. */
   provider(): Promise<Provider>;
 }
@@ -34,5 +37,7 @@ export interface Tenants {
   readonly all: readonly Tenant[];
   readonly main: Tenant;
   find(id: string): Tenant | undefined;
+  /** By the id in the path; the first tenant has one address only, which has none. */
+  at(id: string | undefined): Tenant | undefined;
   findByIssuer(issuer: string): Tenant | undefined;
 }

@@ -38,6 +38,7 @@ export const auditActions = [
   'token-revoke',
   'callback-replay',
   'callback-secret',
+  'client-change',
   'queue-change',
   'history-rebuild',
 ] as const;

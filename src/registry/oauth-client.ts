@@ -39,7 +39,9 @@ export type AcrValue = (typeof acrValues)[number];
 export const loginLanguages = ['en', 'de', 'fr', 'it'] as const;
 export type LoginLanguage = (typeof loginLanguages)[number];
 
+/** `client_secret` is either of the two after it. */
 export const clientAuthentications = [
+  'client_secret',
   'client_secret_basic',
   'client_secret_post',
   'private_key_jwt',
@@ -47,7 +49,7 @@ export const clientAuthentications = [
 ] as const;
 
 /** Of ID tokens and JARM answers, and of clients' request objects and assertions. */
-export const signingAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+export const signingAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 /** Characters that form-encoding leaves alone, because some clients forget it in HTTP Basic. */
 const clientId = z
@@ -97,8 +99,10 @@ const clientObject = z.strictObject({
   name: shownName.describe('Shown to people, on the page and on the phone.'),
   authentication: z
     .enum(clientAuthentications)
-    .default('client_secret_basic')
-    .describe('How it authenticates. `none` is a public client, such as an app, and needs PKCE.'),
+    .default('client_secret')
+    .describe(
+      'How it authenticates, at every endpoint. `client_secret`: by HTTP Basic or in the form. `none` is a public client, such as an app, and needs PKCE.',
+    ),
   secretHash: storedPassword
     .optional()
     .describe('Stored form of its secret, from `paraph clients add` or `paraph hash-password`.'),
@@ -175,7 +179,7 @@ const fitsNativeApp = (uri: string): boolean => {
 const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])[] => {
   const { authentication, secretHash, keys, redirectUris, postLogoutRedirectUris, scopes } = entry;
   const isPublic = authentication === 'none';
-  const hasSecret = authentication === 'client_secret_basic' || authentication === 'client_secret_post';
+  const hasSecret = authentication.startsWith('client_secret');
   const usesKeys = authentication === 'private_key_jwt' || entry.signedRequestRequired;
   const checks: readonly (readonly [boolean, keyof Entry, string])[] = [
     [hasSecret && secretHash === undefined, 'secretHash', `must be there for ${authentication}`],

@@ -10,7 +10,7 @@ const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 const algorithmsOf: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['RSA', ['RS256', 'PS256']],
   ['EC', ['ES256']],
-  ['OKP', ['EdDSA']],
+  ['OKP', ['EdDSA', 'Ed25519']],
 ]);
 
 const keyOf = (jwk: Readonly<Record<string, unknown>>): KeyObject | undefined => {

@@ -20,6 +20,8 @@ export interface RateLimiter {
    * @throws When Redis is unreachable.
    */
   take(key: string, limit: RateLimit): Promise<boolean>;
+  /** Takes one token, and says otherwise in how many seconds there is one; 0 when it was taken. */
+  takeOrWait(key: string, limit: RateLimit): Promise<number>;
   /**
    * Puts back a token that did not count. To look first and take later would let parallel callers
    * all through.
@@ -85,16 +87,17 @@ export const limitsFrom = (
  * Takes a token of each bucket, or of none. So a caller over its own limit uses up no shared
  * bucket, and invented callers do not fill Redis.
  *
- * @returns The key of the empty bucket.
+ * @returns The key of the empty bucket, and in how many seconds it has a token.
  */
 export const takeAll = async (
   limiter: RateLimiter,
   buckets: readonly NamedLimit[],
-): Promise<string | undefined> => {
+): Promise<{ readonly key: string; readonly seconds: number } | undefined> => {
   for (const [index, [key, limit]] of buckets.entries()) {
-    if (await limiter.take(key, limit)) continue;
+    const seconds = await limiter.takeOrWait(key, limit);
+    if (seconds === 0) continue;
     for (const [taken, itsLimit] of buckets.slice(0, index)) await limiter.putBack(taken, itsLimit);
-    return key;
+    return { key, seconds };
   }
   return undefined;
 };
@@ -106,7 +109,7 @@ export interface ScriptRunner {
 
 /**
  * KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds to refill; ARGV[3] tokens to take, -1 to
- * put one back. Returns 1 when that was done.
+ * put one back. Returns 0 when that was done, else the microseconds until it can be.
  */
 const moveTokens = `
 local time = redis.call('TIME')
@@ -116,10 +119,11 @@ local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens, at = tonumber(bucket[1]) or size, tonumber(bucket[2]) or now
 tokens = math.min(size, tokens + math.max(0, now - at) * size / refill)
 local wanted = tonumber(ARGV[3])
-local moved = 0
+local wait = 0
 if tokens >= wanted then
   tokens = tokens - wanted
-  moved = 1
+else
+  wait = math.ceil((wanted - tokens) * refill / size)
 end
 if tokens >= size then
   redis.call('DEL', KEYS[1])
@@ -127,7 +131,7 @@ else
   redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
   redis.call('PEXPIRE', KEYS[1], math.ceil(refill / 1000))
 end
-return moved
+return wait
 `;
 
 /** @param prefix Keys are `<prefix>:rate:<key>`. */
@@ -138,11 +142,13 @@ export const createRateLimiter = ({
   readonly redis: ScriptRunner;
   readonly prefix: string;
 }): RateLimiter => {
-  const move = async (key: string, { requests, perSeconds }: RateLimit, tokens: 1 | -1): Promise<boolean> =>
-    (await redis.eval(moveTokens, 1, `${prefix}:rate:${key}`, requests, perSeconds * 1_000_000, tokens)) ===
-    1;
+  const move = async (key: string, { requests, perSeconds }: RateLimit, tokens: 1 | -1): Promise<number> =>
+    Number(
+      await redis.eval(moveTokens, 1, `${prefix}:rate:${key}`, requests, perSeconds * 1_000_000, tokens),
+    );
   return {
-    take: (key, limit) => move(key, limit, 1),
+    take: async (key, limit) => (await move(key, limit, 1)) === 0,
+    takeOrWait: async (key, limit) => Math.ceil((await move(key, limit, 1)) / 1_000_000),
     putBack: async (key, limit) => {
       await move(key, limit, -1);
     },

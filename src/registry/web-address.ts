@@ -31,3 +31,22 @@ export const readOrigin = (text: string): string | undefined => {
  */
 export const isAppAddress = (text: string): boolean =>
   /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/.test(text) && readUrl(text) !== undefined && !text.includes('#');
+
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?([/?][^#]*)?$/;
+
+const withoutPort = (uri: string): string | undefined => {
+  const [matched, host = '', rest = ''] = loopback.exec(uri) ?? [];
+  return matched !== undefined && URL.canParse(uri) ? `${host}${rest}` : undefined;
+};
+
+/**
+ * Redirect addresses must equal a registered one (RFC 9700 2.1). One on the user's own machine may
+ * have any port (RFC 8252 7.3).
+ */
+export const isRegistered = (uri: string, registered: readonly string[]): boolean => {
+  const given = withoutPort(uri);
+  return (
+    registered.includes(uri) ||
+    (given !== undefined && registered.some((each) => withoutPort(each) === given))
+  );
+};

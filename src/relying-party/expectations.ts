@@ -42,7 +42,7 @@ export type Expectations = Readonly<ReturnType<typeof readParameters>>;
 const maxToleranceSeconds = 300;
 
 /** An empty text would equal a value that the caller forgot to fill in. */
-const requireText = (name: string, value: unknown): void => {
+export const requireText = (name: string, value: unknown): void => {
   if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string with content`);
 };
 

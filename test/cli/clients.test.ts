@@ -60,7 +60,7 @@ describe('paraph clients add', () => {
     expect(stdout.split(secret)).toHaveLength(2);
     expect(readFileSync(file, 'utf8')).not.toContain(secret);
     const [client] = await clientsIn(file);
-    expect(client).toMatchObject({ id: 'shop', name: 'Shop', authentication: 'client_secret_basic' });
+    expect(client).toMatchObject({ id: 'shop', name: 'Shop', authentication: 'client_secret' });
     expect(await verifyPassword(client?.secretHash ?? '', secret)).toBe(true);
   });
 
@@ -214,7 +214,7 @@ describe('paraph clients add', () => {
     [['--ciba', 'poll'], `${unusable}  oidc.tenants[0].clients[0].backchannel: may be there only for`],
     [
       ['--auth', 'hunter2'],
-      'paraph: --auth must be one of client_secret_basic, client_secret_post, private_key_jwt',
+      'paraph: --auth must be one of client_secret, client_secret_basic, client_secret_post',
     ],
     [['--auth', 'client_secret_post', '--public'], 'paraph: --public and --auth exclude each other.'],
     [['--par-status', 'hunter2'], 'paraph: --par-status must be 200 or 201.'],
@@ -272,23 +272,21 @@ describe('paraph clients list', () => {
     const { exitCode, stdout } = await run(['clients', 'list', '--config', file]);
     expect(exitCode).toBe(0);
     expect(stdout).toBe(
-      ['  shop  default  client_secret_basic  Shop', '  app   default  none                 Shop', ''].join(
-        '\n',
-      ),
+      ['  shop  default  client_secret  Shop', '  app   default  none           Shop', ''].join('\n'),
     );
     const { json } = await run(['clients', 'list', '--json'], { env: { PARAPH_CONFIG: file } });
     expect(json().clients[0]).toEqual({
       tenant: 'default',
       id: 'shop',
       name: 'Shop',
-      authentication: 'client_secret_basic',
+      authentication: 'client_secret',
       demo: false,
     });
   });
 
   it('has the demo clients of a sandbox', async () => {
     const { stdout } = await run(['clients', 'list']);
-    expect(stdout).toMatch(/^ {2}demo +default {2}client_secret_basic {2}Demo \(sandbox\)\n {2}demo-public /);
+    expect(stdout).toMatch(/^ {2}demo +default {2}client_secret {2}Demo \(sandbox\)\n {2}demo-public /);
     expect((await run(['clients', 'list', '--config', fileWith({})])).stdout).toBe('There are no clients.\n');
   });
 });

@@ -89,7 +89,7 @@ describe('the configuration of logins', () => {
     expect(first(clientWith({}))).toEqual({
       id: 'site',
       name: 'Site',
-      authentication: 'client_secret_basic',
+      authentication: 'client_secret',
       secretHash,
       keys: [],
       redirectUris: ['https://site.example/cb'],
@@ -203,11 +203,7 @@ describe('a client is refused', () => {
   });
 
   it.each([
-    [
-      'no secret',
-      clientWith({ secretHash: undefined }),
-      of('secretHash', 'must be there for client_secret_basic'),
-    ],
+    ['no secret', clientWith({ secretHash: undefined }), of('secretHash', 'must be there for client_secret')],
     [
       'no secret in the body either',
       clientWith({ authentication: 'client_secret_post', secretHash: undefined }),
@@ -336,7 +332,7 @@ describe("a client's key", () => {
       'is for another algorithm',
       { ...ec, alg: 'RS256' },
       'keys[0].alg',
-      'must be one of RS256, PS256, ES256, EdDSA and fit the type of the key',
+      'must be one of RS256, PS256, ES256, EdDSA, Ed25519 and fit the type of the key',
     ],
     ['is short', publicJwkOf('RSA', 1024), 'keys[0]', unsuitableKey],
     ['is on another curve', publicJwkOf('EC', 'P-384'), 'keys[0]', unsuitableKey],

@@ -48,6 +48,7 @@ describe('a login with the demo', () => {
     expect(words).toContain('"acr": "mid_al3_simcard"');
     expect(words).toContain('"refresh_token"');
     expect(words).toContain('ui_locales=de');
+    expect(words).toContain('those that were asked for: openid offline_access.');
   });
 
   it.each([

@@ -9,7 +9,6 @@ import { describeError, type ErrorCause, errorCodes } from '../../src/oauth/erro
 import { faultCodes } from '../../src/protocol/fault.ts';
 import { testUsers } from '../../src/registry/test-users.ts';
 import { idTokenFailures } from '../../src/relying-party/failure.ts';
-import { readReturned } from '../../src/relying-party/returned.ts';
 
 describe('the meanings of errors', () => {
   it.each(Object.keys(errorCodes) as ErrorCause[])('know %s', (cause) => {
@@ -85,33 +84,6 @@ describe('what is chosen', () => {
   it('prefers the number that was typed', () => {
     const form = new URLSearchParams('number=%2B41700092502&other=+%2B41+79+123+45+67+');
     expect(readChoices(form).number).toBe('+41 79 123 45 67');
-  });
-});
-
-describe('what comes back', () => {
-  const expected = { state: 'the-state', issuer: 'https://sign.example.com/oidc' };
-  const iss = encodeURIComponent(expected.issuer);
-  const read = (query: string) => readReturned(new URLSearchParams(query), expected);
-
-  it.each([
-    ['a code', `state=the-state&iss=${iss}&code=abc`, { kind: 'code', code: 'abc' }],
-    [
-      'an error',
-      `state=the-state&iss=${iss}&error=access_denied&error_description=no`,
-      { kind: 'error', error: 'access_denied', description: 'no' },
-    ],
-    ['another state', `state=other&iss=${iss}&code=abc`, { kind: 'refused', why: 'state' }],
-    ['no state', `iss=${iss}&code=abc`, { kind: 'refused', why: 'state' }],
-    [
-      'another issuer',
-      'state=the-state&iss=https://evil.example&code=abc',
-      { kind: 'refused', why: 'issuer' },
-    ],
-    ['no issuer', 'state=the-state&code=abc', { kind: 'refused', why: 'issuer' }],
-    ['a parameter twice', `state=the-state&iss=${iss}&code=a&code=b`, { kind: 'refused', why: 'malformed' }],
-    ['neither code nor error', `state=the-state&iss=${iss}`, { kind: 'refused', why: 'malformed' }],
-  ])('is judged: %s', (_words, query, verdict) => {
-    expect(read(query)).toEqual(verdict);
   });
 });
 

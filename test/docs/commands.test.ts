@@ -18,6 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { socketPathFor } from '../../src/embedded/redis.ts';
+import { run as runCommand } from '../cli/terminal.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { blocksOf, pagePaths, readPage, root } from './pages.ts';
 
@@ -71,7 +72,13 @@ const missing: string[] = [];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'paraph-docs-'));
-  product = await startProcess({ PARAPH_DATA: join(directory, 'data') });
+  const configuration = join(directory, 'paraph.json');
+  writeFileSync(configuration, '{ "sandbox": true }');
+  const shop = ['--id', 'shop', '--name', 'Shop', '--redirect-uri', 'https://shop.example/callback'];
+  expect(await runCommand(['clients', 'add', '--config', configuration, ...shop])).toMatchObject({
+    exitCode: 0,
+  });
+  product = await startProcess({ PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration });
   await product.submit({ msisdn: '+41000092209' });
   const programs = join(directory, 'bin');
   mkdirSync(programs);
@@ -114,6 +121,7 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
       ...environment,
       PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
       PARAPH_DATA: join(directory, 'data'),
+      PARAPH_CONFIG: join(directory, 'paraph.json'),
       PARAPH_URL: product.url,
       // What pages call "$number".
       number: '+41700092501',

@@ -13,12 +13,11 @@ export const sealedStoreOf = (redis: TestRedis, tenant = 'main'): SealedStore =>
 
 /** Nothing is limited. */
 export const noLimits: Limits = {
-  retryAfterSeconds: 10,
-  mayPush: async () => true,
-  mayPrompt: async () => true,
-  mayGuess: async () => true,
-  mayBeginLogin: async () => true,
+  pushWait: async () => 0,
+  promptWait: async () => 0,
+  guessWait: async () => 0,
+  loginWait: async () => 0,
   noteFailure: () => undefined,
-  isShutOut: () => false,
-  isBarred: () => false,
+  shutOutWait: () => 0,
+  barredWait: () => 0,
 };

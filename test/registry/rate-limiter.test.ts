@@ -19,6 +19,16 @@ describe('the rate limiter', () => {
     expect(await takeTimes(5, () => take('full', three))).toEqual([true, true, true, false, false]);
   });
 
+  it('says in how many seconds there is a token again', async () => {
+    const { takeOrWait } = createRateLimiter({ redis: client(), prefix });
+    const waits: number[] = [];
+    for (let index = 0; index < 4; index += 1) waits.push(await takeOrWait('wait', three));
+    expect(waits.slice(0, 3)).toEqual([0, 0, 0]);
+    // A third of the day, less the time of this test.
+    expect(waits[3]).toBeGreaterThan(28_700);
+    expect(waits[3]).toBeLessThanOrEqual(28_800);
+  });
+
   it('counts each key by itself', async () => {
     const { take } = createRateLimiter({ redis: client(), prefix });
     await takeTimes(3, () => take('one', three));
@@ -73,9 +83,9 @@ describe('the rate limiter', () => {
       true,
       false,
     ]);
-    expect(await takeAll(limiter, from('one'))).toBe('all-one');
+    expect(await takeAll(limiter, from('one'))).toMatchObject({ key: 'all-one' });
     expect(await takeAll(limiter, from('two'))).toBeUndefined();
-    expect(await takeAll(limiter, from('three'))).toBe('all-shared');
+    expect(await takeAll(limiter, from('three'))).toMatchObject({ key: 'all-shared' });
     expect(await redis.exists(`${prefix}:rate:all-three`)).toBe(0);
   });
 

@@ -73,6 +73,27 @@ describe('the code of the page', () => {
   });
 });
 
+describe('the code about the redirect and the scopes', () => {
+  it('takes the answer to this login, and no other', async () => {
+    const file = join(directory, 'responses.mjs');
+    const code = /```js\n(.*?)```/s.exec(page)?.[1] ?? '';
+    writeFileSync(file, code.replace('paraph/relying-party', pathToFileURL(library).href));
+    const { whatCameBack, mayGoOn } = await import(/* @vite-ignore */ file);
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const address = `https://shop.example/callback?state=mine&code=abc&iss=${encodeURIComponent(issuerOfSample)}`;
+    expect([whatCameBack(address, 'mine'), mayGoOn({ scope: 'openid phone' }, 'openid phone')]).toEqual([
+      'abc',
+      true,
+    ]);
+    expect(warn).not.toHaveBeenCalled();
+    expect([whatCameBack(address, 'yours'), mayGoOn({ scope: 'openid' }, 'openid phone')]).toEqual([
+      undefined,
+      false,
+    ]);
+    expect(warn.mock.calls).toEqual([['not ours: state'], ['scopes: missing phone, unexpected ']]);
+  });
+});
+
 describe('the tables of the page', () => {
   const rowsUnder = (title: string): readonly string[] => {
     const section = page.split(/^## /m).find((text) => text.startsWith(title)) ?? '';

@@ -52,8 +52,9 @@ export const createBackchannel = (options: BackchannelOptions) => {
 
   const findAccount = async (tenant: Tenant, ctx: KoaContextWithOIDC, hint: string): Promise<string> => {
     const client = findClient(tenant, ctx);
-    if (!(await limits.mayPush(tenant, client.id, addressOf(ctx.req)))) {
-      ctx.set('retry-after', String(limits.retryAfterSeconds));
+    const seconds = await limits.pushWait(tenant, client.id, addressOf(ctx.req));
+    if (seconds > 0) {
+      ctx.set('retry-after', String(seconds));
       throw unavailable(429, 'too many requests');
     }
     if (!client.loginHintAllowed) {

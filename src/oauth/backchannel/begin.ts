@@ -14,6 +14,7 @@ import { toError } from '../../redis/to-error.ts';
 import type { OauthDeps } from '../deps.ts';
 import { parseAcrValues } from '../evidence.ts';
 import { readText } from '../library.ts';
+import { soonSeconds } from '../limits.ts';
 import { toLoginError } from '../login-failures.ts';
 import { type LoginStart, type Logins, traceOf } from '../logins.ts';
 import { chooseLanguage } from '../pages/page.ts';
@@ -96,11 +97,11 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     request: BackchannelAuthenticationRequest,
     who: Who,
   ): Promise<void> => {
-    const retryLater = (): void => ctx.set('retry-after', String(limits.retryAfterSeconds));
     // The address is that of the client's server, which all of its users share.
-    if (!(await limits.mayPrompt(tenant, { ...who, address: undefined }))) {
+    const seconds = await limits.promptWait(tenant, { ...who, address: undefined });
+    if (seconds > 0) {
       log.audit({ event: 'login limited', tenant: tenant.id, clientId: who.clientId });
-      retryLater();
+      ctx.set('retry-after', String(seconds));
       throw unavailable(429, 'too many prompts');
     }
     const login = toLogin(request, who);
@@ -108,7 +109,7 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     await records.putLogin(request.jti, login);
     const start = await startLogin(logins, tenant, login);
     if (start.kind !== 'started') {
-      if (start.kind === 'busy') retryLater();
+      if (start.kind === 'busy') ctx.set('retry-after', String(soonSeconds));
       throw toClientError(start, login);
     }
     const { kind: _, ...started } = start;

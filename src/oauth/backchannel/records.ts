@@ -7,26 +7,18 @@
  * ping             By the login's reference: the auth_req_id. The queue of pings holds the
  *                  reference, so that no auth_req_id is stored in clear.
  */
-import type { AcrValue, LoginLanguage } from '../../registry/oauth-client.ts';
 import type { SignedEnding } from '../evidence.ts';
 import type { LoginError } from '../login-failures.ts';
-import type { StartedLogin } from '../logins.ts';
+import type { LoginRequest, StartedLogin } from '../logins.ts';
 import type { SealedStore } from '../sealed-store.ts';
 
-export interface BackchannelLogin {
+/** The reference is random, and not computed from the auth_req_id. */
+export interface BackchannelLogin
+  extends Omit<LoginRequest, 'tenant' | 'client' | 'scopes' | 'matchNumber' | 'code'> {
   readonly clientId: string;
-  /** Digits without plus; also the account id. */
-  readonly msisdn: string;
-  readonly language: LoginLanguage;
-  readonly acrValues: readonly AcrValue[];
   readonly scopes: readonly string[];
-  readonly dtbd: string | undefined;
-  readonly sessionCode: string;
-  /** AP_TransID of the transaction. Random, and not computed from the auth_req_id. */
-  readonly reference: string;
-  /** Milliseconds since the epoch, as `expiresAt`. */
-  readonly begunAt: number;
   readonly promptSeconds: number;
+  /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   /** Undefined until the transaction is durable. */
   readonly started: StartedLogin | undefined;

@@ -4,19 +4,12 @@
 import type { OauthDeps } from '../deps.ts';
 import { chooseNumber } from '../login-hint.ts';
 import { traceOf } from '../logins.ts';
-import type { NumberError } from '../pages/views.ts';
-import type { Beginning, Begun } from './begin.ts';
+import type { Beginning, FormError } from './begin.ts';
 import { codeLifeMs, isCode, maxGuesses } from './begin.ts';
 import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
 import type { Standing } from './standing.ts';
 import { mayTypeCode } from './view.ts';
 import type { Visit } from './visit.ts';
-
-/** An error for the number page. Without one the browser goes to the page of the moment. */
-export interface FormError {
-  readonly problem: NumberError;
-  readonly entered?: string;
-}
 
 export interface Submission {
   readonly visit: Visit;
@@ -31,9 +24,6 @@ export type ActionName = (typeof actionNames)[number];
 export type Actions = Readonly<
   Record<ActionName, (submission: Submission) => Promise<FormError | undefined>>
 >;
-
-const afterBegin = (begun: Begun): FormError | undefined =>
-  begun === 'begun' ? undefined : { problem: begun };
 
 export const createActions = (
   beginning: Beginning,
@@ -67,7 +57,7 @@ export const createActions = (
       const entered = field('msisdn');
       const chosen = chooseNumber(entered, visit.offer, isTestNumber);
       if (!chosen.ok) return { problem: chosen.problem, entered };
-      return afterBegin(await beginning.begin(visit, { round, method: 'sign', msisdn: chosen.msisdn }));
+      return beginning.begin(visit, { round, method: 'sign', msisdn: chosen.msisdn });
     },
 
     retry: async ({ visit, round, look }) => {
@@ -75,15 +65,13 @@ export const createActions = (
       if (standing.kind !== 'failed') return undefined;
       const { method, msisdn } = standing.attempt;
       if (method === 'text' && !visit.client.textMessageLogin) return undefined;
-      return afterBegin(await beginning.begin(visit, { round, method, msisdn }));
+      return beginning.begin(visit, { round, method, msisdn });
     },
 
     text: async ({ visit, round, look }) => {
       const standing = await look();
       if (standing.kind !== 'failed' || !mayTypeCode(standing.failure, visit)) return undefined;
-      return afterBegin(
-        await beginning.begin(visit, { round, method: 'text', msisdn: standing.attempt.msisdn }),
-      );
+      return beginning.begin(visit, { round, method: 'text', msisdn: standing.attempt.msisdn });
     },
 
     other: async ({ visit, round, look }) => {
@@ -100,7 +88,8 @@ export const createActions = (
       // An empty field is no guess.
       if (asked === undefined || typed.trim() === '') return undefined;
       // Limits all logins of the number: each has a few tries, but anyone can begin many.
-      const isAllowed = await limits.mayGuess(asked.msisdn);
+      const retryAfter = await limits.guessWait(asked.msisdn);
+      const isAllowed = retryAfter === 0;
       const { added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (facts): LoginFact | undefined => {
         const attempt = guessable(progressOf(facts), round);
         if (attempt === undefined) return undefined;
@@ -111,7 +100,7 @@ export const createActions = (
       if (isAllowed || !added) return undefined;
       const { tenant, client } = visit;
       log.audit({ event: 'login limited', tenant: tenant.id, clientId: client.id, trace: traceOf(asked) });
-      return { problem: 'limited' };
+      return { problem: 'limited', retryAfter };
     },
 
     cancel: async ({ visit }) => {

@@ -6,7 +6,9 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthDeps } from '../deps.ts';
+import { soonSeconds } from '../limits.ts';
 import { traceOf } from '../logins.ts';
+import type { NumberError } from '../pages/views.ts';
 import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
 import type { Visit } from './visit.ts';
 
@@ -15,8 +17,13 @@ export const maxPrompts = 5;
 /** How long another process may take to start an attempt that it has stored. */
 export const startTimeoutMs = 3000;
 
-/** `begun`: the attempt exists, by this click or an earlier one. */
-export type Begun = 'begun' | 'limited' | 'busy';
+/** An error for the number page. Without one the browser goes to the page of the moment. */
+export interface FormError {
+  readonly problem: NumberError;
+  readonly entered?: string;
+  /** Seconds; undefined where no later try of this login can succeed. */
+  readonly retryAfter?: number | undefined;
+}
 
 export interface Wish extends Pick<Attempt, 'method' | 'msisdn'> {
   readonly round: number;
@@ -56,7 +63,8 @@ export const createBeginning = (
     trace: traceOf(attempt),
   });
 
-  const start = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
+  /** @returns False when the service is overloaded. */
+  const start = async (visit: Visit, attempt: BegunAttempt): Promise<boolean> => {
     const { tenant, client, acrValues, scopes, dtbd } = visit;
     const { method, matchNumber, reference } = attempt;
     const started = await logins.start({
@@ -71,38 +79,44 @@ export const createBeginning = (
     });
     switch (started.kind) {
       case 'busy':
-        return 'busy';
+        return false;
       case 'refused':
         await note(visit, reference, { kind: 'refused', fault: started.fault });
-        return 'begun';
+        return true;
       case 'started': {
         const { msspTransId } = started;
         const { added, left } = await note(visit, reference, started);
         if (added) log.audit({ event: 'login begun', ...aboutOf(visit, attempt), msspTransId });
         if (left) await logins.cancel(msspTransId);
-        return 'begun';
+        return true;
       }
     }
   };
 
-  const withhold = async (visit: Visit, reference: string, why: 'limited' | 'busy'): Promise<Begun> => {
+  const withhold = async (
+    visit: Visit,
+    reference: string,
+    why: 'limited' | 'busy',
+    retryAfter: number,
+  ): Promise<FormError> => {
     await note(visit, reference, { kind: 'withheld', why });
-    return why;
+    return { problem: why, retryAfter };
   };
 
-  const startFirst = async (visit: Visit, attempt: BegunAttempt): Promise<Begun> => {
+  const startFirst = async (visit: Visit, attempt: BegunAttempt): Promise<FormError | undefined> => {
     const { tenant, client, address } = visit;
     const { msisdn, reference } = attempt;
-    if (!(await limits.mayPrompt(tenant, { clientId: client.id, msisdn, address }))) {
+    const seconds = await limits.promptWait(tenant, { clientId: client.id, msisdn, address });
+    if (seconds > 0) {
       log.audit({ event: 'login limited', ...aboutOf(visit, attempt) });
-      return withhold(visit, reference, 'limited');
+      return withhold(visit, reference, 'limited', seconds);
     }
-    const begun = await start(visit, attempt);
-    return begun === 'busy' ? withhold(visit, reference, begun) : begun;
+    return (await start(visit, attempt)) ? undefined : withhold(visit, reference, 'busy', soonSeconds);
   };
 
   return {
-    begin: async (visit: Visit, { round, method, msisdn }: Wish): Promise<Begun> => {
+    /** Nothing is wrong when the attempt exists, by this click or an earlier one. */
+    begin: async (visit: Visit, { round, method, msisdn }: Wish): Promise<FormError | undefined> => {
       const { client, uid, ttlSeconds, language, dtbd } = visit;
       const attempt = {
         method,
@@ -121,7 +135,7 @@ export const createBeginning = (
       });
       if (added) return startFirst(visit, attempt);
       // The round is right and yet nothing was added: there were too many prompts.
-      return progressOf(facts).round === round ? 'limited' : 'begun';
+      return progressOf(facts).round === round ? { problem: 'limited' } : undefined;
     },
 
     /** Starts an attempt that was stored and perhaps never started. */

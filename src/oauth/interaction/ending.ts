@@ -63,6 +63,16 @@ export const createDeparture = (
     const { tenant, client, scopes } = visit;
     if (ending.how !== 'signed') {
       const { error, description } = ending;
+      if ('parJti' in interaction && typeof interaction.parJti === 'string') {
+        // The library ends a handle with a code only.
+        const seconds = settings.requestUriSeconds + settings.interactionSeconds;
+        await tenant.store.use(
+          'PushedAuthorizationRequest',
+          interaction.parJti,
+          Math.floor(now() / 1000),
+          seconds,
+        );
+      }
       return visit.conclude(interaction, { error, error_description: description });
     }
     const { grantId, evidence } = ending;

@@ -1,12 +1,12 @@
 /**
  * What has happened in a login at the browser: a list of facts that only grows.
  *
- * Two tabs, a double click and several processes may act on a login at the same time. Each fact is
- * stored once, at the index after the last fact that its writer has read. When the index is taken,
- * the writer reads again and decides again. What can be derived (has the phone signed? is it too
- * late?) is not stored.
+ * Two tabs, a double click and several processes may act on a login at the same time. A fact is
+ * added behind the last one that its writer has read. When another one is there already, the writer
+ * reads again and decides again. What can be derived (has the phone signed? is it too late?) is not
+ * stored.
  *
- * Stored: kind `login`, handle `<uid of the interaction> <index>`, until the interaction ends.
+ * Stored: kind `login`, by the uid of the interaction, until that ends.
  */
 import type { Fault } from '../../protocol/fault.ts';
 import type { LoginLanguage } from '../../registry/oauth-client.ts';
@@ -60,26 +60,34 @@ const maxFacts = 48;
  * could stay open and look like one whose process has died.
  */
 const roomForAttempt = 8;
-const readAhead = 4;
 
 const isEnd = ({ kind }: LoginFact): boolean => kind === 'cancelled' || kind === 'ended';
 const hasRoom = (count: number, fact: LoginFact): boolean =>
   isEnd(fact) || count < (fact.kind === 'begun' ? maxFacts - roomForAttempt : maxFacts);
 
 export const createLoginFacts = (store: SealedStore) => {
-  const at = (uid: string, index: number): string => `${uid} ${index}`;
-
-  const readFrom = async (uid: string, known: readonly LoginFact[]): Promise<readonly LoginFact[]> => {
-    const next = await Promise.all(
-      Array.from({ length: readAhead }, (_, offset) => store.get('login', at(uid, known.length + offset))),
-    );
-    const end = next.indexOf(undefined);
-    const facts = [...known, ...((end === -1 ? next : next.slice(0, end)) as LoginFact[])];
-    return end === -1 ? readFrom(uid, facts) : facts;
+  /** What was read last. Facts are only added, so a decision about them is tried again at worst. */
+  const known = new Map<string, readonly LoginFact[]>();
+  const fetch = async (uid: string): Promise<readonly LoginFact[]> => {
+    const facts = (await store.list('login', uid)) as readonly LoginFact[];
+    known.set(uid, facts);
+    return facts;
   };
-
+  const early = new Map<string, Promise<readonly LoginFact[]>>();
+  const read = (uid: string): Promise<readonly LoginFact[]> => {
+    const begun = early.get(uid);
+    early.delete(uid);
+    return begun ?? fetch(uid);
+  };
   return {
-    read: (uid: string): Promise<readonly LoginFact[]> => readFrom(uid, []),
+    read,
+    /** Begins the next read now, beside other commands to Redis. */
+    readAhead: (uid: string): void => {
+      const begun = fetch(uid);
+      early.set(uid, begun);
+      // The error is for whoever reads.
+      begun.catch(() => undefined);
+    },
     /**
      * Adds the fact that `decide` returns for the facts so far, if any.
      *
@@ -91,17 +99,20 @@ export const createLoginFacts = (store: SealedStore) => {
       ttlSeconds: number,
       decide: (facts: readonly LoginFact[]) => LoginFact | undefined,
     ): Promise<{ readonly facts: readonly LoginFact[]; readonly added: boolean }> => {
-      let facts = await readFrom(uid, []);
+      let facts = known.get(uid) ?? (await read(uid));
+      early.delete(uid);
       for (;;) {
         const fact = decide(facts);
         if (fact === undefined || !hasRoom(facts.length, fact)) return { facts, added: false };
-        if (await store.putOnce('login', at(uid, facts.length), fact, ttlSeconds)) {
-          return { facts: [...facts, fact], added: true };
+        if (await store.append('login', uid, facts.length, fact, ttlSeconds)) {
+          facts = [...facts, fact];
+          known.set(uid, facts);
+          return { facts, added: true };
         }
-        const known = facts.length;
-        facts = await readFrom(uid, facts);
+        const { length } = facts;
+        facts = await fetch(uid);
         // The fact is damaged or was sealed under another key: another try would never end.
-        if (facts.length === known) throw new Error('A fact of a login cannot be read');
+        if (facts.length === length) throw new Error('A fact of a login cannot be read');
       }
     },
   };

@@ -20,8 +20,8 @@ import { loginPage } from '../pages/login-page.ts';
 import { chooseLanguage, frameFor, noticePage } from '../pages/page.ts';
 import type { NoticeCause, NumberError } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
-import { type ActionName, actionNames, createActions, type FormError } from './actions.ts';
-import { createBeginning } from './begin.ts';
+import { type ActionName, actionNames, createActions } from './actions.ts';
+import { createBeginning, type FormError } from './begin.ts';
 import { createDeparture } from './ending.ts';
 import { createEventStreams, headOfStream } from './event-stream.ts';
 import { type Progress, progressOf } from './facts.ts';
@@ -94,8 +94,7 @@ const answerState = (state: 'open' | 'ended', status = 200): Response =>
   });
 
 export const createInteractionRoutes = (options: InteractionOptions): Hono<Environment> => {
-  const { tenants, logins, limits, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } =
-    options;
+  const { tenants, logins, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } = options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning(codeKey, options);
   const actions = createActions(beginning, codeKey, options);
@@ -164,9 +163,9 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       look: async () => (await look(visit)).standing,
     });
     if (formError === undefined) return goTo(visit.pagePath);
-    const status = laterStatuses.get(formError.problem);
-    const headers = status === undefined ? {} : { 'retry-after': String(limits.retryAfterSeconds) };
-    return show(visit, await look(visit), formError, status ?? 422, headers);
+    const { problem, retryAfter } = formError;
+    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+    return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
   };
 
   const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
@@ -187,13 +186,8 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
 
-  /** The first tenant has one address only. Unknown tenants are left to later routes. */
-  const tenantOf = (c: RouteContext): Tenant | undefined => {
-    const id = c.req.param('tenant');
-    if (id === undefined) return tenants.main;
-    const tenant = tenants.find(id);
-    return tenant === tenants.main ? undefined : tenant;
-  };
+  /** Unknown tenants are left to later routes. */
+  const tenantOf = (c: RouteContext): Tenant | undefined => tenants.at(c.req.param('tenant'));
 
   const withVisit =
     (handle: Handler) =>

@@ -2,8 +2,7 @@
 import { findFailureCause } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
-import type { FormError } from './actions.ts';
-import { maxGuesses, maxPrompts } from './begin.ts';
+import { type FormError, maxGuesses, maxPrompts } from './begin.ts';
 import type { Progress } from './facts.ts';
 import type { Failure, Standing } from './standing.ts';
 import type { Visit } from './visit.ts';

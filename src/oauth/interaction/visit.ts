@@ -75,9 +75,10 @@ export const openVisit = async (
   };
 
   const facts = createLoginFacts(tenant.store);
+  const hasCookie = (incoming.headers.cookie ?? '').includes(`${provider.cookieName('interaction')}=`);
+  if (hasCookie) facts.readAhead(uid);
   const interaction = await find();
   if (interaction === undefined) {
-    const hasCookie = (incoming.headers.cookie ?? '').includes(`${provider.cookieName('interaction')}=`);
     if (hasCookie && progressOf(await facts.read(uid)).ending !== undefined) return 'done';
     return hasCookie ? 'login-expired' : 'cookie-missing';
   }

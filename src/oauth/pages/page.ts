@@ -88,7 +88,11 @@ export const noticePage = (frame: PageFrame, notice: Notice): string => {
   const words = wordsOf(frame.language);
   switch (notice.kind) {
     case 'error':
-      return layOutWarning(frame, words.notices[notice.cause], reference(words.reference, notice.reference));
+      return layOutWarning(
+        frame,
+        notice.cause === 'limited' ? words.failed.causes.limited : words.notices[notice.cause],
+        html`${reference(words.reference, notice.reference)}${notice.detail && reference(words.detail, notice.detail)}`,
+      );
     case 'log-out': {
       const title = words.logOut.title(frame.tenantName);
       return layOut(frame, {

@@ -13,7 +13,7 @@ export interface PageFrame {
 
 export type NumberError = keyof Words['number']['problems'];
 export type FailureCause = keyof Words['failed']['causes'];
-export type NoticeCause = keyof Words['notices'];
+export type NoticeCause = keyof Words['notices'] | 'limited';
 
 /** The forms of a login lead below `pagePath` and need the token. */
 export interface FormTarget {
@@ -64,7 +64,13 @@ export type LoginView = FormTarget &
 export type ViewOf<Kind extends LoginView['kind']> = Extract<LoginView, { kind: Kind }>;
 
 export type Notice =
-  | { readonly kind: 'error'; readonly cause: NoticeCause; readonly reference: string }
+  | {
+      readonly kind: 'error';
+      readonly cause: NoticeCause;
+      readonly reference: string;
+      /** For developers, in English: `invalid_request: client_id is missing`. */
+      readonly detail?: string;
+    }
   /** `form` is HTML of the library, with a form whose id is `op.logoutForm`. */
   | { readonly kind: 'log-out'; readonly form: string }
   | { readonly kind: 'logged-out' };

@@ -7,6 +7,7 @@ export const de: Words = {
   cancel: 'Abbrechen',
   backTo: (client) => `Zurück zu ${client}`,
   reference: 'Referenz für den Support',
+  detail: 'Für Entwickler',
   error: 'Fehler',
   problemTitle: 'Das hat nicht geklappt',
   number: {

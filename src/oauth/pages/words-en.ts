@@ -10,6 +10,7 @@ export const en = {
   cancel: 'Cancel',
   backTo: (client: string) => `Back to ${client}`,
   reference: 'Reference for support',
+  detail: 'For developers',
   /** Before the title of a page with a form error. */
   error: 'Error',
   problemTitle: 'That did not work',

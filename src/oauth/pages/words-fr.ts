@@ -7,6 +7,7 @@ export const fr: Words = {
   cancel: 'Annuler',
   backTo: (client) => `Revenir à ${client}`,
   reference: 'Référence pour l’assistance',
+  detail: 'Pour les développeurs',
   error: 'Erreur',
   problemTitle: 'Cela n’a pas fonctionné',
   number: {

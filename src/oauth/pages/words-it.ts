@@ -6,6 +6,7 @@ export const it: Words = {
   cancel: 'Annulla',
   backTo: (client) => `Torna a ${client}`,
   reference: 'Riferimento per l’assistenza',
+  detail: 'Per gli sviluppatori',
   error: 'Errore',
   problemTitle: 'Non ha funzionato',
   number: {

@@ -24,6 +24,8 @@ export interface Asker {
   readonly client?: OauthClient | undefined;
   readonly origin: string | undefined;
   readonly triedBasic?: boolean;
+  /** Seconds, where there were too many requests. */
+  readonly retryAfter?: number;
 }
 
 /** All other schemes share the origin `null`. */
@@ -70,11 +72,14 @@ export const answerHeaders = (asker: Asker): Readonly<Record<string, string>> =>
   ...crossOriginHeaders(asker),
 });
 
-export const createRefusalAnswers = ({ limits, log }: Pick<OauthDeps, 'limits' | 'log'>) => {
-  const headersFor = (status: WireError['status'], { tenant, triedBasic }: Asker): Record<string, string> => {
+export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
+  const headersFor = (
+    status: WireError['status'],
+    { tenant, triedBasic, retryAfter }: Asker,
+  ): Record<string, string> => {
     if (status === 401 && triedBasic) return { 'www-authenticate': `Basic realm="${tenant.issuer}"` };
     if (status === 405) return { allow: 'POST' };
-    return status === 429 ? { 'retry-after': String(limits.retryAfterSeconds) } : {};
+    return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
   };
 
   /** Also writes the audit entry. */

@@ -13,6 +13,7 @@ import type { Source } from '../../registry/rate-limiter.ts';
 import { createClientAuthentication } from '../client-authentication.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { isForm, type Parameters, parseForm, readBody } from '../form.ts';
+import { soonSeconds } from '../limits.ts';
 import type { Tenant } from '../tenant.ts';
 import {
   type Asker,
@@ -56,6 +57,14 @@ const ourNames: ReadonlySet<string> = new Set([
   'client_assertion',
   'client_assertion_type',
 ]);
+
+type Unparsed = Extract<ReturnType<typeof parseForm>, { ok: false }>;
+
+/** A repeated name that is not of ours is the caller's text. */
+export const nameOurs = (unparsed: Unparsed): Refusal =>
+  unparsed.reason === 'parameterRepeated'
+    ? { reason: unparsed.reason, name: ourNames.has(unparsed.name) ? unparsed.name : undefined }
+    : { reason: unparsed.reason };
 
 export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
@@ -181,15 +190,10 @@ export const createPar = (options: ParOptions) => {
     if ('refusal' in choice) return answerRefusal(choice.refusal, nobody);
     const tenant = choice.value;
     const somebody: Asker = { tenant, origin };
-    if (limits.isShutOut(address)) return answerRefusal({ reason: 'tooMany' }, somebody);
+    const shutOut = limits.shutOutWait(address);
+    if (shutOut > 0) return answerRefusal({ reason: 'tooMany' }, { ...somebody, retryAfter: shutOut });
     const parsed = parseForm(body);
-    if (!parsed.ok) {
-      const refusal: Refusal =
-        parsed.reason === 'parameterRepeated'
-          ? { reason: parsed.reason, name: ourNames.has(parsed.name) ? parsed.name : undefined }
-          : { reason: parsed.reason };
-      return answerRefusal(refusal, somebody);
-    }
+    if (!parsed.ok) return answerRefusal(nameOurs(parsed), somebody);
     const { form } = parsed;
     if (form.size === 0) return answerRefusal({ reason: 'nothingSent' }, somebody);
 
@@ -206,16 +210,17 @@ export const createPar = (options: ParOptions) => {
       const { reason, claimed } = verdict;
       if (reason === 'clientRefused') limits.noteFailure(address, tenant, claimed?.id);
       const triedBasic = authorization !== undefined;
-      return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic });
+      const retryAfter = limits.barredWait(address, tenant, claimed?.id ?? '') || soonSeconds;
+      const later = reason === 'tooMany' ? { retryAfter } : {};
+      return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic, ...later });
     }
     const { client, proven } = verdict;
     const asker: Asker = { ...somebody, client };
     if ((form.get('client_id') ?? client.id) !== client.id) {
       return answerRefusal({ reason: 'otherClient' }, asker);
     }
-    if (!(await limits.mayPush(tenant, client.id, proven ? undefined : address))) {
-      return answerRefusal({ reason: 'tooMany' }, asker);
-    }
+    const retryAfter = await limits.pushWait(tenant, client.id, proven ? undefined : address);
+    if (retryAfter > 0) return answerRefusal({ reason: 'tooMany' }, { ...asker, retryAfter });
     const accepted = await check(tenant, client, proven, form, request);
     if ('refusal' in accepted) return answerRefusal(accepted.refusal, asker);
     const { proof } = accepted.value;
@@ -276,9 +281,8 @@ export const createParRoutes = (
   const routes = new Hono<Environment>();
   routes.all('/oidc/par', (c) => answer(c, undefined));
   routes.all('/oidc/t/:tenant/par', (c, next) => {
-    const tenant = tenants.find(c.req.param('tenant'));
-    // The first tenant has one address only.
-    return tenant === undefined || tenant === tenants.main ? next() : answer(c, tenant);
+    const tenant = tenants.at(c.req.param('tenant'));
+    return tenant === undefined ? next() : answer(c, tenant);
   });
   return routes;
 };

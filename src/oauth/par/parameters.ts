@@ -9,6 +9,7 @@
  */
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
+import { isRegistered } from '../../registry/web-address.ts';
 import type { Parameters } from '../form.ts';
 import { parseLoginHint } from '../login-hint.ts';
 import { type Outcome, type ParameterName, type Refusal, refuse } from './refusal.ts';
@@ -118,28 +119,10 @@ const checks: readonly Check[] = [
   checkFormat('dpop_jkt', sha256Text),
 ];
 
-const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?([/?][^#]*)?$/;
-
-const withoutPort = (uri: string): string | undefined => {
-  const [matched, host = '', rest = ''] = loopback.exec(uri) ?? [];
-  return matched !== undefined && URL.canParse(uri) ? `${host}${rest}` : undefined;
-};
-
-/**
- * Redirect addresses must equal a registered one (RFC 9700 2.1). An app, which has an address of
- * another scheme than http, may also listen on any port of its own machine (RFC 8252 7.3).
- */
-const isRegistered = (uri: string, { redirectUris }: OauthClient): boolean => {
-  if (redirectUris.includes(uri)) return true;
-  if (redirectUris.every((registered) => /^https?:/.test(registered))) return false;
-  const given = withoutPort(uri);
-  return given !== undefined && redirectUris.some((registered) => withoutPort(registered) === given);
-};
-
 const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
   const uri = parameters.get('redirect_uri');
   if (uri !== undefined)
-    return isRegistered(uri, client) ? { value: uri } : refuse({ reason: 'redirectUri' });
+    return isRegistered(uri, client.redirectUris) ? { value: uri } : refuse({ reason: 'redirectUri' });
   const [only, ...others] = client.redirectUris;
   return only === undefined || others.length > 0 ? refuse(missing('redirect_uri')) : { value: only };
 };

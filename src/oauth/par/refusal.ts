@@ -77,7 +77,7 @@ const fixed = {
   duplicateMsisdn: invalid('login_hint has the same msisdn twice', 'duplicateMsisdn'),
   badLoginHint: invalid('login_hint must be a number or a JSON object with hints', 'badLoginHint'),
   objectMalformed: objectError('request is not a signed JWT'),
-  objectAlgorithm: objectError('request must be signed with RS256, PS256, ES256 or EdDSA'),
+  objectAlgorithm: objectError('request must be signed with RS256, PS256, ES256, EdDSA or Ed25519'),
   objectSignature: objectError('the signature of request does not fit the registered keys'),
   objectTime: objectError('request is expired or not valid yet'),
   objectAudience: objectError('aud of request must be the issuer'),

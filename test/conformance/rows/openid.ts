@@ -133,6 +133,7 @@ export const openidRows: readonly Row[] = [
     tests: [
       `${authentication} › a secret > proves a client by the method that it is registered with`,
       `${authentication} › an assertion > may be of any of the registered keys, and of the only one whatever it is called`,
+      'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi > is let in at every endpoint by the registered method only: %s with %s',
     ],
   },
   {
@@ -236,6 +237,15 @@ export const openidRows: readonly Row[] = [
     tests: [`${login} > goes from the client to the phone and back, and gives tokens about the person`],
   },
   {
+    id: 'interface-5.4-4',
+    source: 'interface 5.4',
+    rule: 'A relying party checks the state of the authorisation response and the scopes of the token response.',
+    tests: [
+      'test/relying-party/responses.test.ts › an authorisation response > is judged: %s',
+      'test/relying-party/responses.test.ts › the scopes of a token response > are compared with those asked for: %s',
+    ],
+  },
+  {
     id: 'interface-5.5-1',
     source: 'interface 5.5',
     rule: 'Credentials of clients and tokens are kept secret: they are in no log, no key or value of Redis, no refusal and no page.',
@@ -252,6 +262,15 @@ export const openidRows: readonly Row[] = [
     tests: [
       'test/oauth/tokens.test.ts › what ends tokens > revoking a refresh token ends everything that came of it',
       'test/oauth/tokens.test.ts › what ends tokens > revoking an access token ends it at once',
+    ],
+  },
+  {
+    id: 'interface-5.5-3',
+    source: 'interface 5.5',
+    rule: 'A client whose credentials are compromised gets a new secret, and its tokens end, without a restart.',
+    tests: [
+      'test/oauth/client-changes.test.ts › the secret of a client > is rotated while both of two count, and the older one is then ended',
+      'test/oauth/client-changes.test.ts › the tokens of a client > end all at once, and only those of logins so far and of this client',
     ],
   },
   {

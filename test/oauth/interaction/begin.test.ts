@@ -29,9 +29,9 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
     logins,
     limits: {
       ...noLimits,
-      mayPrompt: async () => {
+      promptWait: async () => {
         counted.asked += 1;
-        return allowed;
+        return allowed ? 0 : 7;
       },
     },
     now: () => clock.now,
@@ -113,7 +113,9 @@ describe('a phone that must not be asked', () => {
     await facts.add(visit.uid, 60, () => ({ kind: 'restarted' }));
     for (let wish = 0; wish < 40; wish += 1) {
       const { round } = await progress();
-      expect(await beginning.begin(visit, { round, method: 'sign', msisdn })).toBe('limited');
+      expect(await beginning.begin(visit, { round, method: 'sign', msisdn })).toMatchObject({
+        problem: 'limited',
+      });
     }
     clock.now = startTimeoutMs;
     const { attempt } = await progress();

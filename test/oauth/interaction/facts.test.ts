@@ -34,6 +34,16 @@ describe('the facts of a login', () => {
     expect(results.every((result) => result.facts.length === 1)).toBe(true);
   });
 
+  it('are added behind what somebody has added since they were read ahead', async () => {
+    const [here, there, uid] = [factsOf(), factsOf(), newUid()];
+    here.readAhead(uid);
+    expect((await here.add(uid, 60, () => guess)).facts).toHaveLength(1);
+    here.readAhead(uid);
+    await there.add(uid, 60, () => guess);
+    expect((await here.add(uid, 60, () => guess)).facts).toHaveLength(3);
+    expect(await here.read(uid)).toHaveLength(3);
+  });
+
   it('of one login and of one tenant are not those of another', async () => {
     const uid = newUid();
     await factsOf().add(uid, 60, () => guess);
@@ -44,10 +54,10 @@ describe('the facts of a login', () => {
   it('are not added to for ever behind one that cannot be read', async () => {
     const uid = newUid();
     const store = sealedStoreOf(redis);
-    const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(`${uid} 1`)}}`;
+    const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(uid)}}`;
     const facts = createLoginFacts(store);
     await facts.add(uid, 60, () => guess);
-    await redis.client().set(key, 'damaged', 'EX', 60);
+    await redis.client().rpush(key, 'damaged');
     await expect(facts.add(uid, 60, () => guess)).rejects.toThrow('cannot be read');
     expect(await facts.read(uid)).toEqual([guess]);
   });

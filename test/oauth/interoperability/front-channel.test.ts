@@ -175,6 +175,52 @@ describe('a second visit with the same pushed request', () => {
   });
 });
 
+describe('a pushed request whose login was', () => {
+  const usedUp = 'request_uri is invalid, expired, or was already used';
+
+  it('cancelled is over, in this browser and in others', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const visit = await shop.visit();
+    const end = await visit.browser.settle(await visit.browser.submit(visit.page, 'cancel'));
+    expect(returned(end)).toMatchObject({ error: 'access_denied', state: visit.state });
+    for (const browser of [visit.browser, undefined]) {
+      const { page } = await shop.follow(visit, browser);
+      expect([page.status, page.left]).toEqual([400, undefined]);
+      expect(page.html).toContain('This login is over');
+      expect(page.html).toContain(usedUp);
+    }
+  });
+
+  it('rejected on the phone is over when the client has been told', async () => {
+    const shop = relyingParty(product, { id: 'shop', secret });
+    const visit = await shop.visit({ login_hint: hintFor('41000092401') });
+    const failed = await shop.confirm(visit, '41000092401');
+    expect((await shop.follow(visit)).page.status).toBe(200);
+    const told = await visit.browser.open(`${new URL(failed.url).pathname}/return`);
+    expect(returned(told)).toMatchObject({ error: 'access_denied' });
+    expect((await shop.follow(visit)).page.status).toBe(400);
+  });
+});
+
+describe('an error page', () => {
+  it.each([
+    ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
+    [
+      'a redirect address of somebody else',
+      { redirect_uri: 'https://evil.example/' },
+      'invalid_redirect_uri',
+    ],
+    ['a handle that is none', { request_uri: 'urn:x' }, 'invalid_request_uri: request_uri is invalid'],
+    ['a text for the phone', { dtbd: 'Pay?' }, 'invalid_request: dtbd must be pushed'],
+  ])('says what is wrong, and repeats nothing: %s', async (_, fields, detail) => {
+    const { page } = await open(bare('shop', fields as Record<string, string>));
+    expect(page.status).toBe(400);
+    expect(page.html).toContain('<dt>For developers</dt>');
+    expect(page.html).toContain(detail);
+    expect(page.html).not.toMatch(/nobody|evil\.example|urn:x|Pay\?/);
+  });
+});
+
 describe('at a bare authorisation request', () => {
   it.each([
     ['a text for the phone', { dtbd: 'Confirm the payment?' }],
@@ -289,6 +335,35 @@ describe('a bad request in a link', () => {
   ])('goes back in the response mode %s', async (mode, read) => {
     const { page } = await open(bare('shop', { scope: 'openid root', response_mode: mode }));
     expect(read(page.left ?? new URL(callback))).toMatchObject(coded('invalid_scope', 'req_1110'));
+  });
+
+  it.each([
+    ['that names no client', { client_id: undefined }, {}],
+    ['that is a token for another purpose', {}, { typ: 'client-authentication+jwt' }],
+    ['with a parameter that is an object', { max_age: { of: 1 } }, {}],
+  ])('as a signed request %s goes back as /par would refuse it', async (_, claims, header) => {
+    const signed = await key.sign('signer', `${product.url}/oidc`, { ...bare('signer'), ...claims }, header);
+    const signer = relyingParty(product, { id: 'signer', secret });
+    const refused = await signer.push({ request: signed });
+    const { page } = await open(bare('signer', { request: signed }));
+    expect(refused.body.error).toBe('invalid_request_object');
+    expect(answerIn(page)).toMatchObject({ error: 'invalid_request_object', state: 'the-state' });
+    const wordsOf = (text = ''): string => text.replace(/^.{0,30} - /, '');
+    expect(wordsOf(answerIn(page).error_description)).toBe(wordsOf(refused.body.error_description));
+  });
+
+  it.each([
+    ['with a parameter given twice', 'ui_locales=de&ui_locales=fr', 'ui_locales is given more than once'],
+    ['that is not UTF-8', 'ui_locales=%ff', 'not form-encoded UTF-8'],
+  ])('%s goes nowhere', async (_, more, text) => {
+    const response = await fetch(`${product.url}/oidc/auth?${new URLSearchParams(bare('shop'))}&${more}`, {
+      redirect: 'manual',
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.stringContaining(text),
+    });
   });
 
   it('goes nowhere when the address is not the client’s', async () => {

@@ -21,7 +21,11 @@ const clients = [
     backchannel: { kind: 'poll' },
   }),
   clientEntry('usual', { parSuccessStatus: 200 }),
+  clientEntry('post-only', { authentication: 'client_secret_post' }),
+  clientEntry('basic-only', { authentication: 'client_secret_basic' }),
 ];
+
+const methods = { ClientSecretBasic: oauth.ClientSecretBasic, ClientSecretPost: oauth.ClientSecretPost };
 
 /** For an issuer on this machine. */
 const insecure = { [oauth.allowInsecureRequests]: true };
@@ -73,9 +77,47 @@ describe('oauth4webapi', () => {
       code_challenge_methods_supported: ['S256'],
     });
     expect(server.id_token_signing_alg_values_supported?.toSorted()).toEqual(
-      ['RS256', 'PS256', 'ES256', 'EdDSA'].toSorted(),
+      ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'].toSorted(),
+    );
+    expect(server.backchannel_user_code_parameter_supported).toBe(false);
+    expect(server.grant_types_supported?.toSorted()).toEqual(
+      ['authorization_code', 'refresh_token', 'urn:openid:params:grant-type:ciba'].toSorted(),
     );
     expect(server.backchannel_token_delivery_modes_supported).toContain('poll');
     expect(server.scopes_supported).toEqual(expect.arrayContaining(['openid', 'offline_access', 'mid_cms']));
   });
+
+  it('finds the document where RFC 8414 looks for it, too', async () => {
+    const issuer = new URL(`${product.url}/oidc`);
+    const response = await oauth.discoveryRequest(issuer, { ...insecure, algorithm: 'oauth2' });
+    expect(new URL(response.url).pathname).toBe('/.well-known/oauth-authorization-server/oidc');
+    expect(await oauth.processDiscoveryResponse(issuer, response)).toEqual(server);
+  });
+
+  it.each([
+    ['basic', 'ClientSecretBasic', true],
+    ['basic', 'ClientSecretPost', true],
+    ['basic-only', 'ClientSecretBasic', true],
+    ['basic-only', 'ClientSecretPost', false],
+    ['post-only', 'ClientSecretPost', true],
+    ['post-only', 'ClientSecretBasic', false],
+  ] as const)(
+    'is let in at every endpoint by the registered method only: %s with %s',
+    async (id, method, allowed) => {
+      const client = { client_id: id };
+      const authentication = methods[method](secret);
+      const parameters = { redirect_uri: callback, response_type: 'code', scope: 'openid' };
+      const answers = await Promise.all([
+        oauth.pushedAuthorizationRequest(server, client, authentication, parameters, insecure),
+        oauth.refreshTokenGrantRequest(server, client, authentication, 'unknown', insecure),
+        oauth.introspectionRequest(server, client, authentication, 'unknown', insecure),
+        oauth.revocationRequest(server, client, authentication, 'unknown', insecure),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual(
+        allowed ? [201, 400, 200, 200] : [401, 401, 401, 401],
+      );
+      expect(answers[1]?.headers.get('pragma')).toBe('no-cache');
+      expect(answers[1]?.headers.get('cache-control')).toBe('no-store');
+    },
+  );
 });

@@ -36,7 +36,8 @@ const clients = [
   clientEntry('signing', { keys: [key.publicJwk], signedRequestRequired: true }),
   clientEntry('app', { authentication: 'none', parRequired: true }),
   clientEntry('bound', { dpopRequired: true }),
-  ...['RS256', 'PS256', 'ES256', 'EdDSA'].map((algorithm) =>
+  clientEntry('desktop', { authentication: 'none', redirectUris: ['http://127.0.0.1/callback'] }),
+  ...['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'].map((algorithm) =>
     clientEntry(`signed-${algorithm}`, { idTokenAlgorithm: algorithm, responseAlgorithm: algorithm }),
   ),
 ];
@@ -125,6 +126,7 @@ const logIn = async (configuration: oidc.Configuration, asking: Asking = {}) => 
 describe('openid-client logs in', () => {
   it.each([
     ['client_secret_basic', 'basic', () => oidc.ClientSecretBasic(secret)],
+    ['its own default, which is client_secret_post,', 'basic', () => oidc.ClientSecretPost(secret)],
     ['client_secret_post', 'post', () => oidc.ClientSecretPost(secret)],
     ['private_key_jwt', 'keyed', async () => oidc.PrivateKeyJwt(await signingKey())],
     ['no authentication and PKCE', 'app', () => oidc.None()],
@@ -137,6 +139,23 @@ describe('openid-client logs in', () => {
     expect(tokens.token_type).toBe('bearer');
     const userinfo = await oidc.fetchUserInfo(configuration, tokens.access_token, claims?.sub ?? '');
     expect(userinfo).toMatchObject({ sub: claims?.sub, phone_number: `+${robot}` });
+  });
+
+  it('on whatever port of its machine it listens, pushed or not', async () => {
+    const configuration = await discover('desktop', oidc.None());
+    const parameters = { redirect_uri: 'http://127.0.0.1:49152/callback' };
+    const { left } = await logIn(configuration, { parameters });
+    expect(left.host).toBe('127.0.0.1:49152');
+    const { request } = await newRequest({ parameters });
+    const { login_hint: _, ...link } = request;
+    const page = await createBrowser({ origin: product.url }).open(
+      oidc.buildAuthorizationUrl(configuration, link).href,
+    );
+    expect(page.status).toBe(200);
+    for (const redirect_uri of ['http://127.0.0.1:49152/other', 'http://127.0.0.2:1/callback']) {
+      const asked = oidc.buildAuthorizationUrlWithPAR(configuration, { ...request, redirect_uri });
+      await expect(asked).rejects.toMatchObject({ error: 'invalid_request' });
+    }
   });
 
   it('with a request that it has signed and pushed', async () => {
@@ -164,7 +183,7 @@ describe('openid-client logs in', () => {
     expect(renewed.token_type).toBe('dpop');
   });
 
-  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])(
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])(
     'with ID tokens and authorisation answers signed with %s',
     async (algorithm) => {
       const metadata = {

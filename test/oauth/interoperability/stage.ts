@@ -81,7 +81,7 @@ export interface KeyOfClient {
   /** As the configuration file holds it. */
   readonly publicJwk: Readonly<Record<string, unknown>>;
   /** An assertion, a request object: whatever a client signs for a provider. */
-  sign(clientId: string, audience: string, claims: JWTPayload): Promise<string>;
+  sign(clientId: string, audience: string, claims: JWTPayload, header?: { typ?: string }): Promise<string>;
 }
 
 export const keyOfClient = (kid: string): KeyOfClient => {
@@ -89,9 +89,9 @@ export const keyOfClient = (kid: string): KeyOfClient => {
   return {
     privateKey,
     publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' },
-    sign: (clientId, audience, claims) =>
+    sign: (clientId, audience, claims, header = {}) =>
       new SignJWT(claims)
-        .setProtectedHeader({ alg: 'ES256', kid })
+        .setProtectedHeader({ alg: 'ES256', kid, ...header })
         .setIssuer(clientId)
         .setAudience(audience)
         .setIssuedAt()

@@ -159,8 +159,14 @@ describe('a service that cannot do its work', () => {
       clients: new Map([['web', { id: 'web', authentication: 'none' }]]),
     } as unknown as Tenant;
     const routes = createParRoutes({
-      tenants: { all: [main], main, find: () => undefined, findByIssuer: () => undefined },
-      limits: { ...noLimits, mayPush: () => Promise.reject(new Error('Redis is away')) },
+      tenants: {
+        all: [main],
+        main,
+        find: () => undefined,
+        at: () => undefined,
+        findByIssuer: () => undefined,
+      },
+      limits: { ...noLimits, pushWait: () => Promise.reject(new Error('Redis is away')) },
       settings: { requestUriSeconds: 60 },
       checkSecret: async () => 'wrong',
       isTestNumber: () => false,

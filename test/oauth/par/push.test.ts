@@ -575,7 +575,7 @@ describe('too many requests', () => {
     expect((await busy.push({}, 'several')).status).toBe(200);
     const refused = await busy.push({}, 'several');
     expect(errorOf(refused)).toEqual([429, 'temporarily_unavailable', 'req_1900']);
-    expect(refused.headers['retry-after']).toBe('10');
+    expect(Number(refused.headers['retry-after'])).toBeOneOf([3599, 3600]);
   });
 
   it('of secrets at once are turned away', async () => {

@@ -167,7 +167,7 @@ export const openStage = async (
     prefix: redis.prefix,
     masterKey,
     subscribers: { find: () => undefined, isTestNumber: (msisdn) => msisdn === testNumber },
-    compareSecret: async () => 'wrong',
+    checkSecret: async () => 'wrong',
     backchannelOf: () => ({ enabled: false }),
     onBackchannelLookup: async () => false,
     onSuspicious: () => undefined,

@@ -1,0 +1,125 @@
+/**
+ * What operators have changed about a tenant's clients while the service runs: new secrets, ended
+ * ones, and until when logins no longer count. All processes follow within two seconds.
+ *
+ * Stored in one hash, `<prefix>:oidc:<tenant>:clients`, with a field for each changed client, sealed
+ * under the master key. A new secret has 256 random bits, so its SHA-256 is enough; scrypt is for
+ * secrets that people choose.
+ */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createSealer } from '../pki/sealed-record.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { OauthClient } from '../registry/oauth-client.ts';
+
+interface Secret {
+  /** SHA-256 in base64url; undefined for the secret of the configuration file. */
+  readonly digest?: string;
+  /** Milliseconds since the epoch; 0 for the secret of the file. */
+  readonly since: number;
+}
+
+export interface ClientChange {
+  /** `secretHash` of the file when the secrets were changed. With another one, the file counts again. */
+  readonly fileHash?: string | undefined;
+  /** Newest last. */
+  readonly secrets?: readonly Secret[];
+  /** Logins that ended earlier give no tokens any more; milliseconds since the epoch. */
+  readonly endedBefore?: number;
+}
+
+/** What an offered secret is compared with. */
+export interface ClientSecrets {
+  readonly stored?: string | undefined;
+  readonly digests?: readonly string[];
+}
+
+type Changed = Pick<OauthClient, 'id' | 'secretHash'>;
+
+const secretBytes = 32;
+/** The new secret and the one that is being replaced. */
+const maxSecrets = 2;
+
+const digestOf = (secret: string): string => hash('sha256', secret, 'base64url');
+
+export const isDigestOf = (digest: string, secret: string): boolean =>
+  timingSafeEqual(Buffer.from(digest), Buffer.from(digestOf(secret)));
+
+/** Newest last. */
+export const listSecrets = ({ secretHash }: Changed, change: ClientChange = {}): readonly Secret[] => {
+  const inFile = secretHash === undefined ? [] : [{ since: 0 }];
+  return change.fileHash === secretHash ? (change.secrets ?? inFile) : inFile;
+};
+
+export const secretsOf = (client: Changed, change: ClientChange | undefined): ClientSecrets => {
+  const secrets = listSecrets(client, change);
+  return {
+    stored: secrets.some(({ digest }) => digest === undefined) ? client.secretHash : undefined,
+    digests: secrets.flatMap(({ digest }) => digest ?? []),
+  };
+};
+
+/** Two commands at the same time: the later one begins again. */
+const replaceScript = `
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1`;
+
+export const createClientChanges = ({
+  redis,
+  prefix,
+  tenant,
+  masterKey,
+  now,
+}: {
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly tenant: string;
+  readonly masterKey: Uint8Array;
+  readonly now: () => number;
+}) => {
+  const sealer = createSealer(masterKey);
+  const key = `${prefix}:oidc:${tenant}:clients`;
+  const recordName = (id: string): string => `oidc:${tenant}:client:${id}`;
+
+  const open = async (id: string, sealed: string): Promise<ClientChange> =>
+    (await sealer.open(recordName(id), sealed)).payload as ClientChange;
+
+  const update = async (
+    client: Changed,
+    decide: (secrets: readonly Secret[]) => ClientChange,
+  ): Promise<ClientChange> => {
+    const sealed = (await redis.hget(key, client.id)) ?? '';
+    const before = sealed === '' ? {} : await open(client.id, sealed);
+    const after = { ...before, ...decide(listSecrets(client, before)) };
+    const next = await sealer.seal({ name: recordName(client.id), payload: after });
+    const replaced = await redis.eval(replaceScript, 1, key, client.id, sealed, next);
+    return replaced === 1 ? after : update(client, decide);
+  };
+
+  return {
+    read: async (): Promise<ReadonlyMap<string, ClientChange>> => {
+      const fields = Object.entries(await redis.hgetall(key));
+      return new Map(
+        await Promise.all(fields.map(async ([id, text]) => [id, await open(id, text)] as const)),
+      );
+    },
+    /** The newest secret so far stays valid beside the new one; an older one ends. */
+    rotate: async (client: Changed) => {
+      const secret = randomBytes(secretBytes).toString('base64url');
+      const added = { digest: digestOf(secret), since: now() };
+      const change = await update(client, (secrets) => ({
+        fileHash: client.secretHash,
+        secrets: [...secrets, added].slice(-maxSecrets),
+      }));
+      return { secret, change };
+    },
+    /** Ends all secrets but the newest one, or all of them. */
+    disable: (client: Changed, which: 'older' | 'all'): Promise<ClientChange> =>
+      update(client, (secrets) => ({
+        fileHash: client.secretHash,
+        secrets: which === 'all' ? [] : secrets.slice(-1),
+      })),
+    /** Ends what logins so far have given: codes, access tokens, refresh tokens. */
+    endTokens: (client: Changed): Promise<ClientChange> => update(client, () => ({ endedBefore: now() })),
+  };
+};

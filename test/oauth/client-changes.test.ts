@@ -1,0 +1,163 @@
+/**
+ * `paraph clients rotate`, `disable-…` and `end-tokens`, against two processes that run: both follow
+ * without a restart.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { me } from '../cli/operations-stage.ts';
+import { run } from '../cli/terminal.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { clientEntry, offline, relyingParty, robot, roomyLimits, secret } from './interoperability/stage.ts';
+
+const redis = testRedis();
+const folder = mkdtempSync(join(tmpdir(), 'paraph-clients-'));
+const masterKey = randomBytes(32);
+let products: readonly TestProduct[];
+
+const ids = ['rotated', 'twice', 'closed', 'ended', 'other', 'refiled', 'foreign'] as const;
+const clients = [...ids.map((id) => clientEntry(id)), clientEntry('app', { authentication: 'none' })];
+const configuration = {
+  oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
+  queue: { prefix: redis.prefix.slice(-32) },
+};
+const env = {
+  REDIS_URL: redis.url,
+  PARAPH_CONFIG: join(folder, 'paraph.json'),
+  PARAPH_DATA: folder,
+  PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+};
+
+beforeAll(async () => {
+  writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
+  const start = () => startTestProduct(redis, { configuration, masterKey, listen: true });
+  products = [await start(), await start()];
+  await Promise.all(products.map(({ api }) => api.oauth.prepare()));
+});
+afterAll(async () => {
+  await Promise.all(products.map((product) => product.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const clientsCommand = async (...more: readonly string[]) => {
+  const { exitCode, json, stderr } = await run(['clients', ...more, '--json'], { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return json();
+};
+
+/** Of a push and of a token request, at each process. */
+const statuses = async (id: string, password: string): Promise<readonly number[]> => {
+  const answers = products.flatMap((product) => {
+    const party = relyingParty(product, { id, secret: password });
+    return [party.push(), party.refresh('unknown')];
+  });
+  return (await Promise.all(answers)).map(({ status }) => status);
+};
+const letIn = [201, 400, 201, 400];
+const keptOut = [401, 401, 401, 401];
+
+const becomes = (id: string, password: string, expected: readonly number[]) =>
+  vi.waitFor(async () => expect(await statuses(id, password)).toEqual(expected), {
+    timeout: 10_000,
+    interval: 200,
+  });
+
+describe('the secret of a client', () => {
+  it('is rotated while both of two count, and the older one is then ended', async () => {
+    const rotated = await clientsCommand('rotate', 'rotated');
+    expect(rotated).toMatchObject({ client: 'rotated', secrets: [null, expect.any(String)] });
+    expect(Buffer.from(rotated.secret, 'base64url')).toHaveLength(32);
+    await becomes('rotated', rotated.secret, letIn);
+    expect(await statuses('rotated', secret)).toEqual(letIn);
+    await clientsCommand('disable-older', 'rotated');
+    await becomes('rotated', secret, keptOut);
+    expect(await statuses('rotated', rotated.secret)).toEqual(letIn);
+    expect(await statuses('other', secret)).toEqual(letIn);
+  });
+
+  it('is one of two at most: with the third the first ends', async () => {
+    const [first, second] = [
+      await clientsCommand('rotate', 'twice'),
+      await clientsCommand('rotate', 'twice'),
+    ];
+    expect(second.secrets).toHaveLength(2);
+    await becomes('twice', second.secret, letIn);
+    expect(await statuses('twice', first.secret)).toEqual(letIn);
+    expect(await statuses('twice', secret)).toEqual(keptOut);
+  });
+
+  it('is ended without another one, until a new one is made', async () => {
+    expect(await clientsCommand('disable-all', 'closed')).toMatchObject({ secrets: [] });
+    await becomes('closed', secret, keptOut);
+    const again = await clientsCommand('rotate', 'closed');
+    await becomes('closed', again.secret, letIn);
+    expect(await statuses('closed', secret)).toEqual(keptOut);
+  });
+
+  it('is that of the file again when the file gets another one', async () => {
+    await clientsCommand('disable-all', 'refiled');
+    const changed = clientEntry('refiled', {
+      secretHash: '$scrypt$ln=10,r=8,p=1$5sAOLsdjgvOuUFEiskUnug$ZlZuCWV1Bc98qEgHhW2IlTbPMgNIEkYDVQxkbL2NFxg',
+    });
+    const tenants = [{ id: 'main', name: 'Main', clients: [changed] }];
+    const later = await startTestProduct(redis, {
+      configuration: { ...configuration, oidc: { limits: roomyLimits, tenants } },
+      masterKey,
+      listen: true,
+    });
+    const answer = await relyingParty(later, { id: 'refiled', secret: 'demo-secret' }).push();
+    await later.stop();
+    expect(answer.status).toBe(201);
+  });
+
+  it('is not made for a client that has none, and not for an unknown one', async () => {
+    for (const id of ['app', 'nobody']) {
+      expect((await run(['clients', 'rotate', id], { env })).exitCode).toBe(2);
+    }
+  });
+
+  it('is not changed under another master key, which the service could not open', async () => {
+    const wrong = { ...env, PARAPH_MASTER_KEY: randomBytes(32).toString('base64url') };
+    const { exitCode, stderr } = await run(['clients', 'rotate', 'foreign'], { env: wrong });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('master key does not open')]);
+    const { secrets } = await clientsCommand('show', 'foreign');
+    expect(secrets).toEqual([null]);
+  });
+
+  it('is in no value of Redis, and its change is in the audit log', async () => {
+    const { secret: made } = await clientsCommand('rotate', 'other');
+    const stored = await redis.client().hgetall(`${configuration.queue.prefix}:oidc:main:clients`);
+    expect(stored.other).toMatch(/^ey/);
+    expect(JSON.stringify(stored)).not.toContain(made);
+    const { entries } = (await run(['audit', '--json'], { env })).json();
+    expect(entries).toContainEqual(
+      expect.objectContaining({ who: me, action: 'client-change', target: 'other' }),
+    );
+    expect(JSON.stringify(entries)).not.toContain(made);
+  });
+});
+
+describe('the tokens of a client', () => {
+  it('end all at once, and only those of logins so far and of this client', async () => {
+    const [one, two] = products.map((product) => relyingParty(product, { id: 'ended', secret }));
+    if (one === undefined || two === undefined) throw new Error('no process');
+    const app = relyingParty(products[0] as TestProduct, { id: 'app' });
+    const before = await one.tokens(robot, offline);
+    const ofApp = await app.tokens(robot, offline);
+    const pending = await one.logIn(robot, offline);
+    expect(await clientsCommand('end-tokens', 'ended')).toMatchObject({ endedBefore: expect.any(String) });
+    await vi.waitFor(async () => {
+      expect((await one.userinfo(before.access_token)).status).toBe(401);
+      expect((await two.userinfo(before.access_token)).status).toBe(401);
+    }, 10_000);
+    expect((await two.introspect(before.access_token)).body).toEqual({ active: false });
+    expect((await two.refresh(before.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await one.redeem(pending)).body.error).toBe('invalid_grant');
+    expect((await app.refresh(ofApp.refresh_token)).status).toBe(200);
+    const after = await two.tokens(robot, offline);
+    expect((await one.refresh(after.refresh_token)).status).toBe(200);
+  });
+});
