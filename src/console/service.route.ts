@@ -1,4 +1,4 @@
-/** Overview, queues, application providers, audit log and the own session. Pages and API. */
+/** Overview, refused requests, queues, application providers, audit log and the own session. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { auditActions } from '../operators/audit.ts';
@@ -8,6 +8,7 @@ import { paged, query, text, time } from './input.ts';
 import { assets } from './pages/assets.ts';
 import { auditPage } from './pages/audit-page.ts';
 import { overviewPage } from './pages/overview-page.ts';
+import { refusalsPage } from './pages/refusals-page.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { needs } from './session/session.ts';
 
@@ -48,6 +49,15 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
       history.overview(time - 24 * hourMs),
     ]);
     return c.html(overviewPage(c.get('session'), hour, day, time));
+  });
+
+  routes.get('/admin/api/refusals', query(z.strictObject({ apId: text(maxText) }).partial()), async (c) =>
+    answer(await history.refusals(c.req.valid('query').apId)),
+  );
+
+  routes.get('/admin/refusals', async (c) => {
+    const apId = c.req.query('apId')?.trim().slice(0, maxText) || undefined;
+    return c.html(refusalsPage(c.get('session'), await history.refusals(apId), apId));
   });
 
   routes.get('/admin/api/queues', async () => {

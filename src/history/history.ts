@@ -10,6 +10,7 @@ import { readRows } from './jobs.ts';
 import { shardKeys } from './keys.ts';
 import { type Overview, overview } from './overview.ts';
 import { type RebuildProgress, rebuildShard } from './rebuild.ts';
+import { type Refusals, readRefusals } from './refusals.ts';
 import type { TransactionRow } from './row.ts';
 import { type Page, search } from './search.ts';
 import { createWatch } from './watch.ts';
@@ -68,6 +69,9 @@ export const createHistory = (options: {
 
     /** @param sinceMs Milliseconds since the epoch, at most 25 hours ago. */
     overview: (sinceMs: number): Promise<Overview> => overview(redis, shards, sinceMs, now()),
+
+    /** Refused requests of all API processes. @param apId Of one application. */
+    refusals: (apId?: string): Promise<Refusals> => readRefusals(redis, prefix, now(), apId),
 
     /**
      * Makes the index from the jobs alone. Searches use the old one meanwhile.

@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { createDemoRoutes } from '../demo/demo.route.ts';
+import { createRefusals } from '../history/refusals.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
@@ -16,6 +17,7 @@ import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { originOf } from '../registry/rate-limiter.ts';
+import { observed } from '../telemetry/event-metrics.ts';
 import type { Fetch } from '../telemetry/http-metrics.ts';
 import {
   backlogCheck,
@@ -115,6 +117,13 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     onError,
   });
   telemetry.watchStandstill(standstill.seconds);
+  const refusals = createRefusals({
+    redis: commands,
+    prefix: queue.prefix,
+    isRegistered: providers.isRegistered,
+    now,
+    onError,
+  });
   const admission = createAdmission({
     maxInHand: http.maxInHand,
     maxWaitingCallers: http.maxWaitingCallers,
@@ -124,10 +133,9 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     isRegistered: providers.isRegistered,
     onRefused: (count, shortage, apId) => {
       telemetry.refused(count, shortage);
-      core.logger.warn(
-        { count, shortage, ...(apId !== undefined && { apId: printable(apId) }) },
-        'requests refused',
-      );
+      const name = apId === undefined ? undefined : printable(apId);
+      refusals.note({ apId: name, fault: 900, detail: `No room: ${shortage}` }, count);
+      core.logger.warn({ count, shortage, ...(name !== undefined && { apId: name }) }, 'requests refused');
     },
   });
   const operationDeps = {
@@ -231,7 +239,11 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       retention,
     },
     now,
-    log: telemetry.httpLog(createHttpLog(core.logger, hostNow)),
+    log: observed(telemetry.httpLog(createHttpLog(core.logger, hostNow)), {
+      answered: ({ apId, operation, fault = 0, refused }) => {
+        if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
+      },
+    }),
   });
   const answer = telemetry.fetch((request, bindings) => {
     watchForwarding(bindings?.incoming);
@@ -256,6 +268,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     endWaiting,
     close: async () => {
       await endWaiting();
+      await refusals.close();
       await oauth.close();
       await console.close();
       await backlog.close();

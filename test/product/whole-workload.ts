@@ -136,6 +136,9 @@ const drive = async (
   const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
   expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
 
+  // Refused: it never becomes a transaction.
+  expect((await post('sign', {})).Fault).toBeDefined();
+
   // With the phone, with an App, by a text, with a receipt.
   await sign({});
   await sign({ msisdn: '+41700092508' });

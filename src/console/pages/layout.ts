@@ -18,6 +18,7 @@ export interface PageParts {
 const sections = [
   ['overview', '/admin', 'Overview', 'viewer'],
   ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
+  ['refusals', '/admin/refusals', 'Refused', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
   ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],

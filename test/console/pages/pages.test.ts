@@ -8,6 +8,7 @@ import { count, counted, duration } from '../../../src/console/pages/markup.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
 import { niceTop, overviewPage } from '../../../src/console/pages/overview-page.ts';
 import { callbackBulkPage, callbackPlanPage, planPage } from '../../../src/console/pages/plan-pages.ts';
+import { refusalsPage } from '../../../src/console/pages/refusals-page.ts';
 import { replayPage, replaysPage } from '../../../src/console/pages/replays-page.ts';
 import {
   enteredPage,
@@ -23,6 +24,7 @@ import { usersPage } from '../../../src/console/pages/users-page.ts';
 import type { ShownCallback } from '../../../src/console/redaction.ts';
 import type { TransactionDetail } from '../../../src/console/transaction-detail.ts';
 import type { Overview } from '../../../src/history/overview.ts';
+import type { Refusals } from '../../../src/history/refusals.ts';
 import type { Role } from '../../../src/operators/operator.ts';
 
 const evil = `<img src=x onerror=alert(1)>"'&`;
@@ -113,6 +115,12 @@ const overview: Overview = {
   })),
 };
 
+const refused = { apId: evil, isRegistered: false, fault: 101, reason: undefined, detail: evil };
+const refusals: Refusals = {
+  counts: [{ ...refused, lastHour: 1, lastDay: 2 }],
+  latest: [{ ...refused, operation: evil, at, count: 1 }],
+};
+
 const counts = { waiting: 1, inFlight: 2, signed: 3, failed: { 401: 4 }, changed: 0, gone: 0, refused: 0 };
 const bulk = {
   id: 'B0123456789abcdef',
@@ -201,6 +209,7 @@ const pages: readonly (readonly [string, string])[] = [
   ['link', linkPage({ token: evil })],
   ['message', messagePage(404, evil, evil)],
   ['overview', overviewPage(session(), overview, overview, at)],
+  ['refusals', refusalsPage(session(), refusals, evil)],
   ['list', listOf('admin', { text: evil, state: evil })],
   ['list of rows', listOf('admin', { text: evil })],
   ['transaction', detailWith('reason')],
@@ -308,6 +317,7 @@ describe('the pages', () => {
     expect(links('viewer')).toEqual([
       '/admin',
       '/admin/transactions',
+      '/admin/refusals',
       '/admin/replays',
       '/admin/callbacks',
       '/admin/queues',
