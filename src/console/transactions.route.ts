@@ -45,7 +45,7 @@ const cancelRefusals = {
 } as const satisfies Record<string, Refusal>;
 
 /** Also what the queue board's button gets. */
-export const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
+const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
 
 /** Finds changes that the watch has missed. */
 const lookEveryMs = 2000;

@@ -151,7 +151,11 @@ export const transactionPage = (model: TransactionModel): string => {
   const { transaction, timeline, deadline } = detail;
   const { msspTransId, state, fault, attempt, submittedAt, tookMs } = transaction;
   const isOpen = state === 'submitted' || state === 'pending';
-  const path = pathOf(timeline.filter((entry) => entry.kind === 'state'));
+  const timeoutMs = detail.request && detail.request.timeoutSeconds * 1000;
+  const path = pathOf(
+    timeline.filter((entry) => entry.kind === 'state'),
+    timeoutMs,
+  );
   // Accesses are in the audit log, not in the timeline.
   const told = timeline.filter((entry) => entry.kind === 'state' || entry.action !== 'view-sensitive');
   return layOut({
