@@ -10,7 +10,7 @@ import { parseCount } from './operations-filter.ts';
 import { duration, iso } from './operations-row.ts';
 import { type Field, fieldsText, isCapable, listFields, table } from './screen.ts';
 
-const maxHours = 25;
+const maxHours = 720;
 const levels = '▁▂▃▄▅▆▇█';
 
 /** One character for each part of the time. */

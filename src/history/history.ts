@@ -67,7 +67,7 @@ export const createHistory = (options: {
       return search({ redis, shards, retention, now }, filter, { limit: rows, cursor });
     },
 
-    /** @param sinceMs Milliseconds since the epoch, at most 25 hours ago. */
+    /** @param sinceMs Milliseconds since the epoch, at most 31 days ago. */
     overview: (sinceMs: number): Promise<Overview> => overview(redis, shards, sinceMs, now()),
 
     /** Refused requests of all API processes. @param apId Of one application. */

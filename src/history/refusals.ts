@@ -145,7 +145,7 @@ export const readRefusals = async (
         sums.set(field, sum);
       }
     }
-    const counts = [...sums].map(([field, sum]) => {
+    const all = [...sums].map(([field, sum]) => {
       const [named, fault, detail] = JSON.parse(field) as Field;
       return { apId: named || undefined, isRegistered, fault, reason: reasonOf(fault), detail, ...sum };
     });
@@ -154,18 +154,19 @@ export const readRefusals = async (
       return { ...told, isRegistered, reason: reasonOf(told.fault) };
     });
     return {
-      counts: counts
-        .filter((each) => fits(each.apId))
-        .toSorted(byCount)
-        .slice(0, maxGroups),
+      all: all.filter((each) => fits(each.apId)),
       latest: latest.filter((each) => fits(each.apId)),
     };
   };
 
   const read = await Promise.all(kinds.map(readKind));
+  const total = (of: keyof Sums): number =>
+    read.flatMap(({ all }) => all).reduce((sum, each) => sum + each[of], 0);
   return {
+    lastHour: total('lastHour'),
+    lastDay: total('lastDay'),
     /** Of at most an hour and a day, the most frequent of the last hour first. */
-    counts: read.flatMap(({ counts }) => counts).toSorted(byCount),
+    counts: read.flatMap(({ all }) => all.toSorted(byCount).slice(0, maxGroups)).toSorted(byCount),
     /** Newest first. `count`: so many equal ones in one second. */
     latest: read.flatMap(({ latest }) => latest).toSorted((a, b) => b.at - a.at),
   };

@@ -11,7 +11,14 @@ export interface PageParts {
   readonly session?: Pick<ConsoleSession, 'operator' | 'csrf'> | undefined;
   readonly current?: (typeof sections)[number][0] | 'tokens';
   /** How the page is updated: every few seconds, and at events of a stream. */
-  readonly live?: { readonly everySeconds: number; readonly events?: string } | undefined;
+  readonly live?:
+    | {
+        readonly everySeconds: number;
+        readonly events?: string;
+        /** Goes on without user input. */
+        readonly isWall?: boolean;
+      }
+    | undefined;
   readonly main: Html;
 }
 
@@ -41,7 +48,7 @@ const navigation = (
 const liveAttributes = (live: PageParts['live']): Html =>
   live === undefined
     ? nothing
-    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
+    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}${live.isWall ? html` data-wall` : nothing}`;
 
 export const layOut = ({ title, session, current, live, main }: PageParts): string => {
   const page = html`<!doctype html>

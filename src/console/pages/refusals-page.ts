@@ -34,7 +34,7 @@ export const refusalsPage = (
     main: html`<h1>Refused requests</h1>
 <p>They were answered with a fault at once and became no transaction. The application is what the request says: anyone can write any AP_ID.</p>
 ${apId === undefined ? nothing : html`<p>Only of <strong>${apId}</strong>. <a href="/admin/refusals">Show all</a> · <a href="/admin/transactions${queryOf({ apId })}">Its transactions</a></p>`}
-<div data-region="refusals">${
+<div class="stack" data-region="refusals">${
       latest.length + counts.length === 0
         ? html`<p class="empty">No request was refused in the last day.</p>`
         : html`<section aria-labelledby="counts"><h2 id="counts">By application and reason</h2>
