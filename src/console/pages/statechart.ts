@@ -4,9 +4,10 @@
  * readers.
  *
  * The states are in one column in the order of the machine, so that the chart fits a phone. An
- * arrow to the next state is straight. All others go around the column in lanes of their own, down
- * on the left and up on the right, the shortest innermost, so that none crosses a state. The label
- * of an arrow is beside the state that it leaves, where no other arrow crosses its lane.
+ * arrow to the next state is straight. All others go around the column in lanes, down on the left
+ * and up on the right, the shortest innermost, so that none crosses a state. Arrows to one state
+ * share a lane, but expiry has its own. The label of an arrow is beside the state that it leaves,
+ * where no other arrow crosses its lane.
  */
 import { html } from 'hono/html';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
@@ -129,7 +130,12 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
     .toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
   const down = round.filter((arrow) => span(arrow) > 0);
   const up = round.filter((arrow) => span(arrow) < 0);
-  const left = margin + (down.length === 0 ? 0 : aside + (down.length - 1) * lane);
+  const laneOf = ({ to, isExpiry }: Arrow): string => `${to} ${isExpiry}`;
+  /** From the outermost: a shorter arrow gives way to a longer one to the same state. */
+  const lanesOf = (side: readonly Arrow[]): readonly string[] =>
+    [...new Set(side.toReversed().map(laneOf))].toReversed();
+  const [downLanes, upLanes] = [lanesOf(down), lanesOf(up)];
+  const left = margin + (down.length === 0 ? 0 : aside + (downLanes.length - 1) * lane);
   const right = left + box.width;
   const middle = left + box.width / 2;
   const yOf = (name: string): number => top + rowOf(name) * (box.height + gap);
@@ -142,12 +148,15 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
       label: { x: middle + 8, y: yOf(from) + box.height + 2 * lineHeight },
     };
   };
-  const goRound = (arrow: Arrow, side: readonly Arrow[], edge: number, outwards: 1 | -1) => {
-    const x = edge + outwards * (aside + side.indexOf(arrow) * lane);
+  const goRound = (arrow: Arrow, lanes: readonly string[], edge: number, outwards: 1 | -1) => {
+    const side = outwards === 1 ? up : down;
+    const x = edge + outwards * (aside + lanes.indexOf(laneOf(arrow)) * lane);
     /** Arrows at the same side of a state share its height. */
     const touch = (state: string): number => {
       const all = side.filter(({ from, to }) => from === state || to === state);
-      return yOf(state) + (box.height * (all.indexOf(arrow) + 1)) / (all.length + 1);
+      const ends = [...new Set(all.map((each) => (each.to === state ? laneOf(each) : each)))];
+      const own = arrow.to === state ? laneOf(arrow) : arrow;
+      return yOf(state) + (box.height * (ends.indexOf(own) + 1)) / (ends.length + 1);
     };
     const end = touch(arrow.to);
     const tail = edge + outwards * 9;
@@ -158,7 +167,7 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
     };
   };
   return {
-    width: right + Math.max(margin, aside + up.length * lane),
+    width: right + Math.max(margin, aside + upLanes.length * lane),
     height: top + states.length * (box.height + gap) - gap + margin,
     states: states.map((state, row) => ({ ...state, row, x: left, y: yOf(state.name) })),
     arrows: arrows.map((arrow) => ({
@@ -166,8 +175,8 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
       ...(span(arrow) === 1
         ? straight(arrow)
         : span(arrow) > 0
-          ? goRound(arrow, down, left, -1)
-          : goRound(arrow, up, right, 1)),
+          ? goRound(arrow, downLanes, left, -1)
+          : goRound(arrow, upLanes, right, 1)),
     })),
     box,
   };
@@ -190,7 +199,10 @@ const takenTexts = ({ attempts, faults }: Taken): readonly string[] => [
 
 export const statechartSvg = (chart: Statechart, path: Path): Html => {
   const { width, height, states, arrows } = layOutChart(chart);
-  const drawn = arrows.map(({ from, to, isExpiry, events, path: way, head, label }) => {
+  const isTaken = ({ from, to, isExpiry }: Arrow): boolean => path.ways.has(wayOf(from, to, isExpiry));
+  // What was taken is drawn over what was not.
+  const order = arrows.toSorted((a, b) => Number(isTaken(a)) - Number(isTaken(b)));
+  const drawn = order.map(({ from, to, isExpiry, events, path: way, head, label }) => {
     const taken = path.ways.get(wayOf(from, to, isExpiry));
     const lines = taken === undefined ? events : [...events, ...takenTexts(taken)];
     return html`<g class="edge${taken === undefined ? '' : ' taken'}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${lines.map(

@@ -63,7 +63,14 @@ describe('the statechart of a transaction', () => {
       expect(label.x).toBeLessThan(width);
       expect(label.y).toBeLessThan(height);
     }
-    expect(new Set(arrows.map(({ head }) => head)).size).toBe(arrows.length);
+    const ends = arrows.map(({ from, to, isExpiry, head, path }) => ({ to, isExpiry, head, from, path }));
+    for (const a of ends) {
+      for (const b of ends) {
+        if (a !== b && a.head === b.head) expect([a.to, a.isExpiry]).toEqual([b.to, b.isExpiry]);
+      }
+    }
+    expect(new Set(arrows.map(({ path }) => path)).size).toBe(arrows.length);
+    expect(new Set(arrows.map(({ label }) => `${label.x} ${label.y}`)).size).toBe(arrows.length);
   });
 
   it('leads no arrow through a state that it does not end at', () => {
