@@ -48,6 +48,7 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     ...common,
     find: createFind({ shards, protocol, readEnd, retention, now }),
     providers: configuration.applicationProviders,
+    alerts: operations.alerts,
     masterKey,
     allowedHosts: operations.callbackHosts,
     sandbox: configuration.sandbox,
