@@ -95,6 +95,22 @@ const replay = section({
     .describe('Applications whose transactions are replayed automatically after a fault of the service.'),
 });
 
+const linkTo = (member: string) =>
+  z
+    .string()
+    .max(2048)
+    .refine((url) => /^https?:\/\//.test(url) && URL.canParse(url) && url.includes(`{${member}}`), {
+      error: `must be an http or https URL with {${member}}`,
+    })
+    .optional();
+
+const links = section({
+  log: linkTo('msspTransId').describe(
+    'To the log lines of one transaction, such as `https://logs.example.com/?q={msspTransId}`.',
+  ),
+  trace: linkTo('traceId').describe('To its trace, such as `https://traces.example.com/trace/{traceId}`.'),
+});
+
 const alert = callback.extend({
   name: z
     .string()
@@ -174,6 +190,7 @@ export const operationsSettings = z
         'Messages to operators about fault rates ([operations/monitoring.md](operations/monitoring.md#alerts-by-webhook)).',
       ),
     tracing: tracing.describe('Traces by OpenTelemetry.'),
+    links: links.describe("Links of a transaction's page to the operator's own systems."),
     index: flag(true, 'Keep the search index that the console and `paraph ls` read.'),
   })
   .refine(({ sessions: { idleSeconds, absoluteSeconds } }) => idleSeconds <= absoluteSeconds, {

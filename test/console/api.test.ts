@@ -1,6 +1,8 @@
 /** The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts nobody twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardFor } from '../../src/transactions/answers.ts';
+import { signatureJobName } from '../../src/transactions/contract.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { soon } from '../operators/replay-stage.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -120,6 +122,30 @@ describe('a list', () => {
 });
 
 describe('one transaction', () => {
+  it('leads to its log lines, and to its trace when it was traced', async () => {
+    const id = await stage.submit(stage.somebody());
+    const queue = shardFor(stage.shards, id)?.signatures.queue;
+    const job = await queue?.getJob(id);
+    const traced = newMsspTransId(Number(id.slice(1, 3)));
+    const traceId = 'ab'.repeat(16);
+    const metadata = JSON.stringify({ traceparent: `00-${traceId}-${'cd'.repeat(8)}-01` });
+    const options = { jobId: traced, priority: 1, telemetry: { metadata } };
+    await queue?.add(signatureJobName, job?.data, options);
+    const linksOf = async (of: string) =>
+      (await stage.ask('viewer', 'GET', `/admin/api/transactions/${of}`)).body.links;
+    expect(await linksOf(id)).toEqual({ log: `https://logs.example/?q=${id}` });
+    expect(await linksOf(traced)).toEqual({
+      log: `https://logs.example/?q=${traced}`,
+      trace: `https://traces.example/${traceId}`,
+    });
+    const page = (await stage.ask('viewer', 'GET', `/admin/transactions/${traced}`)).text;
+    expect(page).toContain(`<a href="https://traces.example/${traceId}" rel="noreferrer">Trace</a>`);
+    for (const each of [id, traced]) {
+      const order = { reason: 'the test is over' };
+      await stage.ask('operator', 'POST', `/admin/api/transactions/${each}/cancel`, order);
+    }
+  });
+
   it('shows an operator number, text and outcome, and a viewer none of them; nobody the signature', async () => {
     const id = await signed('Pay 77 to Alma?');
     const forViewer = await seenBy('viewer', `/transactions/${id}`);

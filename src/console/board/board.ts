@@ -16,7 +16,11 @@ const utc = {
   ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
 };
 
-const transactionIn = (id: unknown): string => encodeURIComponent(String(id).replace(/-.*$/s, ''));
+/** A callback and a receipt are named after their transaction, whose page shows them. */
+const pageOf = (id: unknown): string => {
+  const [transaction = ''] = String(id).split('-', 1);
+  return transaction === 'alert' ? '/admin' : `/admin/transactions/${encodeURIComponent(transaction)}`;
+};
 
 /** Redacts jobs for the role. Without buttons: each job leads to its page in the console. */
 const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
@@ -27,10 +31,7 @@ const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter 
     ...(queue.name === bulkQueueName && {
       externalJobUrl: ({ id }) => ({ href: `/admin/replays/${encodeURIComponent(String(id))}` }),
     }),
-    // A callback and a receipt are named after their transaction, whose page shows them.
-    ...(queue.name !== bulkQueueName && {
-      externalJobUrl: ({ id }) => ({ href: `/admin/transactions/${transactionIn(id)}` }),
-    }),
+    ...(queue.name !== bulkQueueName && { externalJobUrl: ({ id }) => ({ href: pageOf(id) }) }),
   });
   const getJob = adapter.getJob.bind(adapter);
   const getJobs = adapter.getJobs.bind(adapter);

@@ -69,6 +69,16 @@ const timelineItem = (entry: TimelineEntry, before: TimelineEntry | undefined): 
   }<p>${when}</p></li>`;
 };
 
+const linksOf = ({ links: { log, trace } }: TransactionDetail): Html => {
+  const all = [
+    ['Log lines', log],
+    ['Trace', trace],
+  ] as const;
+  return html`${all.map(([name, href]) =>
+    href === undefined ? nothing : html`<p><a href="${href}" rel="noreferrer">${name}</a></p>`,
+  )}`;
+};
+
 const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   const { apId, apTransId, profile, msisdn } = transaction;
   const common = [
@@ -189,7 +199,7 @@ ${statechartTable(signatureChart, path)}</section>
       includesRole(session.operator.role, 'operator')
         ? html`<p><a href="/admin/audit?target=${encodeURIComponent(msspTransId)}">Audit entries of this transaction</a></p>`
         : nothing
-    }</section>
+    }${linksOf(detail)}</section>
 <section aria-labelledby="request"><h2 id="request">Request</h2>${requestSection(detail)}</section>
 <section aria-labelledby="outcome" data-region="outcome"><h2 id="outcome">Outcome</h2>${outcomeSection(detail)}</section>
 </div>

@@ -52,6 +52,7 @@ const row = {
 
 const detail: TransactionDetail = {
   transaction: row,
+  links: { log: undefined, trace: undefined },
   deadline: undefined,
   request: {
     msisdn: '+41791234567',
