@@ -47,7 +47,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const asked = c.req.query('range') ?? '';
     const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
     const isWall = c.req.query('wall') === 'on';
-    const { lastHour, lastDay } = await history.refusals();
+    const [{ lastHour, lastDay }, processes] = await Promise.all([history.refusals(), history.processes()]);
     const refused: Partial<Record<Range, number>> = { '1h': lastHour, '24h': lastDay };
     const shown: readonly Range[] = range === undefined ? ['1h', '24h'] : [range];
     const periods = shown.map(async (each) => ({
@@ -56,7 +56,8 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
       refused: refused[each],
     }));
     const session = c.get('session');
-    return c.html(overviewPage({ session, periods: await Promise.all(periods), range, isWall, now: time }));
+    const model = { session, periods: await Promise.all(periods), processes, range, isWall, now: time };
+    return c.html(overviewPage(model));
   });
 
   routes.get('/admin/api/refusals', query(z.strictObject({ apId: text(maxText) }).partial()), async (c) =>
@@ -67,6 +68,8 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const apId = c.req.query('apId')?.trim().slice(0, maxText) || undefined;
     return c.html(refusalsPage(c.get('session'), await history.refusals(apId), apId));
   });
+
+  routes.get('/admin/api/processes', async () => answer({ processes: await history.processes() }));
 
   routes.get('/admin/api/queues', async () => {
     const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>

@@ -9,6 +9,7 @@ import { createIndexStore } from './index-store.ts';
 import { readRows } from './jobs.ts';
 import { shardKeys } from './keys.ts';
 import { type Overview, overview } from './overview.ts';
+import { type ProcessReport, readProcesses } from './processes.ts';
 import { type RebuildProgress, rebuildShard } from './rebuild.ts';
 import { type Refusals, readRefusals } from './refusals.ts';
 import type { TransactionRow } from './row.ts';
@@ -72,6 +73,9 @@ export const createHistory = (options: {
 
     /** Refused requests of all API processes. @param apId Of one application. */
     refusals: (apId?: string): Promise<Refusals> => readRefusals(redis, prefix, now(), apId),
+
+    /** What runs. */
+    processes: (): Promise<readonly ProcessReport[]> => readProcesses(redis, prefix, now()),
 
     /**
      * Makes the index from the jobs alone. Searches use the old one meanwhile.

@@ -1,9 +1,11 @@
 import { hkdfSync } from 'node:crypto';
 import { createDemoRoutes } from '../demo/demo.route.ts';
+import { createProcessReports } from '../history/processes.ts';
 import { createRefusals } from '../history/refusals.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
+import { productVersion } from '../http/documentation/product-version.ts';
 import { printable } from '../http/operation.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
@@ -121,6 +123,13 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     redis: commands,
     prefix: queue.prefix,
     isRegistered: providers.isRegistered,
+    now,
+    onError,
+  });
+  const reports = createProcessReports({
+    redis: blocking,
+    prefix: queue.prefix,
+    about: { part: 'api', version: productVersion() ?? 'unknown' },
     now,
     onError,
   });
@@ -268,6 +277,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     endWaiting,
     close: async () => {
       await endWaiting();
+      await reports.close();
       await refusals.close();
       await oauth.close();
       await console.close();

@@ -5,10 +5,13 @@
  */
 import { html } from 'hono/html';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
+import type { ProcessReport } from '../../history/processes.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { fieldTime } from '../filter.ts';
 import { layOut } from './layout.ts';
 import {
+  banner,
+  cardTable,
   count,
   counted,
   duration,
@@ -18,6 +21,7 @@ import {
   queryOf,
   shortTime,
   tiles,
+  timeOf,
 } from './markup.ts';
 
 /** Rounds up to 1, 2, 5, 10, 20, 50 … for an axis without long fractions. */
@@ -176,12 +180,24 @@ export interface OverviewModel {
   readonly session: ConsoleSession;
   /** At least one. */
   readonly periods: readonly Period[];
+  readonly processes: readonly ProcessReport[];
   /** Undefined for the usual ones. */
   readonly range: Range | undefined;
   /** For a screen on the wall, which nobody touches. */
   readonly isWall: boolean;
   readonly now: number;
 }
+
+const processTable = (processes: readonly ProcessReport[], now: number): Html => {
+  const rows = processes.map(
+    ({ part, host, pid, version, startedAt, running, concurrency }) =>
+      html`<tr role="row"><th scope="row" role="rowheader">${part === 'api' ? 'API' : 'Workers'}</th><td role="cell">${host}, process ${pid}</td><td role="cell" data-label="version">${version}</td><td role="cell" data-label="since">${timeOf(startedAt)} <span class="quiet">(${duration(now - startedAt)})</span></td><td role="cell" class="number" data-label="signatures in hand">${running === undefined ? '' : `${count(running)} of ${count(concurrency ?? 0)}`}</td></tr>`,
+  );
+  const headings = ['Part', 'Where', 'Version', 'Since', ['Signatures in hand', 'number']] as const;
+  return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
+${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers run', 'What is submitted waits until some do.')}
+${cardTable('Processes', headings, rows)}</section>`;
+};
 
 const choice = ({ range, isWall }: OverviewModel): Html => {
   const wall = isWall ? 'on' : undefined;
@@ -193,7 +209,7 @@ const choice = ({ range, isWall }: OverviewModel): Html => {
 };
 
 export const overviewPage = (model: OverviewModel): string => {
-  const { session, periods, isWall, now } = model;
+  const { session, periods, processes, isWall, now } = model;
   const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   return layOut({
@@ -202,7 +218,7 @@ export const overviewPage = (model: OverviewModel): string => {
     current: 'overview',
     live: { everySeconds: 15, isWall },
     main: html`<div class="head"><h1>Overview</h1>${choice(model)}</div>
-<div data-region="overview">
+<div class="stack" data-region="overview">
 <section aria-labelledby="now"><h2 id="now">Transactions in the queue now</h2>
 ${tiles(
   ['Waiting for a worker', count(waiting)],
@@ -210,6 +226,7 @@ ${tiles(
   ['Waiting for a person', count(delayed), open],
 )}</section>
 <div class="periods">${periods.map((each) => period(each, now))}</div>
+${processTable(processes, now)}
 </div>`,
   });
 };

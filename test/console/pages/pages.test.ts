@@ -123,6 +123,7 @@ const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<Overvie
       { range: '1h', overview: told, refused: 7 },
       { range: '24h', overview: told },
     ],
+    processes: [...[{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const]],
     range: undefined,
     isWall: false,
     now: at,
