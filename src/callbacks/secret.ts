@@ -1,8 +1,8 @@
 /**
  * The secret that a receiver verifies callbacks with, in the form of Standard Webhooks (`whsec_…`).
  *
- * It is derived from the master key, by application or alert, and version. So neither the configuration file
- * nor Redis holds it, and all processes know it.
+ * It is derived from the master key, by application or alert, and version. So neither the
+ * configuration file nor Redis holds it, and all processes know it.
  */
 import { hkdfSync } from 'node:crypto';
 

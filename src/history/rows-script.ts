@@ -24,8 +24,8 @@ end`;
  * Lua: `writeRows(base, ids, facts, names, now)` writes packed rows (packed-row.ts), and
  * returns the ids whose rows have changed; `tellChanges(key, ids)` tells live pages.
  *
- * Counters of a minute and of an hour: `submitted`, `signed`, `f401`, and `t80` for a bucket of how long signing
- * took.
+ * Counters of a minute and of an hour: `submitted`, `signed`, `f401`, and `t80` for a bucket of how
+ * long signing took.
  *
  * New rows are adjacent, so all of a chunk are written at once. They are written first:
  * an id may occur twice, and the second time its row must be found.

@@ -377,7 +377,7 @@ describe('the service', () => {
     });
     const { text } = await stage.ask('viewer', 'GET', '/admin');
     expect(text).toContain(`process ${process.pid}`);
-    expect(text).not.toContain('No workers run');
+    expect(text).not.toContain('No workers are heard of');
     const other = await startTestProduct(redis, { configuration: { queue: { shards: 2 } } });
     await soon(async () => expect(await partsOf()).toEqual(['api', 'api', 'workers', 'workers']));
     await other.stop();

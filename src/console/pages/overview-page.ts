@@ -81,7 +81,7 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
 };
 
-const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>submitted</li></ul>`;
+const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>attempts signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>attempts failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>transactions submitted</li></ul>`;
 
 /** The list of transactions that were submitted in this time. */
 const listOf = (from: number, to?: number, fields: Readonly<Record<string, string>> = {}): string =>
@@ -195,7 +195,7 @@ const processTable = (processes: readonly ProcessReport[], now: number): Html =>
   );
   const headings = ['Part', 'Where', 'Version', 'Since', ['Signatures in hand', 'number']] as const;
   return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
-${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers run', 'What is submitted waits until some do.')}
+${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers are heard of', 'What is submitted waits until some run. Those of an earlier release do not tell.')}
 ${cardTable('Processes', headings, rows)}</section>`;
 };
 
@@ -225,7 +225,7 @@ ${tiles(
   ['In work', count(active)],
   ['Waiting for a person', count(delayed), open],
 )}</section>
-<div class="periods">${periods.map((each) => period(each, now))}</div>
+<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now))}</div>
 ${processTable(processes, now)}
 </div>`,
   });

@@ -96,8 +96,8 @@ export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
     const before = history[index - 1];
     if (before === undefined) continue;
     const begun = history.find((visit) => visit.attempt === attempt)?.at ?? at;
-    const isExpiry =
-      fault?.code === expired || (fault !== undefined && at - begun >= (timeoutMs ?? Infinity));
+    const isLate = at - begun >= (timeoutMs ?? Infinity);
+    const isExpiry = fault !== undefined && (fault.code === expired || (isLate && late.includes(fault.code)));
     const way = wayOf(before.state, state, isExpiry);
     const { attempts, faults } = ways.get(way) ?? { attempts: [], faults: [] };
     ways.set(way, {
@@ -110,6 +110,8 @@ export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
 
 /** The fault of a deadline that passes while the person is silent. */
 const expired = 208;
+/** Faults of one that passes while the person is not reached. */
+const late: readonly number[] = [209, 900];
 
 const box = { width: 112, height: 44 } as const;
 const top = 26;

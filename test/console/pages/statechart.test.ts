@@ -127,6 +127,7 @@ describe('the statechart of a transaction', () => {
     expect(wayOf(401, 500, 60_000)?.[0]).toBe('pending failed');
     expect(wayOf(209, 500, 60_000)?.[0]).toBe('pending failed');
     expect(wayOf(209, 60_000, 60_000)).toEqual(['pending failed expired', { attempts: [1], faults: [209] }]);
+    expect(wayOf(401, 60_000, 60_000)?.[0]).toBe('pending failed');
     expect(wayOf(208, 60_000)?.[0]).toBe('pending failed expired');
     const svg = String(statechartSvg(signatureChart, pathOf(once(208, 60_000) as typeof twice)));
     expect(texts(svg)).toContain('fault 208');
