@@ -126,6 +126,12 @@ it.each([
   [{ url: 'http://hooks.example/' }, {}, 'operations.alerts[0].url: must be an https URL'],
   [{ url: 'http://127.0.0.1/' }, {}, 'operations.alerts[0].url: must be https, unless this is a sandbox'],
   [{ faults: [123] }, {}, 'operations.alerts[0].faults[0]'],
+  [{}, { links: { log: 'javascript:{msspTransId}' } }, 'operations.links.log: must be an http or https URL'],
+  [
+    {},
+    { links: { trace: 'https://traces.example/' } },
+    'operations.links.trace: must be an http or https URL',
+  ],
   [{}, { index: false }, 'operations.alerts: must be empty, because operations.index is false'],
 ])('refuses a configuration with %j %j', (changes, more, problem) => {
   const alerts = [{ name: 'all', url: 'https://hooks.example/', percent: 5, ...changes }];
