@@ -139,8 +139,8 @@ export const createUpstreamLog = (parent: Logger): UpstreamLog => {
 export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
   const logger = forFixedMembers(parent);
   return {
-    answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault }) =>
-      logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault }, 'answered'),
+    answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }) =>
+      logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }, 'answered'),
     trouble: createTrouble(parent, now),
   };
 };

@@ -26,7 +26,7 @@ import { addReplay } from './replay.command.ts';
 import { paletteFor, printable, widthOf } from './screen.ts';
 import { addServe, isPart } from './serve.command.ts';
 import { addSign, addStatus } from './sign.command.ts';
-import { addStats } from './stats.command.ts';
+import { addRefusals, addStats } from './stats.command.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
 import { addWatch } from './watch.command.ts';
@@ -55,7 +55,8 @@ const addJson = (command: Command): void => {
 /** In the order of `--help`. */
 const commands: readonly AddCommand[] = [
   ...[addServe, addSign, addStatus, addReceipt, addProfile, addMessages, addConfig, addClients, addKeys],
-  ...[addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addUsers, addAps, addIndex],
+  ...[addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addRefusals, addUsers, addAps],
+  addIndex,
 ];
 
 /** Searches upwards, because compiled files lie one folder deeper than sources. */

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
 import { me, soon, useOperations } from './operations-stage.ts';
 import { run } from './terminal.ts';
 
@@ -351,6 +352,22 @@ describe('paraph stats', () => {
     const { stdout } = await paraph(['stats']);
     expect(stdout).toMatch(/^ {2}success {2,}[\d.]+ %$/m);
     expect(stdout).toContain('450 GEOFENCING_POLICY_VIOLATION 1');
+  });
+});
+
+describe('paraph refusals', () => {
+  it('counts requests that never became a transaction, and lists the latest', async () => {
+    const apId = 'http://refused.example';
+    await stage.product().post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 100_000 }));
+    await soon(async () => {
+      const { counts, latest } = await json(['refusals', '--ap', apId]);
+      expect(counts).toMatchObject([{ apId, fault: 101, reason: 'WRONG_PARAM', lastHour: 1, lastDay: 1 }]);
+      expect(latest).toMatchObject([{ operation: 'sign', at: expect.stringMatching(/Z$/) }]);
+    });
+    const { stdout } = await paraph(['refusals']);
+    expect(stdout).toMatch(
+      /http:\/\/refused\.example +101 WRONG_PARAM +1 +1 +MSS_SignatureReq\.TimeOut must be/,
+    );
   });
 });
 
