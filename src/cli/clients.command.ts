@@ -15,8 +15,8 @@ import {
   readConfiguration,
 } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
-import { parseOneOf } from './operations-filter.ts';
 import { type Field, fieldsText, printable } from './screen.ts';
+import { parseOneOf } from './transactions-filter.ts';
 
 type ClientAuthentication = (typeof clientAuthentications)[number];
 
