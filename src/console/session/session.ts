@@ -14,6 +14,7 @@ import { includesRole, type Role } from '../../operators/operator.ts';
 import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { readForm } from '../input.ts';
+import { demanding } from '../openapi.ts';
 import { queryOf } from '../pages/markup.ts';
 import { forbiddenPage } from '../pages/session-pages.ts';
 
@@ -119,7 +120,7 @@ export const createSessionCheck = ({
 };
 
 /** For routes that need a role. */
-export const needs =
-  (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
-  async (c, next) =>
-    includesRole(c.get('session').operator.role, role) ? next() : forbidden(c, `This needs the role ${role}`);
+export const needs = (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
+  demanding({ role }, async (c, next) =>
+    includesRole(c.get('session').operator.role, role) ? next() : forbidden(c, `This needs the role ${role}`),
+  );
