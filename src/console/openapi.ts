@@ -28,7 +28,6 @@ const toSchema = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      delete jsonSchema.$schema;
       if (!(zodSchema instanceof z.ZodObject)) return;
       const shape: Readonly<Record<string, z.ZodType>> = zodSchema.shape;
       jsonSchema.required = Object.keys(shape).filter((name) => !shape[name]?.safeParse(undefined).success);

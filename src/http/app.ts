@@ -2,8 +2,9 @@
  * All of HTTP: the signature interface, its description, the root certificates, and health.
  *
  * An unknown address and an error in a page are answered with a Fault too, in place of the
- * library's texts; a browser gets a page for an unknown address. The signature interface is an application of its own: its few fixed paths are
- * found by one look into a table, and its requests skip the routes of the pages.
+ * library's texts; a browser gets a page for an unknown address. The signature interface is an
+ * application of its own: its few fixed paths are found by one look into a table, and its requests
+ * skip the routes of the pages.
  */
 import { Hono } from 'hono';
 import { fault } from '../protocol/fault.ts';

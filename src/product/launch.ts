@@ -19,15 +19,16 @@ import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { createLogger, createStepLog } from '../logger.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { settlesWithin } from '../redis/timeout.ts';
+import { toError } from '../redis/to-error.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
-import { type CoreOptions, openCore } from './core.ts';
+import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
 import { inDataDirectory, openRedis, waitForRedis } from './redis-at-start.ts';
-import { blaming, reasonOf, StartError } from './start-error.ts';
+import { reasonOf, StartError } from './start-error.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
@@ -60,11 +61,21 @@ const stopServer = async (
   server.cut();
 };
 
+/** Its only errors are those of REDIS_URL and of the files that it names. */
+const openCoreFor = (options: CoreOptions): Core => {
+  try {
+    return openCore(options);
+  } catch (error) {
+    throw new StartError('usage', `${toError(error).message}.`);
+  }
+};
+
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or
- *   the master key does not fit the stored keys or was used before and Redis is empty.
+ * @throws When the address is taken, a TLS file is not usable, Redis cannot be reached or its user
+ *   lacks a right, or the master key does not fit the stored keys or was used before and Redis is
+ *   empty.
  */
 export const startProduct = async (
   options: CoreOptions,
@@ -88,11 +99,7 @@ export const startProduct = async (
     for (const end of ends.splice(0).reverse()) await end(hurry);
   };
   try {
-    // Its only errors are those of the address and of the files that it names.
-    const core = await blaming(
-      ({ message }) => `${message}.`,
-      () => openCore(options),
-    );
+    const core = openCoreFor(options);
     ends.push(core.close);
     await waitForRedis(core, options.logger);
     const { prefix, shards } = options.configuration.queue;
@@ -257,7 +264,7 @@ export const launch = async (
   } catch (error) {
     await redis.stop();
     if (error instanceof TlsFileError) throw new StartError('usage', `${error.message}.`);
-    if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
+    if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       throw new StartError('usage', listenError(error, environment));
     }
     throw error;

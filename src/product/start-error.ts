@@ -16,15 +16,3 @@ export const reasonOf = (error: unknown): string => {
   const [code, words] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
   return code === undefined ? toError(error).message : `${code}, ${words}`;
 };
-
-/** @throws StartError for whatever the work throws: the environment or a file named in it is at fault. */
-export const blaming = async <T>(
-  sentence: (error: Error) => string,
-  work: () => T | Promise<T>,
-): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw new StartError('usage', sentence(toError(error)));
-  }
-};

@@ -105,6 +105,17 @@ describe('paraph start, api and worker', () => {
     });
   });
 
+  it('paraph start says that HOST is no address of this machine', async () => {
+    const queue = { prefix: redis.prefix.slice(-32) };
+    const PARAPH_CONFIG = fileWith('host.json', JSON.stringify({ queue }));
+    const env = { REDIS_URL: redis.url, PARAPH_DATA: folder, PARAPH_CONFIG, PORT: '0', HOST: '192.0.2.1' };
+    expect(await run(['start'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr:
+        'paraph: PORT, HOST: this machine cannot listen on port 0 of 192.0.2.1 (EADDRNOTAVAIL, address not available).\n',
+    });
+  });
+
   it('paraph start says that nobody answers in REDIS_URL, and ends; while it waits Ctrl-C ends it', async () => {
     const env = { REDIS_URL: 'redis://:topsecret@127.0.0.1:9', PORT: '0', PARAPH_DATA: folder };
     const interrupt = new AbortController();
