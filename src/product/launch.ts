@@ -271,7 +271,9 @@ export const launch = async (
   }
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
   stopOnSignals(lameDuckMs, hurry, () => {
-    logger.info('stopping: requests in hand are answered, open transactions go on with the next start');
+    logger.info(
+      'stopping: requests in hand are answered, open transactions go on with the next start; a second signal waits no longer',
+    );
     end(0);
   });
   const stopped = ending.then(async (code) => {
