@@ -6,9 +6,9 @@ import type { Overview } from '../history/overview.ts';
 import type { Refusals } from '../history/refusals.ts';
 import { addAdminAction } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { parseCount } from './operations-filter.ts';
-import { duration, iso } from './operations-row.ts';
 import { type Field, fieldsText, isCapable, listFields, table } from './screen.ts';
+import { parseCount } from './transactions-filter.ts';
+import { duration, iso } from './transactions-row.ts';
 
 const maxHours = 720;
 const levels = '▁▂▃▄▅▆▇█';

@@ -246,6 +246,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     documentation: {
       rules: configuration.protocol,
       sandbox: configuration.sandbox,
+      publicUrl,
       maxBodyBytes: http.maxBodyBytes,
       retention,
     },

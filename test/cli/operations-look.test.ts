@@ -43,6 +43,8 @@ describe('paraph ls', () => {
     const third = await submit({ apId, profile: 'http://mid.vendor.ch/STK-LoA4' });
     await listed(['--ap', apId], [third, second, first]);
     await listed(['--ap', apId, '--state', 'pending,submitted'], [third]);
+    await listed(['--ap', apId, '--state', 'open'], [third]);
+    await listed(['--ap', apId, '--until', '2001-01-31T08:00:00'], []);
     await listed(['--ap', apId, '--fault', '209,_401'], [second, first]);
     await listed(['--ap', apId, '--fault', '209', '--fault', '208'], [second]);
     await listed(['--msisdn', msisdn], [first]);
@@ -81,10 +83,11 @@ describe('paraph ls', () => {
     const lines = narrow.stdout.replaceAll(/\x1b\[\d+m/g, '').split('\n');
     expect(lines.filter((line) => line.length > 79)).toEqual([]);
     expect(narrow.stdout).toContain('\x1b[31mfailed 402\x1b[39m');
+    expect(lines[1]).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\dZ {2}failed/);
   });
 
   it.each([
-    [['--state', 'lost'], '--state must be one of submitted, pending, signed, failed, receipted.'],
+    [['--state', 'lost'], '--state must be one of open, submitted, pending, signed, failed, receipted.'],
     [['--fault', '999'], '--fault must be a code of the interface, such as 401.'],
     [
       ['--since', 'yesterday'],
