@@ -34,10 +34,33 @@ export const callbackSchema = z.object({
 });
 export type CallbackData = Readonly<z.infer<typeof callbackSchema>>;
 
+/** A message to operators: the share of failed attempts has reached a threshold, or no longer does. */
+export const alertSchema = z.object({
+  /** Its name in the configuration. */
+  alert: z.string(),
+  what: z.enum(['begun', 'ended']),
+  /** As of a callback. */
+  at: z.number(),
+  notBefore: z.number().optional(),
+  /** When it began. */
+  since: z.number(),
+  /** All without it. */
+  faults: z.array(z.number()).optional(),
+  /** The threshold, and in how many minutes it counts. */
+  percent: z.number(),
+  windowMinutes: z.number(),
+  /** Attempts that ended in that time, and those with one of the faults. */
+  ended: z.number(),
+  failures: z.number(),
+});
+export type AlertData = Readonly<z.infer<typeof alertSchema>>;
+export const messageSchema = z.union([callbackSchema, alertSchema]);
+export type CallbackMessage = CallbackData | AlertData;
+
 /** Input of a try. */
 export interface CallbackTry {
   readonly id: string;
-  readonly data: CallbackData;
+  readonly data: CallbackMessage;
   /** Counts from 1. */
   readonly number: number;
 }
@@ -54,7 +77,7 @@ export type TryResult =
 
 export interface CallbackInput {
   readonly id: string;
-  readonly data: CallbackData;
+  readonly data: CallbackMessage;
   /** Maximum of tries. */
   readonly most: number;
   /** Before the first try. */

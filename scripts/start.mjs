@@ -7,6 +7,7 @@ import('./setup.mjs').then((setup) =>
     await setup.ensurePackages();
     await setup.ensureBuilt();
     await setup.ensureRedis(process.env.REDIS_URL);
-    await import('../dist/src/main.js');
+    process.argv.splice(2, Number.POSITIVE_INFINITY, 'start');
+    await import('../dist/src/cli/paraph.js');
   }),
 );

@@ -11,6 +11,7 @@ import { z } from 'zod';
  */
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const logFormats = ['json', 'pretty'] as const;
 
 /** One node, a socket on this machine, or the nodes of a cluster. */
 const isRedisAddress = (text: string): boolean =>
@@ -63,6 +64,14 @@ export const environmentSchema = z.object({
     .enum(logLevels)
     .default('info')
     .meta({ description: 'Least severe level that is logged.', hint: `one of ${logLevels.join(', ')}` }),
+  PARAPH_LOG_FORMAT: z
+    .enum(logFormats)
+    .optional()
+    .meta({
+      description:
+        '`pretty` is for people, `json` for programs. Without it: pretty on a terminal, else JSON.',
+      hint: `one of ${logFormats.join(', ')}`,
+    }),
   PARAPH_REDIS_SERVER: z.string().default('redis-server').meta({
     description: 'Program of the private Redis. `npm start` and `paraph start` find or fetch one.',
     hint: 'a program',
@@ -83,6 +92,7 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   /** Whether a new authority may be made. Undefined: when the master key is new. */
   newAuthority: values.PARAPH_NEW_AUTHORITY,
   logLevel: values.PARAPH_LOG_LEVEL,
+  logFormat: values.PARAPH_LOG_FORMAT,
   redisServer: values.PARAPH_REDIS_SERVER,
 });
 

@@ -1,5 +1,6 @@
 /**
- * The log: one line of JSON for each step, with MSSP_TransID and AP_TransID.
+ * The log: one line of JSON for each step, with MSSP_TransID and AP_TransID. On a terminal the same
+ * line is made readable, after redaction.
  *
  * Members are chosen one by one; no request, header or job is logged whole. The redaction below is
  * a second defence.
@@ -37,7 +38,7 @@ const flushMs = 100;
  *
  * An orderly end writes what is left; a kill may cost the last lines.
  */
-const standardOutput = (): DestinationStream => {
+const openStandardOutput = (): Output => {
   const output = pino.destination({ dest: 1, sync: false, maxLength: maxUnwrittenBytes });
   let lines = '';
   const flush = (): void => {
@@ -56,6 +57,8 @@ const standardOutput = (): DestinationStream => {
     }
   });
   return {
+    isTTY: process.stdout.isTTY,
+    hasColors: () => process.stdout.hasColors(),
     write: (line) => {
       lines += line;
       if (lines.length >= flushCharacters) flush();
@@ -63,7 +66,54 @@ const standardOutput = (): DestinationStream => {
   };
 };
 
-export const createLogger = (level: string, destination: DestinationStream = standardOutput()): Logger =>
+let opened: Output | undefined;
+/** One for the process: lines of several logs do not overtake each other. */
+const standardOutput = (): Output => {
+  opened ??= openStandardOutput();
+  return opened;
+};
+
+interface Output extends DestinationStream {
+  readonly isTTY?: boolean;
+  /** Of a terminal; goes by NO_COLOR and TERM. */
+  readonly hasColors?: () => boolean;
+}
+
+/** Control and format characters: a terminal would obey them. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const colours: Readonly<Record<string, number>> = { fatal: 31, error: 31, warn: 33, info: 32 };
+
+/** `15:04:05+02:00 WARN  waiting for Redis to answer  attempt=2`, of a line of JSON. */
+const prettyLine = (line: string, isColoured: boolean): string => {
+  const { level, time, msg, ...members } = JSON.parse(line);
+  const at = new Date(time);
+  const minutes = -at.getTimezoneOffset();
+  const local = new Date(time + minutes * 60_000).toISOString().slice(11, 19);
+  const zone = [Math.abs(minutes) / 60, Math.abs(minutes) % 60]
+    .map((part) => String(Math.floor(part)).padStart(2, '0'))
+    .join(':');
+  const name = pino.levels.labels[level] ?? '';
+  const shown = Object.entries(members).map(
+    ([key, value]) => `  ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const text = [msg, ...shown].join('').replace(unprintable, '\u{fffd}');
+  const label = name.toUpperCase().padEnd(5);
+  const painted = isColoured ? `\x1b[${colours[name] ?? 2}m${label}\x1b[0m` : label;
+  return `${local}${minutes < 0 ? '-' : '+'}${zone} ${painted} ${text}\n`;
+};
+
+/** For people where `format` says so, or nothing is said and the output is a terminal. */
+const inFormat = (format: 'json' | 'pretty' | undefined, output: Output): DestinationStream => {
+  if ((format ?? (output.isTTY ? 'pretty' : 'json')) === 'json') return output;
+  const isColoured = output.isTTY === true && output.hasColors?.() === true;
+  return { write: (line) => output.write(prettyLine(line, isColoured)) };
+};
+
+export const createLogger = (
+  level: string,
+  output: Output = standardOutput(),
+  format?: 'json' | 'pretty',
+): Logger =>
   pino(
     {
       level,
@@ -73,7 +123,7 @@ export const createLogger = (level: string, destination: DestinationStream = sta
         censor: '[secret]',
       },
     },
-    destination,
+    inFormat(format, output),
   );
 
 /**
@@ -139,8 +189,8 @@ export const createUpstreamLog = (parent: Logger): UpstreamLog => {
 export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
   const logger = forFixedMembers(parent);
   return {
-    answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault }) =>
-      logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault }, 'answered'),
+    answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }) =>
+      logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }, 'answered'),
     trouble: createTrouble(parent, now),
   };
 };

@@ -66,7 +66,6 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'callbacks client configuration console console-login embedded environment history logger oauth operators pki product protocol redis registry sscd transactions',
     'commander zod',
   ],
-  main: ['environment product', ''],
 };
 
 const roomOf = (path: string): string => {

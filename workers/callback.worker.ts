@@ -10,13 +10,13 @@ import type { Telemetry } from 'bullmq';
 import { z } from 'zod';
 import {
   type CallbackContext,
-  type CallbackData,
   type CallbackInput,
+  type CallbackMessage,
   type CallbackTold,
   type CallbackTry,
   callbackMachine,
-  callbackSchema,
   callbackVersion,
+  messageSchema,
   type TryResult,
 } from '../machines/callback.machine.ts';
 import { activity, defineWorkflow, type GateTurn } from '../src/engine/define.ts';
@@ -41,8 +41,12 @@ export type DeliveryResult =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly cause: string };
 
+/** An application or an alert. */
+export const receiverOf = (data: CallbackMessage): string =>
+  'alert' in data ? `alert ${data.alert}` : `ap ${data.apId}`;
+
 /** Never rejects because of the receiver. */
-export type Deliver = (id: string, data: CallbackData, stop: AbortSignal) => Promise<DeliveryResult>;
+export type Deliver = (id: string, data: CallbackMessage, stop: AbortSignal) => Promise<DeliveryResult>;
 
 /** The id of a callback begins with that of its transaction. */
 export interface CallbackLog {
@@ -154,12 +158,12 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
         deliver: activity<CallbackTry, TryResult>(
           async ({ input: { id, data, number }, signal }) =>
             resultOf(number, await deliver(id, data, signal).catch(notSent)),
-          { gate: { turn: (input) => placeOf((input as CallbackTry).data.apId) } },
+          { gate: { turn: (input) => placeOf(receiverOf((input as CallbackTry).data)) } },
         ),
       },
     }),
-    input: callbackSchema,
-    begin: (data: CallbackData, { id, at, attempts }): CallbackInput => ({
+    input: messageSchema,
+    begin: (data: CallbackMessage, { id, at, attempts }): CallbackInput => ({
       id: sendableId.parse(id),
       data,
       most: attempts,
@@ -169,10 +173,10 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
     reasonOf: ({ problem }: CallbackContext) => problem ?? '',
   });
 
-  const placeOf = (apId: string): GateTurn => {
-    const release = tenants.acquire(apId);
+  const placeOf = (receiver: string): GateTurn => {
+    const release = tenants.acquire(receiver);
     return release === undefined
-      ? { kind: 'wait', ms: tenants.waitMs(apId) }
+      ? { kind: 'wait', ms: tenants.waitMs(receiver) }
       : { kind: 'place', end: release };
   };
 

@@ -93,6 +93,7 @@ export const startWorkers = (options: WorkersOptions) => {
     ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
   });
 
+  let running = 0;
   const keepers: { close(): void }[] = [];
   const started = shards.flatMap((shard): readonly WorkflowWorker[] => {
     const place = { shard: shard.index, shards: shards.length };
@@ -113,7 +114,14 @@ export const startWorkers = (options: WorkersOptions) => {
       workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer })],
       workflowOf: () => ({ name: signatureJobName }),
       fetchers: Math.ceil(maxFetchers / shards.length),
-      around: (job, run) => turns.run(callerIn(job).apId ?? '', run),
+      around: async (job, run) => {
+        running += 1;
+        try {
+          return await turns.run(callerIn(job).apId ?? '', run);
+        } finally {
+          running -= 1;
+        }
+      },
     });
     const receipting = startWorkflowWorker({
       ...common,
@@ -139,6 +147,8 @@ export const startWorkers = (options: WorkersOptions) => {
     ready: async (): Promise<void> => {
       await Promise.all(started.map((each) => each.ready()));
     },
+    /** Signature jobs in hand. */
+    running: (): number => running,
     /** Whether all of them take jobs. */
     areRunning: (): boolean => workers.every((worker) => worker.isRunning()),
     /**

@@ -3,11 +3,19 @@
  * event, the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
-import type { CallbackData } from '../../machines/callback.machine.ts';
-import type { Deliver } from '../../workers/callback.worker.ts';
+import type { AlertData, CallbackMessage } from '../../machines/callback.machine.ts';
+import { type Deliver, receiverOf } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
+import type { AlertRule } from './alerts.ts';
 import type { Post } from './post.ts';
 import { callbackSecrets } from './secret.ts';
+
+const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
+  JSON.stringify({
+    type: `alert.${what}`,
+    timestamp: new Date(at).toISOString(),
+    data: { name: alert, since: new Date(since).toISOString(), ...data },
+  });
 
 /**
  * The body, in wire spelling where the wire has a name.
@@ -15,7 +23,9 @@ import { callbackSecrets } from './secret.ts';
  * Without the signature of the person: only an authenticated answer returns that. A misconfigured
  * receiver, or a proxy that logs bodies, must not learn what a person has signed.
  */
-export const messageOf = ({ msspTransId, apId, apTransId, attempt, at, end }: CallbackData): string => {
+export const messageOf = (message: CallbackMessage): string => {
+  if ('alert' in message) return alertOf(message);
+  const { msspTransId, apId, apTransId, attempt, at, end } = message;
   const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
   const base = { type: `transaction.${end.state}`, timestamp: new Date(at).toISOString() };
   switch (end.state) {
@@ -38,22 +48,29 @@ interface Target {
 
 export const createDeliver = (options: {
   readonly providers: readonly RegisteredProvider[];
+  readonly alerts?: readonly AlertRule[];
   readonly masterKey: Uint8Array;
   readonly post: Post;
   readonly now: () => number;
 }): Deliver => {
-  const { providers, masterKey, post, now } = options;
+  const { providers, alerts = [], masterKey, post, now } = options;
   const targets = new Map<string, Target>();
+  const add = (receiver: string, url: string, secrets: readonly string[]): void =>
+    void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)) });
   for (const { id, callback } of providers) {
     if (callback === undefined) continue;
-    const secrets = callbackSecrets(masterKey, id, callback.secretVersion);
-    targets.set(id, { url: callback.url, webhooks: secrets.map((secret) => new Webhook(secret)) });
+    add(`ap ${id}`, callback.url, callbackSecrets(masterKey, id, callback.secretVersion));
+  }
+  for (const { name, url, secretVersion } of alerts) {
+    add(`alert ${name}`, url, callbackSecrets(masterKey, name, secretVersion, 'alerts'));
   }
   return async (id, data, stop) => {
-    const target = targets.get(data.apId);
-    // While an application is being registered, not every process knows it.
-    if (target === undefined)
-      return { kind: 'not-sent', why: 'this process knows no callback of the application' };
+    const target = targets.get(receiverOf(data));
+    // While a receiver is being configured, not every process knows it.
+    if (target === undefined) {
+      const what = 'alert' in data ? 'alert of this name' : 'callback of the application';
+      return { kind: 'not-sent', why: `this process knows no ${what}` };
+    }
     const body = messageOf(data);
     const time = new Date(now());
     return post(

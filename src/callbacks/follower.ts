@@ -12,6 +12,7 @@
  * Subscribers are those of all running processes (callback-subscribers.ts): during a roll-out a
  * process with an older configuration may be the one that reads the events.
  */
+import type { CallbackMessage } from '../../machines/callback.machine.ts';
 import { callbackJobName } from '../../workers/callback.worker.ts';
 import { catchUp, sinceGap } from '../history/catch-up.ts';
 import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../history/events.ts';
@@ -72,6 +73,14 @@ const readEnded = async (
   return { ...read, ids: rest.map(String) };
 };
 
+/** A message to be delivered. A job whose id exists is not added again. */
+export const callbackJob = (id: string, data: CallbackMessage, tries: number) => ({
+  name: callbackJobName,
+  data,
+  // For a worker of a release without the chart: it would try ten times at once.
+  opts: { jobId: id, attempts: tries, backoff: { type: 'callback' } },
+});
+
 export const createFollower = (options: FollowerOptions) => {
   const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
   const beganAt = now();
@@ -107,14 +116,7 @@ export const createFollower = (options: FollowerOptions) => {
       );
       const ends = (await Promise.all(found.map(asAnswered))).flat();
       if (ends.length === 0) return;
-      await callbacks.queue.addBulk(
-        ends.map(({ id, data }) => ({
-          name: callbackJobName,
-          data,
-          // For a worker of a release without the chart: it would try ten times at once.
-          opts: { jobId: id, attempts: tries, backoff: { type: 'callback' } },
-        })),
-      );
+      await callbacks.queue.addBulk(ends.map(({ id, data }) => callbackJob(id, data, tries)));
     };
 
     /** @returns Whether it was done to the end. */

@@ -1,13 +1,21 @@
 /**
  * The secret that a receiver verifies callbacks with, in the form of Standard Webhooks (`whsec_…`).
  *
- * It is derived from the master key, by application and version. So neither the configuration file
- * nor Redis holds it, and all processes know it.
+ * It is derived from the master key, by application or alert, and version. So neither the
+ * configuration file nor Redis holds it, and all processes know it.
  */
 import { hkdfSync } from 'node:crypto';
 
-export const callbackSecret = (masterKey: Uint8Array, apId: string, version: number): string => {
-  const bytes = hkdfSync('sha256', masterKey, '', `paraph callbacks ${version} ${apId}`, 32);
+/** `id`: the AP_ID, or the name of the alert. */
+type Purpose = 'callbacks' | 'alerts';
+
+export const callbackSecret = (
+  masterKey: Uint8Array,
+  id: string,
+  version: number,
+  purpose: Purpose = 'callbacks',
+): string => {
+  const bytes = hkdfSync('sha256', masterKey, '', `paraph ${purpose} ${version} ${id}`, 32);
   return `whsec_${Buffer.from(bytes).toString('base64')}`;
 };
 
@@ -17,9 +25,10 @@ export const callbackSecret = (masterKey: Uint8Array, apId: string, version: num
  */
 export const callbackSecrets = (
   masterKey: Uint8Array,
-  apId: string,
+  id: string,
   version: number,
+  purpose: Purpose = 'callbacks',
 ): readonly [string, ...string[]] => [
-  callbackSecret(masterKey, apId, version),
-  ...(version > 1 ? [callbackSecret(masterKey, apId, version - 1)] : []),
+  callbackSecret(masterKey, id, version, purpose),
+  ...(version > 1 ? [callbackSecret(masterKey, id, version - 1, purpose)] : []),
 ];

@@ -1,6 +1,7 @@
-/** The callbacks of one worker process. Without a subscriber nothing is started. */
+/** The callbacks and alerts of one worker process. Without any, nothing is started. */
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
+import { type AlertRule, createAlerts } from './alerts.ts';
 import { createDeliver } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
 import { createPost, type PostOptions } from './post.ts';
@@ -11,23 +12,28 @@ export interface CallbackSideOptions
     Omit<CallbackWorkersOptions, 'blocking' | 'deliver'> {
   readonly providers: readonly RegisteredProvider[];
   readonly masterKey: Uint8Array;
+  readonly alerts?: readonly AlertRule[];
+  readonly lookEveryMs?: number;
   readonly allowedHosts?: readonly string[];
 }
 
 export const startCallbacks = async (options: CallbackSideOptions) => {
-  const { providers, allowedHosts = [], redis } = options;
+  const { providers, alerts = [], allowedHosts = [], redis } = options;
   const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
-  if (apIds.size === 0) return { idle: async () => undefined, close: async () => undefined };
+  if (apIds.size + alerts.length === 0) return { idle: async () => undefined, close: async () => undefined };
   const deliver = createDeliver({ ...options, post: createPost({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
-  const follower = createFollower({ ...options, apIds });
+  const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;
+  const watch = alerts.length > 0 ? createAlerts({ ...options, alerts }) : undefined;
   await workers.ready();
-  follower.start();
+  follower?.start();
+  watch?.start();
   return {
     /** Resolves when all ends before the call have their jobs. */
-    idle: follower.idle,
+    idle: async () => follower?.idle(),
     close: async () => {
-      await follower.close();
+      await watch?.close();
+      await follower?.close();
       await workers.close();
     },
   };

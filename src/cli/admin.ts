@@ -5,8 +5,8 @@
  * Access to that Redis means access to all of its data, so a login would protect nothing.
  */
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { causeOf } from '../client/fetch.ts';
+import { adminErrorSchema } from '../console/openapi.ts';
 import { serviceUrl } from './connection.ts';
 import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
@@ -53,7 +53,6 @@ const renamed: Readonly<Record<string, string>> = {
   'callbacks unknown': 'unknown-callback',
   'callbacks nothing': 'nothing-dead',
 };
-const errorSchema = z.object({ error: z.string(), message: z.string() });
 
 const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
 
@@ -77,7 +76,7 @@ const createAdmin = (
       }),
     );
     if (response.ok) return response;
-    const told = errorSchema.safeParse(await response.json().catch(() => undefined)).data;
+    const told = adminErrorSchema.safeParse(await response.json().catch(() => undefined)).data;
     if (told === undefined) throw notTheApi;
     const { error, message } = told;
     const outcome = outcomes[response.status] ?? 'refused';

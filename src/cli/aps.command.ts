@@ -57,18 +57,30 @@ const ls = async (context: CliContext): Promise<Report> => {
   return ok(document, `${listed}${others}`);
 };
 
-const showSecret = async (id: string, context: CliContext): Promise<Report> => {
-  const { applicationProviders } = await usableConfiguration(context);
-  const callback = applicationProviders.find((provider) => provider.id === id)?.callback;
-  if (callback === undefined) throw new UsageError('No application of that id has a callback.');
+const showSecret = async (
+  id: string,
+  purpose: 'callbacks' | 'alerts',
+  context: CliContext,
+): Promise<Report> => {
+  const { applicationProviders, operations } = await usableConfiguration(context);
+  const receiver =
+    purpose === 'alerts'
+      ? operations.alerts.find(({ name }) => name === id)
+      : applicationProviders.find((provider) => provider.id === id)?.callback;
+  if (receiver === undefined) {
+    const nobody = 'No application of that id has a callback.';
+    throw new UsageError(purpose === 'alerts' ? 'No alert has that name.' : nobody);
+  }
   const masterKey = await existingMasterKey(context);
   return withOperations(context, async ({ audit, operator }) => {
     // Recorded first: without a record it is not shown.
-    await audit.record({ ...doneBy(operator), action: 'callback-secret', target: id });
+    const target = purpose === 'alerts' ? `alert ${id}` : id;
+    await audit.record({ ...doneBy(operator), action: 'callback-secret', target });
     const { callbackSecret } = await import('../callbacks/secret.ts');
-    const { secretVersion } = callback;
-    const secret = callbackSecret(masterKey, id, secretVersion);
-    return ok({ apId: id, secretVersion, secret }, `${secret}\n`);
+    const { secretVersion } = receiver;
+    const secret = callbackSecret(masterKey, id, secretVersion, purpose);
+    const named = purpose === 'alerts' ? { name: id } : { apId: id };
+    return ok({ ...named, secretVersion, secret }, `${secret}\n`);
   });
 };
 
@@ -77,9 +89,14 @@ export const addAps: AddCommand = (program, context, done) => {
   aps
     .command('secret <id>')
     .description('print the secret that verifies the callbacks of one; recorded in the audit log')
-    .action(async (id: string) => done(await showSecret(id, context)));
+    .action(async (id: string) => done(await showSecret(id, 'callbacks', context)));
   aps
     .command('ls')
     .description('list them, without their passwords')
     .action(async () => done(await ls(context)));
+  const alerts = program.command('alerts').description('messages to operators about fault rates');
+  alerts
+    .command('secret <name>')
+    .description('print the secret that verifies the messages of one; recorded in the audit log')
+    .action(async (name: string) => done(await showSecret(name, 'alerts', context)));
 };

@@ -2,8 +2,8 @@
 import { type AuditAction, type AuditEntry, auditActions } from '../operators/audit.ts';
 import { addAdminAction, type ListFlags, reportList } from './admin.ts';
 import type { AddCommand } from './context.ts';
-import { addPageOptions, parseOneOf, parseTime } from './operations-filter.ts';
-import { iso, timeCell } from './operations-row.ts';
+import { addPageOptions, parseOneOf, parseTime } from './transactions-filter.ts';
+import { iso, timeCell } from './transactions-row.ts';
 
 interface Flags extends ListFlags {
   readonly from?: number;

@@ -8,10 +8,10 @@ import {
 } from '../operators/callback-replays.ts';
 import { type Admin, addAdminAction, type ListFlags, refused, reportList } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { addPageOptions, parseCount } from './operations-filter.ts';
-import { callbackColumns, callbackDocument } from './operations-row.ts';
 import { countFields, fieldsText } from './screen.ts';
 import { confirm } from './terminal-input.ts';
+import { addPageOptions, parseCount } from './transactions-filter.ts';
+import { callbackColumns, callbackDocument } from './transactions-row.ts';
 
 interface ReplayFlags {
   readonly ap?: string;

@@ -14,8 +14,10 @@ import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
 import { addCallbacks } from './callbacks.command.ts';
 import { addClients } from './clients.command.ts';
+import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
 import { type AddCommand, type CliContext, type Done, Ended, type Report } from './context.ts';
+import { addExamples } from './examples.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addIndex } from './index.command.ts';
 import { addKeys } from './keys.command.ts';
@@ -26,7 +28,7 @@ import { addReplay } from './replay.command.ts';
 import { paletteFor, printable, widthOf } from './screen.ts';
 import { addServe, isPart } from './serve.command.ts';
 import { addSign, addStatus } from './sign.command.ts';
-import { addStats } from './stats.command.ts';
+import { addRefusals, addStats } from './stats.command.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
 import { addWatch } from './watch.command.ts';
@@ -52,11 +54,14 @@ const addJson = (command: Command): void => {
   }
 };
 
-/** In the order of `--help`. */
-const commands: readonly AddCommand[] = [
-  ...[addServe, addSign, addStatus, addReceipt, addProfile, addMessages, addConfig, addClients, addKeys],
-  ...[addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addUsers, addAps, addIndex],
-];
+/** In the groups and the order of `--help`. */
+const groups: Readonly<Record<string, readonly AddCommand[]>> = {
+  'Run the service:': [addServe],
+  'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],
+  'Operate:': [addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addRefusals],
+  'Administer:': [addUsers, addAps, addClients, addKeys, addIndex, addConfig],
+  'More:': [addCompletion],
+};
 
 /** Searches upwards, because compiled files lie one folder deeper than sources. */
 const readVersion = (from = new URL('.', import.meta.url)): string => {
@@ -89,9 +94,14 @@ export const createProgram = (context: CliContext, done: Done): Command => {
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('afterAll', exitCodeHelp());
-  for (const add of commands) add(program, context, done);
+    .addHelpCommand(new Command('help').argument('[command]').description('as --help').helpGroup('More:'))
+    .addHelpText('after', exitCodeHelp());
+  for (const [heading, commands] of Object.entries(groups)) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, context, done);
+  }
   addJson(program);
+  addExamples(program);
   return program;
 };
 

@@ -17,10 +17,10 @@ import {
 } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
 import { presentKeys } from './keys.command.ts';
-import { parseOneOf } from './operations-filter.ts';
-import { isoOrNull } from './operations-row.ts';
 import { type Field, fieldsText, listFields, printable } from './screen.ts';
 import { existingMasterKey, withOperations } from './service-redis.ts';
+import { parseOneOf } from './transactions-filter.ts';
+import { isoOrNull } from './transactions-row.ts';
 
 type ClientAuthentication = (typeof clientAuthentications)[number];
 

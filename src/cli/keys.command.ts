@@ -9,10 +9,10 @@ import type { SigningKey, SigningKeys } from '../oauth/signing-keys.ts';
 import { toError } from '../redis/to-error.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { parseCount } from './operations-filter.ts';
-import { iso, isoOrNull } from './operations-row.ts';
 import { paletteFor } from './screen.ts';
 import { existingMasterKey, withServiceRedis } from './service-redis.ts';
+import { parseCount } from './transactions-filter.ts';
+import { iso, isoOrNull } from './transactions-row.ts';
 
 interface Options {
   readonly tenant?: string;

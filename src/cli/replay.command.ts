@@ -6,6 +6,8 @@ import type { ShownPlan } from '../console/redaction.ts';
 import type { BulkProgress } from '../operators/bulk-report.ts';
 import { type Admin, addAdminAction, refused } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
+import { paletteFor } from './screen.ts';
+import { confirm } from './terminal-input.ts';
 import {
   bulkDocument,
   bulkTable,
@@ -13,10 +15,8 @@ import {
   planDocument,
   planText,
   reportDryRun,
-} from './operations-bulk.ts';
-import { addFilterOptions, type FilterFlags, filterQuery, parseCount } from './operations-filter.ts';
-import { paletteFor } from './screen.ts';
-import { confirm } from './terminal-input.ts';
+} from './transactions-bulk.ts';
+import { addFilterOptions, type FilterFlags, filterQuery, parseCount } from './transactions-filter.ts';
 
 interface Flags extends FilterFlags {
   readonly all?: true;

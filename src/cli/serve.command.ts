@@ -7,7 +7,16 @@
 import type { Environment } from '../environment.ts';
 import { createLogger } from '../logger.ts';
 import { toError } from '../redis/to-error.ts';
-import { type AddCommand, type CliContext, environmentIn, type Report, UsageError } from './context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  Ended,
+  environmentIn,
+  interrupted,
+  type Report,
+  UsageError,
+} from './context.ts';
+import type { Outcome } from './exit-codes.ts';
 
 const parts = {
   start: 'start the whole product in one process',
@@ -18,14 +27,23 @@ type Part = keyof typeof parts;
 
 export const isPart = (name: string): name is Part => Object.hasOwn(parts, name);
 
+const whenInterrupted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const end = (): void => reject(interrupted('the service has not started'));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+
 const runPart = async (context: CliContext, part: Part, environment: Environment): Promise<number> => {
   const { launch } = await import('../product/launch.ts');
-  const launched = await launch(environment, { api: part !== 'worker', workers: part !== 'api' });
+  const starting = launch(environment, { api: part !== 'worker', workers: part !== 'api' });
+  // From the end of the start on, the product handles signals itself.
+  const launched = await Promise.race([starting, whenInterrupted(context.signal)]);
   if (part === 'start') {
     const { greet } = await import('../product/greeting.ts');
     context.stdout.write(greet(launched));
   } else {
-    const logger = createLogger(environment.logLevel, context.stdout);
+    const logger = createLogger(environment.logLevel, context.stdout, environment.logFormat);
     logger.info({ part, ...(launched.url !== undefined && { url: launched.url }) }, 'ready');
   }
   return launched.stopped;
@@ -42,8 +60,10 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
   try {
     return await runPart(context, part, environment);
   } catch (error) {
+    if (error instanceof Ended) return error.report;
     // The messages of a failed start are written for the operator.
-    return { outcome: 'unexpected', document: {}, problem: toError(error).message };
+    const outcome = error instanceof Error && 'outcome' in error ? (error.outcome as Outcome) : 'unexpected';
+    return { outcome, document: {}, problem: toError(error).message };
   }
 };
 

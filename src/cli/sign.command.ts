@@ -14,9 +14,9 @@ import {
   connect,
 } from './connection.ts';
 import { type AddCommand, type CliContext, type Report, UsageError } from './context.ts';
-import { parseCount } from './operations-filter.ts';
 import { whileWaiting } from './screen.ts';
 import { reportStanding } from './signature-report.ts';
+import { parseCount } from './transactions-filter.ts';
 import { obtainTrust } from './trust.ts';
 
 interface CommonFlags extends ConnectionFlags {

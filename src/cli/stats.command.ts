@@ -1,12 +1,16 @@
-/** `paraph stats`: rates and times of the last hours, and the queue now. */
+/**
+ * `paraph stats`: rates and times of the last hours, and the queue now. `paraph refusals`: requests
+ * that never became a transaction.
+ */
 import type { Overview } from '../history/overview.ts';
+import type { Refusals } from '../history/refusals.ts';
 import { addAdminAction } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { parseCount } from './operations-filter.ts';
-import { duration, iso } from './operations-row.ts';
-import { type Field, fieldsText, isCapable, listFields } from './screen.ts';
+import { type Field, fieldsText, isCapable, listFields, table } from './screen.ts';
+import { parseCount } from './transactions-filter.ts';
+import { duration, iso } from './transactions-row.ts';
 
-const maxHours = 25;
+const maxHours = 720;
 const levels = '▁▂▃▄▅▆▇█';
 
 /** One character for each part of the time. */
@@ -63,5 +67,30 @@ export const addStats: AddCommand = (program, context, done) => {
   addAdminAction(command, context, done, async (admin, { hours }: { readonly hours: number }) => {
     admin.needsIndex();
     return reportStats(context, hours, await admin.get<Overview>(['overview'], { hours }));
+  });
+};
+
+export const addRefusals: AddCommand = (program, context, done) => {
+  const command = program
+    .command('refusals')
+    .description('count requests that were refused and never became a transaction, by application and reason')
+    .option('--ap <id>', 'of this application');
+  addAdminAction(command, context, done, async (admin, { ap }: { readonly ap?: string }) => {
+    const { counts, latest } = await admin.get<Refusals>(['refusals'], { apId: ap });
+    const text = table(
+      [
+        { title: 'APPLICATION', cell: ({ apId = 'not named' }) => apId },
+        { title: 'FAULT', cell: ({ fault, reason = '' }) => `${fault} ${reason}` },
+        { title: 'HOUR', cell: ({ lastHour }) => String(lastHour), right: true },
+        { title: 'DAY', cell: ({ lastDay }) => String(lastDay), right: true },
+        { title: 'DETAIL', cell: ({ detail }) => detail },
+      ],
+      counts,
+      context,
+    );
+    return ok(
+      { counts, latest: latest.map((each) => ({ ...each, at: iso(each.at) })) },
+      counts.length === 0 ? 'No request was refused in the last day.\n' : text,
+    );
   });
 };

@@ -7,13 +7,14 @@ import type { TimelineEntry, TransactionDetail } from '../console/transaction-de
 import { faultTable } from '../protocol/fault.ts';
 import { addAdminAction, type ListFlags, reportList } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
+import { type Column, type Field, fieldsText, listFields, paletteFor, table } from './screen.ts';
 import {
   addFilterOptions,
   addPageOptions,
   addStateOption,
   type FilterFlags,
   filterQuery,
-} from './operations-filter.ts';
+} from './transactions-filter.ts';
 import {
   callbackColumns,
   callbackDocument,
@@ -25,8 +26,7 @@ import {
   rowDocument,
   stateCell,
   timeCell,
-} from './operations-row.ts';
-import { type Column, type Field, fieldsText, listFields, paletteFor, table } from './screen.ts';
+} from './transactions-row.ts';
 
 type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
 type ActionEntry = Extract<TimelineEntry, { kind: 'action' }>;

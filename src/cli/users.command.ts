@@ -7,11 +7,11 @@ import type { TokenView } from '../operators/tokens.ts';
 import type { SubjectResult, User } from '../operators/users.ts';
 import { type AddCommand, type CliContext, environmentIn, ok, type Report, UsageError } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
-import { parseCount, parseOneOf } from './operations-filter.ts';
-import { iso } from './operations-row.ts';
 import { type Column, type Field, fieldsText, table } from './screen.ts';
 import { existingMasterKey, type OperationsSession, withOperations } from './service-redis.ts';
 import { readPassword } from './terminal-input.ts';
+import { parseCount, parseOneOf } from './transactions-filter.ts';
+import { iso } from './transactions-row.ts';
 
 /** `usage`: can never be right. */
 const errors = {

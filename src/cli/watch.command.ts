@@ -5,8 +5,8 @@ import type { TransactionDetail } from '../console/transaction-detail.ts';
 import type { Overview } from '../history/overview.ts';
 import { type Admin, addAdminAction } from './admin.ts';
 import { type AddCommand, type CliContext, Ended, type Report } from './context.ts';
-import { duration, faultText, rowColumns, rowDocument, stateCell } from './operations-row.ts';
 import { bar, isCapable, paletteFor, printable, tableLines, widthOf } from './screen.ts';
+import { duration, faultText, rowColumns, rowDocument, stateCell } from './transactions-row.ts';
 
 const shownRows = 15;
 const newest = 100;

@@ -185,9 +185,15 @@ export const configurationSchema = configurationObject
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       refuse(['publicUrl'], 'must be https, unless it is this machine or a sandbox');
     }
+    const mustBeSecure = (target: string | undefined, path: PropertyKey[]): void => {
+      if (sandbox || target === undefined || target.startsWith('https:')) return;
+      refuse([...path, 'url'], 'must be https, unless this is a sandbox');
+    };
     for (const [index, { callback }] of applicationProviders.entries()) {
-      if (sandbox || callback === undefined || callback.url.startsWith('https:')) continue;
-      refuse(['applicationProviders', index, 'callback', 'url'], 'must be https, unless this is a sandbox');
+      mustBeSecure(callback?.url, ['applicationProviders', index, 'callback']);
+    }
+    for (const [index, alert] of values.operations.alerts.entries()) {
+      mustBeSecure(alert.url, ['operations', 'alerts', index]);
     }
     const problem = promptProblem(oidc, bounds);
     if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);

@@ -43,8 +43,7 @@ const refusals: Readonly<Record<CallbackError | 'unknown' | 'not-dead', Refusal>
 };
 
 /** Also what the queue board's button gets. */
-export const presentCallbackReplay = (result: OneCallbackReplay): Response =>
-  present(result, 'replayed', refusals);
+const presentCallbackReplay = (result: OneCallbackReplay): Response => present(result, 'replayed', refusals);
 
 const notices = {
   replayed: 'callback-replayed',

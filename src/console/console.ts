@@ -6,11 +6,12 @@
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { type Refusal, refuse } from './answers.ts';
+import { answer, type Refusal, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
 import { createCallbackRoutes } from './callbacks.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { createEventStreams } from './event-stream.ts';
+import { describeAdminApi } from './openapi.ts';
 import { messagePage } from './pages/session-pages.ts';
 import { createReplayRoutes } from './replays.route.ts';
 import { createServiceRoutes } from './service.route.ts';
@@ -73,6 +74,7 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/', createViewRoutes(deps));
   routes.route('/', createServiceRoutes(deps));
   routes.route('/admin/queues', createBoardRoutes(deps, details));
+  routes.get('/admin/api/openapi.json', () => answer(describeAdminApi(routes.routes)));
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
   return { routes, endWaiting: streams.close };
 };

@@ -41,6 +41,8 @@ export interface ConsoleDeps {
   /** For the fields of a job that BullMQ does not know. */
   readonly redis: RedisClient;
   readonly providers: () => readonly ProviderView[];
+  /** Templates of addresses, with `{msspTransId}` and `{traceId}`. */
+  readonly links?: { readonly log?: string | undefined; readonly trace?: string | undefined };
   /** `https://sign.example.com`, without a slash. */
   readonly publicUrl: () => string;
   readonly sandbox: boolean;

@@ -12,7 +12,7 @@ import { profileNames } from '../protocol/requests.ts';
 import { count, text, time } from './input.ts';
 
 export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
-const openStates = ['submitted', 'pending'];
+export const openStates = ['submitted', 'pending'] as const;
 
 const list = <T extends z.ZodType>(entry: T) =>
   z.preprocess(

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
+import { demanding } from './openapi.ts';
 
 type Reader<Target extends 'json' | 'query', T extends z.ZodType> = MiddlewareHandler<
   ConsoleEnvironment,
@@ -42,20 +43,19 @@ const refuseInput = ({ issues }: z.ZodError): Response => {
   return refuse(400, 'bad-request', `${field} ${error}`);
 };
 
-const reader =
-  <Target extends 'json' | 'query', T extends z.ZodType>(
-    target: Target,
-    schema: T,
-    read: (c: Context) => Promise<unknown>,
-  ): Reader<Target, T> =>
-  async (c, next) => {
+const reader = <Target extends 'json' | 'query', T extends z.ZodType>(
+  target: Target,
+  schema: T,
+  read: (c: Context) => Promise<unknown>,
+): Reader<Target, T> =>
+  demanding({ [target]: schema }, async (c, next) => {
     const value = await read(c);
     if (value instanceof Response) return value;
     const found = schema.safeParse(value);
     if (!found.success) return refuseInput(found.error);
     c.req.addValidatedData(target, found.data as object);
     return next();
-  };
+  });
 
 /** The route's `c.req.valid('query')`. Empty fields are left out. */
 export const query = <T extends z.ZodType>(schema: T): Reader<'query', T> =>

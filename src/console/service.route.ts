@@ -1,4 +1,4 @@
-/** Overview, queues, application providers, audit log and the own session. Pages and API. */
+/** Overview, refused requests, queues, application providers, audit log and the own session. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { auditActions } from '../operators/audit.ts';
@@ -7,7 +7,8 @@ import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';
 import { assets } from './pages/assets.ts';
 import { auditPage } from './pages/audit-page.ts';
-import { overviewPage } from './pages/overview-page.ts';
+import { overviewPage, type Range, ranges } from './pages/overview-page.ts';
+import { refusalsPage } from './pages/refusals-page.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { needs } from './session/session.ts';
 
@@ -16,7 +17,7 @@ const entriesOnPage = 100;
 const maxText = 256;
 const countedStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'] as const;
 
-const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(25).default(1) });
+const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
 const auditQuery = z
   .strictObject({ from: time, to: time, who: text(64), action: z.enum(auditActions), target: text(maxText) })
   .partial()
@@ -43,12 +44,32 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
 
   routes.get('/admin', async (c) => {
     const time = now();
-    const [hour, day] = await Promise.all([
-      history.overview(time - hourMs),
-      history.overview(time - 24 * hourMs),
-    ]);
-    return c.html(overviewPage(c.get('session'), hour, day, time));
+    const asked = c.req.query('range') ?? '';
+    const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
+    const isWall = c.req.query('wall') === 'on';
+    const [{ lastHour, lastDay }, processes] = await Promise.all([history.refusals(), history.processes()]);
+    const refused: Partial<Record<Range, number>> = { '1h': lastHour, '24h': lastDay };
+    const shown: readonly Range[] = range === undefined ? ['1h', '24h'] : [range];
+    const periods = shown.map(async (each) => ({
+      range: each,
+      overview: await history.overview(time - ranges[each].ms),
+      refused: refused[each],
+    }));
+    const session = c.get('session');
+    const model = { session, periods: await Promise.all(periods), processes, range, isWall, now: time };
+    return c.html(overviewPage(model));
   });
+
+  routes.get('/admin/api/refusals', query(z.strictObject({ apId: text(maxText) }).partial()), async (c) =>
+    answer(await history.refusals(c.req.valid('query').apId)),
+  );
+
+  routes.get('/admin/refusals', async (c) => {
+    const apId = c.req.query('apId')?.trim().slice(0, maxText) || undefined;
+    return c.html(refusalsPage(c.get('session'), await history.refusals(apId), apId));
+  });
+
+  routes.get('/admin/api/processes', async () => answer({ processes: await history.processes() }));
 
   routes.get('/admin/api/queues', async () => {
     const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>

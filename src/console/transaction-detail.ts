@@ -155,7 +155,13 @@ const shownAction = (role: Role, { at, action, who, via, reason, details }: Audi
   ...(details?.outcome !== undefined && { outcome: String(details.outcome) }),
 });
 
-export const createDetails = ({ history, transactions, shards, redis, audit }: AdminApiDeps) => ({
+/** Of the request that submitted it, where that was traced. BullMQ keeps it in the job's options. */
+const traceIdIn = (job: JobFields): string | undefined => {
+  const { traceparent } = parsed(String(parsed(job.opts).tm));
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(traceparent))?.[1];
+};
+
+export const createDetails = ({ history, transactions, shards, redis, audit, links }: AdminApiDeps) => ({
   /**
    * @param reveal False hides the person from operators, too. The access is then not recorded.
    * @returns Undefined when there is no such transaction, or no longer.
@@ -180,6 +186,7 @@ export const createDetails = ({ history, transactions, shards, redis, audit }: A
     const row = applyAnswer(listed, view);
     const record = readRecord(job);
     const audited = actions?.entries ?? [];
+    const traceId = traceIdIn(job);
     const isOpen = row.state === 'submitted' || row.state === 'pending';
     return {
       transaction: shownRow(role, row, reveal),
@@ -188,6 +195,11 @@ export const createDetails = ({ history, transactions, shards, redis, audit }: A
       /** Undefined where the job holds no request that can be read. */
       request: view && shownRequest(sight, view.request, row),
       outcome: row.state === 'failed' ? undefined : shownOutcome(sight, record),
+      /** To its log lines and its trace in the operator's own systems, where these are configured. */
+      links: {
+        log: links?.log?.replaceAll('{msspTransId}', encodeURIComponent(id)),
+        trace: traceId && links?.trace?.replaceAll('{traceId}', traceId),
+      },
       /** By time. */
       timeline: [
         ...audited.map((entry) => shownAction(role, entry)),

@@ -52,7 +52,7 @@ const cancelRefusals = {
 } as const satisfies Record<string, Refusal>;
 
 /** Also what the queue board's button gets. */
-export const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
+const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
 
 /** What the filter suggests comes from so many of the newest transactions. */
 const suggestedRows = 500;

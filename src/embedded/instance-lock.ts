@@ -12,8 +12,18 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 
 export type InstanceLock =
   | {
@@ -34,7 +44,7 @@ export type InstanceLock =
  * @throws When the directory cannot be created or written.
  */
 export function acquireInstanceLock(dataDir: string): InstanceLock {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  createDirectory(dataDir);
   for (;;) {
     const newest = generations(dataDir).at(-1) ?? 0;
     const holder = newest === 0 ? released : holderOf(lockPath(dataDir, newest));
@@ -57,6 +67,22 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
     }
     for (const older of present.slice(0, -1)) rmSync(lockPath(dataDir, older), { force: true });
     return { held: true, release: () => markReleased(dataDir, path) };
+  }
+}
+
+/**
+ * Creates a directory (mode 0700) and what is missing above it. Node's own `recursive` never returns
+ * where a file system has the parent and answers ENOENT, as /proc does.
+ */
+export function createDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(resolve(path));
+  if (!existsSync(parent)) createDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was first.
+    if (!isCode(error, 'EEXIST') || !statSync(path).isDirectory()) throw error;
   }
 }
 

@@ -82,7 +82,11 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   let ended = false;
   let expected = true;
   const endOfGuard = once(guard, 'exit').then(
-    ([code, signal]: unknown[]) => `redis-server ended with ${signal ?? `status ${code}`}`,
+    ([code, signal]: unknown[]) =>
+      // What a shell answers for a program that it cannot run.
+      code === 126 || code === 127
+        ? `PARAPH_REDIS_SERVER: ${options.command} cannot be run`
+        : `redis-server ended with ${signal ?? `status ${code}`}`,
     (error: unknown) => `redis-server could not be started: ${String(error)}`,
   );
   endOfGuard.then((error) => {

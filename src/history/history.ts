@@ -9,7 +9,9 @@ import { createIndexStore } from './index-store.ts';
 import { readRows } from './jobs.ts';
 import { shardKeys } from './keys.ts';
 import { type Overview, overview } from './overview.ts';
+import { type ProcessReport, readProcesses } from './processes.ts';
 import { type RebuildProgress, rebuildShard } from './rebuild.ts';
+import { type Refusals, readRefusals } from './refusals.ts';
 import type { TransactionRow } from './row.ts';
 import { type Page, search } from './search.ts';
 import { createWatch } from './watch.ts';
@@ -66,8 +68,14 @@ export const createHistory = (options: {
       return search({ redis, shards, retention, now }, filter, { limit: rows, cursor });
     },
 
-    /** @param sinceMs Milliseconds since the epoch, at most 25 hours ago. */
+    /** @param sinceMs Milliseconds since the epoch, at most 31 days ago. */
     overview: (sinceMs: number): Promise<Overview> => overview(redis, shards, sinceMs, now()),
+
+    /** Refused requests of all API processes. @param apId Of one application. */
+    refusals: (apId?: string): Promise<Refusals> => readRefusals(redis, prefix, now(), apId),
+
+    /** What runs. */
+    processes: (): Promise<readonly ProcessReport[]> => readProcesses(redis, prefix, now()),
 
     /**
      * Makes the index from the jobs alone. Searches use the old one meanwhile.

@@ -7,15 +7,15 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
 import { type Entry, idWidth, packEntries } from './packed-row.ts';
 import { type Position, positionText, readPosition } from './position.ts';
-import { chunkScript, countedMs, writeRowsScript } from './rows-script.ts';
+import { chunkScript, writeRowsScript } from './rows-script.ts';
 
 /**
  * KEYS: the state. ARGV: base of the generation's keys, the claim's field, what it holds, what it
- * becomes, the changes' key, how long a minute is kept, now, the entries (packed-row.ts).
+ * becomes, the changes' key, now, the entries (packed-row.ts).
  */
 const writeScript = `${writeRowsScript}
 if (redis.call('HGET', KEYS[1], ARGV[2]) or '') ~= ARGV[3] then return 0 end
-local entries = ARGV[8]
+local entries = ARGV[7]
 local ids, allFacts, allNames = {}, {}, {}
 for from = 1, #entries, factsWidth + namesWidth do
   local names = string.sub(entries, from + factsWidth, from + factsWidth + namesWidth - 1)
@@ -23,7 +23,7 @@ for from = 1, #entries, factsWidth + namesWidth do
   allFacts[#ids] = string.sub(entries, from, from + factsWidth - 1)
   allNames[#ids] = names
 end
-local changed = writeRows(ARGV[1], ids, allFacts, allNames, tonumber(ARGV[6]), tonumber(ARGV[7]))
+local changed = writeRows(ARGV[1], ids, allFacts, allNames, tonumber(ARGV[6]))
 if ARGV[2] == 'position' then tellChanges(ARGV[5], changed) end
 if ARGV[4] ~= ARGV[3] then redis.call('HSET', KEYS[1], ARGV[2], ARGV[4]) end
 return 1`;
@@ -93,7 +93,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     for (const some of split(chunks, maxDrops)) {
       await redis.unlink(...some.flatMap((chunk) => [facts(chunk), names(chunk)]));
     }
-    // Its minutes expire.
+    // Its counters expire.
     await redis.unlink(at, meta, spans);
   };
 
@@ -119,7 +119,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     entries: readonly Entry[],
   ): Promise<boolean> => {
     const { base } = keys.generation(generation);
-    const fixed = [base, field, holds, becomes, keys.changes, countedMs, now()];
+    const fixed = [base, field, holds, becomes, keys.changes, now()];
     return (await redis.eval(writeScript, 1, keys.state, ...fixed, packEntries(entries))) === 1;
   };
 

@@ -11,7 +11,7 @@ import type { ShardKeys } from './keys.ts';
 import { apTransIdWidth, idWidth, profileCodes, stateCodes } from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
-import { countedMs, writeRowsScript } from './rows-script.ts';
+import { writeRowsScript } from './rows-script.ts';
 
 export interface Changes extends Read {
   /** Each once; none where there is a gap. */
@@ -69,8 +69,8 @@ end`;
 
 /**
  * KEYS: the two streams, the state. ARGV: where they were read to, how many events at once, the
- * position on which this rests, base of the generation's keys, the changes' key, how long a minute
- * is kept, now, prefix of the jobs' keys.
+ * position on which this rests, base of the generation's keys, the changes' key, now, prefix of the
+ * jobs' keys.
  */
 const indexSubmittedScript = `${writeRowsScript}
 ${packScript}
@@ -85,7 +85,7 @@ local taken, allFacts, allNames = {}, {}, {}
 for _, id in ipairs(ids) do
   local facts, names
   if not further[id] then
-    local fields = redis.pcall('HMGET', ARGV[9] .. id, 'data', 'timestamp', 'finishedOn', 'atm', 'progress')
+    local fields = redis.pcall('HMGET', ARGV[8] .. id, 'data', 'timestamp', 'finishedOn', 'atm', 'progress')
     if not fields.err then facts, names = packSubmitted(id, fields) end
   end
   if facts then
@@ -95,7 +95,7 @@ for _, id in ipairs(ids) do
     found[#found + 1] = id
   end
 end
-tellChanges(ARGV[6], writeRows(ARGV[5], taken, allFacts, allNames, tonumber(ARGV[7]), tonumber(ARGV[8])))
+tellChanges(ARGV[6], writeRows(ARGV[5], taken, allFacts, allNames, tonumber(ARGV[7])))
 return found`;
 
 /**
@@ -116,7 +116,7 @@ export const indexSubmitted = async (
 ): Promise<Changes | undefined> => {
   const [streams, from] = eventsArguments(keys, since);
   const { base } = keys.generation(stands.generation);
-  const claim = [positionText(stands), base, keys.changes, countedMs, now, keys.signatures('')];
+  const claim = [positionText(stands), base, keys.changes, now, keys.signatures('')];
   const found = await redis.eval(indexSubmittedScript, 3, ...streams, keys.state, ...from, ...claim);
   if (found === null) return undefined;
   const { rest, ...read } = readAnswer(found);

@@ -12,8 +12,6 @@ const generationKeys = (base: string) => ({
   spans: `${base}:spans`,
   facts: (chunk: number): string => `${base}:facts:${chunk}`,
   names: (chunk: number): string => `${base}:names:${chunk}`,
-  /** A minute since the epoch; empty for the prefix of all. */
-  minute: (minute: number | ''): string => `${base}:minute:${minute}`,
 });
 
 export type GenerationKeys = ReturnType<typeof generationKeys>;

@@ -1,5 +1,5 @@
 /**
- * What happened in the last hours, by the counters of their minutes, and what is in the queues now.
+ * What happened lately, by the counters of minutes or hours, and what is in the queues now.
  *
  * Each attempt that ended is counted: a transaction that failed and was replayed counts as failed
  * and as signed, if the indexer looked in between (a few times a second). A rebuild only knows the
@@ -9,23 +9,23 @@ import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
 import { readPosition } from './position.ts';
-import { bucketMs, countedMs, minuteMs } from './rows-script.ts';
+import { bucketMs, type CountedUnit, counted } from './rows-script.ts';
 
 const maxParts = 60;
 
 type Counts = Record<string, number>;
 
 /**
- * KEYS: the state. ARGV: prefix of the minutes' keys, first minute, last minute, minutes in a part.
- * A day has 1440 minutes, so they are added up in Redis.
+ * KEYS: the state. ARGV: prefix of the counters' keys, the first, the last, how many in a part. A
+ * day has 1440 minutes, so they are added up in Redis.
  */
 const partsScript = `
 local parts = {}
 local sums, last = {}, tonumber(ARGV[3])
-for minute = tonumber(ARGV[2]), last do
-  local counts = redis.call('HGETALL', ARGV[1] .. string.format('%d', minute))
+for unit = tonumber(ARGV[2]), last do
+  local counts = redis.call('HGETALL', ARGV[1] .. string.format('%d', unit))
   for i = 1, #counts, 2 do sums[counts[i]] = (sums[counts[i]] or 0) + tonumber(counts[i + 1]) end
-  if (minute - ARGV[2] + 1) % ARGV[4] == 0 or minute == last then
+  if (unit - ARGV[2] + 1) % ARGV[4] == 0 or unit == last then
     parts[#parts + 1] = sums
     sums = {}
   end
@@ -36,12 +36,12 @@ return cjson.encode(parts)`;
 const readParts = async (
   redis: RedisClient,
   keys: ShardKeys,
-  minutes: { readonly first: number; readonly last: number; readonly inPart: number },
+  unit: CountedUnit,
+  { first, last, inPart }: { readonly first: number; readonly last: number; readonly inPart: number },
 ): Promise<readonly Counts[]> => {
   const position = readPosition(await redis.hget(keys.state, 'position'));
   if (position === undefined) return [];
-  const begins = keys.generation(position.generation).minute('');
-  const { first, last, inPart } = minutes;
+  const begins = `${keys.generation(position.generation).base}:${unit}:`;
   const parts = await redis.eval(partsScript, 1, keys.state, begins, first, last, inPart);
   return JSON.parse(String(parts)) as readonly Counts[];
 };
@@ -62,8 +62,6 @@ const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Counts> =
   const [wait = 0, paused = 0, prioritized = 0, active = 0, delayed = 0] = counts;
   return { waiting: wait + paused + prioritized, active, delayed };
 };
-
-const toMinute = (time: number): number => Math.floor(time / minuteMs);
 
 const merge = (into: Counts, from: Counts): Counts => {
   for (const [name, count] of Object.entries(from)) into[name] = (into[name] ?? 0) + count;
@@ -92,18 +90,20 @@ const percentilesIn = (counts: Counts) => {
   return { p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99) };
 };
 
-/** @param sinceMs Milliseconds since the epoch; never more than 25 hours ago. */
+/** @param sinceMs Milliseconds since the epoch; never more than 31 days ago. */
 export const overview = async (
   redis: RedisClient,
   shards: readonly ShardKeys[],
   sinceMs: number,
   now: number,
 ) => {
-  const last = toMinute(now);
-  const first = Math.min(toMinute(Math.max(sinceMs, now - countedMs)), last);
+  const unit: CountedUnit = now - sinceMs > counted.minute.keptMs ? 'hour' : 'minute';
+  const { ms, keptMs } = counted[unit];
+  const last = Math.floor(now / ms);
+  const first = Math.min(Math.floor(Math.max(sinceMs, now - keptMs) / ms), last);
   const inPart = Math.ceil((last - first + 1) / maxParts);
   const [ofShards, queues] = await Promise.all([
-    Promise.all(shards.map((keys) => readParts(redis, keys, { first, last, inPart }))),
+    Promise.all(shards.map((keys) => readParts(redis, keys, unit, { first, last, inPart }))),
     Promise.all(shards.map((keys) => readQueue(redis, keys))),
   ]);
   const parts = Array.from({ length: Math.ceil((last - first + 1) / inPart) }, (_, part) =>
@@ -117,8 +117,8 @@ export const overview = async (
     failed: failedIn(counts),
   });
   return {
-    /** The beginning of a minute, milliseconds since the epoch. */
-    since: first * minuteMs,
+    /** The beginning of a minute or an hour, milliseconds since the epoch. */
+    since: first * ms,
     ...totals(all),
     /** Most frequent first. */
     faults: numbered(all, 'f')
@@ -133,7 +133,7 @@ export const overview = async (
     /** Jobs that wait for a worker, are with one, or sleep until an answer or a deadline. */
     queue: { waiting, active, delayed },
     /** The totals of at most sixty parts of equal length, oldest first, each with its beginning. */
-    series: parts.map((counts, part) => ({ at: (first + part * inPart) * minuteMs, ...totals(counts) })),
+    series: parts.map((counts, part) => ({ at: (first + part * inPart) * ms, ...totals(counts) })),
   };
 };
 

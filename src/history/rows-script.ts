@@ -1,9 +1,12 @@
 /** The parts of scripts in Redis that find a row in its chunk, and write rows and counters. */
 import { factsWidth, namesWidth, rowsInChunk, stateCodes } from './packed-row.ts';
 
-export const minuteMs = 60_000;
-/** How long counters are kept. The console looks back a day; one more hour, so the day is whole. */
-export const countedMs = 25 * 3_600_000;
+/** How long counters are kept: a day by minutes, thirty by hours, and a bit more. */
+export const counted = {
+  minute: { ms: 60_000, keptMs: 25 * 3_600_000 },
+  hour: { ms: 3_600_000, keptMs: 31 * 86_400_000 },
+} as const;
+export type CountedUnit = keyof typeof counted;
 /** Durations are counted in buckets, eight to a doubling: a percentile is within five per cent. */
 const bucketsInDoubling = 8;
 /** The middle of a bucket, milliseconds. */
@@ -18,11 +21,11 @@ local function place(number)
 end`;
 
 /**
- * Lua: `writeRows(base, ids, facts, names, keptMs, now)` writes packed rows (packed-row.ts), and
+ * Lua: `writeRows(base, ids, facts, names, now)` writes packed rows (packed-row.ts), and
  * returns the ids whose rows have changed; `tellChanges(key, ids)` tells live pages.
  *
- * Counters of a minute: `submitted`, `signed`, `f401`, and `t80` for a bucket of how long signing
- * took.
+ * Counters of a minute and of an hour: `submitted`, `signed`, `f401`, and `t80` for a bucket of how
+ * long signing took.
  *
  * New rows are adjacent, so all of a chunk are written at once. They are written first:
  * an id may occur twice, and the second time its row must be found.
@@ -32,15 +35,19 @@ end`;
  */
 export const writeRowsScript = `${chunkScript}
 local gone, openEnd = string.rep('\\0', factsWidth), string.rep('\\0', 8)
-local function writeRows(base, ids, allFacts, allNames, keptMs, now)
+local units = {${Object.entries(counted).map(([unit, { ms, keptMs }]) => `${unit} = {${ms}, ${keptMs}}`)}}
+local function writeRows(base, ids, allFacts, allNames, now)
   local at, meta, spans = base .. ':at', base .. ':meta', base .. ':spans'
-  local counts, changed = {}, {}
+  local counts, changed = { minute = {}, hour = {} }, {}
   local function count(time, field)
-    if time <= now - keptMs or time >= now + keptMs then return end
-    local minute = math.floor(time / ${minuteMs})
-    local fields = counts[minute] or {}
-    fields[field] = (fields[field] or 0) + 1
-    counts[minute] = fields
+    for unit, bounds in pairs(units) do
+      if time > now - bounds[2] and time < now + bounds[2] then
+        local number = math.floor(time / bounds[1])
+        local fields = counts[unit][number] or {}
+        fields[field] = (fields[field] or 0) + 1
+        counts[unit][number] = fields
+      end
+    end
   end
   local function countEnd(facts)
     local ended = struct.unpack('<d', facts, 17)
@@ -118,10 +125,12 @@ local function writeRows(base, ids, allFacts, allNames, keptMs, now)
     end
   end
 
-  for minute, fields in pairs(counts) do
-    local key = base .. ':minute:' .. string.format('%.0f', minute)
-    for field, some in pairs(fields) do redis.call('HINCRBY', key, field, some) end
-    redis.call('PEXPIRE', key, keptMs)
+  for unit, numbers in pairs(counts) do
+    for number, fields in pairs(numbers) do
+      local key = base .. ':' .. unit .. ':' .. string.format('%.0f', number)
+      for field, some in pairs(fields) do redis.call('HINCRBY', key, field, some) end
+      redis.call('PEXPIRE', key, units[unit][2])
+    end
   end
   return changed
 end

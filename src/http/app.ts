@@ -2,12 +2,17 @@
  * All of HTTP: the signature interface, its description, the root certificates, and health.
  *
  * An unknown address and an error in a page are answered with a Fault too, in place of the
- * library's texts. The signature interface is an application of its own: its few fixed paths are
- * found by one look into a table, and its requests skip the routes of the pages.
+ * library's texts; a browser gets a page for an unknown address. The signature interface is an
+ * application of its own: its few fixed paths are found by one look into a table, and its requests
+ * skip the routes of the pages.
  */
 import { Hono } from 'hono';
 import { fault } from '../protocol/fault.ts';
-import { createDocumentationRoutes, type DocumentationFacts } from './documentation.route.ts';
+import {
+  createDocumentationRoutes,
+  type DocumentationFacts,
+  unknownAddressPage,
+} from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
 import { pathOf } from './path.ts';
 import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
@@ -34,7 +39,10 @@ export const createApp = (options: AppOptions) => {
   for (const more of options.more) pages.route('/', more);
   for (const app of [routes, pages]) {
     app.notFound(
-      (c) => refuseOther(c.req.path) ?? faultResponse(404, fault(101, 'There is no such address')),
+      (c) =>
+        refuseOther(c.req.path) ??
+        unknownAddressPage(c) ??
+        faultResponse(404, fault(101, 'There is no such address')),
     );
     app.onError((error) => {
       options.log.trouble(error);

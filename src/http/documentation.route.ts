@@ -9,8 +9,10 @@ import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
 import type { DocumentationFacts } from './documentation/guide.ts';
+import type { Html } from './documentation/markup.ts';
 import { renderPage } from './documentation/page.ts';
 import { productVersion } from './documentation/product-version.ts';
+import { rootPage, unknownPage } from './documentation/small-pages.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
 
@@ -22,14 +24,23 @@ const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 
 /** A text and its ETag, which is computed once. */
 const tagged = (text: string) => ({ text, tag: `"${hash('sha1', text, 'base64url')}"` });
 
-const secure = (c: Context, tag: string, contentSecurityPolicy: string): void => {
-  c.header('ETag', tag);
+const secure = (c: Context, contentSecurityPolicy: string, tag?: string): void => {
+  if (tag !== undefined) c.header('ETag', tag);
   c.header('Content-Security-Policy', contentSecurityPolicy);
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Referrer-Policy', 'no-referrer');
   // Browsers ask each time: a new version may describe another interface.
   c.header('Cache-Control', 'no-cache');
 };
+
+const answerPage = async (c: Context, page: Html, status: 200 | 404): Promise<Response> => {
+  secure(c, `${nothing}; ${ownStyle}`);
+  return c.html(await page, status);
+};
+
+/** For a person: a browser says that it wants HTML. @returns Undefined for a program. */
+export const unknownAddressPage = (c: Context): Promise<Response> | undefined =>
+  c.req.header('accept')?.includes('text/html') ? answerPage(c, unknownPage, 404) : undefined;
 
 export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   let document: OpenApiDocument | undefined;
@@ -42,16 +53,16 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   const routes = new Hono();
   routes.use('/docs', etag());
   routes.use('/openapi.json', etag());
-  routes.get('/', (c) => c.redirect('/docs'));
+  routes.get('/', (c) => answerPage(c, rootPage(facts.sandbox), 200));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
     page ??= tagged(String(await renderPage(describe(), facts)));
-    secure(c, page.tag, `${nothing}; ${ownStyle}`);
+    secure(c, `${nothing}; ${ownStyle}`, page.tag);
     return c.html(page.text);
   });
   routes.get('/openapi.json', (c) => {
     openApi ??= tagged(JSON.stringify(describe()));
-    secure(c, openApi.tag, nothing);
+    secure(c, nothing, openApi.tag);
     return c.body(openApi.text, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
   });
   return routes;

@@ -1,3 +1,5 @@
+import type { Operation } from '../protocol/parse.ts';
+
 /** What the log may say about a request. */
 export interface Trace {
   readonly apId?: string;
@@ -5,11 +7,14 @@ export interface Trace {
   readonly msspTransId?: string;
   /** The code of the fault that was answered. */
   readonly fault?: number;
+  /** The fault's detail, unless the fault is the end of a transaction. It names no value. */
+  readonly refused?: string;
 }
 
 /** One answered request. Never bodies, headers or queries: they carry numbers and passwords. */
 export interface AnsweredEntry extends Trace {
   readonly path: string;
+  readonly operation?: Operation | undefined;
   readonly status: number;
   readonly durationMs: number;
 }

@@ -61,11 +61,16 @@ export type OperationHandler = (body: unknown, evidence: Evidence, turn: Turn) =
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 
-export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer => ({
+/** The fault that a transaction has ended with. */
+export const endAnswer = (fault: Fault, trace: Trace): Answer => ({
   status: 500,
   body: presentFault(fault),
   trace: { ...trace, fault: fault.code },
 });
+
+/** Refuses the request. */
+export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer =>
+  endAnswer(fault, { ...trace, refused: fault.detail });
 
 /** The longest AP_ID that can be registered. */
 const maxApIdLength = 256;

@@ -6,6 +6,7 @@
  * written to the socket here. Cases that Node and the adapter would answer with an empty body (a
  * missing or invalid Host, an unknown Expect) are served, or get a Fault.
  */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   createServer as createHttpServer,
@@ -54,16 +55,45 @@ export interface RunningServer {
   cut(): void;
 }
 
+type Tls = NonNullable<ServerOptions['tls']>;
+
+/** A file that `tls` names is not usable. The message names the key. */
+export class TlsFileError extends Error {}
+
+/** @param check Throws when the content is not what it must be. */
+const readTlsFile = <T>(key: keyof Tls, path: string, what: string, check: (content: Buffer) => T) => {
+  let content: Buffer;
+  try {
+    content = readFileSync(path);
+  } catch (error) {
+    throw new TlsFileError(`tls.${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  try {
+    return { content, value: check(content) };
+  } catch {
+    throw new TlsFileError(`tls.${key}: the file holds no ${what}`);
+  }
+};
+
 /** Clients that are registered with a certificate must show it; others may come without. */
-const tlsOptions = ({ certFile, keyFile, clientCaFile }: NonNullable<ServerOptions['tls']>) => ({
-  cert: readFileSync(certFile),
-  key: readFileSync(keyFile),
-  ...(clientCaFile !== undefined && {
-    ca: readFileSync(clientCaFile),
-    requestCert: true,
-    rejectUnauthorized: false,
-  }),
-});
+const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
+  const read = (key: 'certFile' | 'clientCaFile', path: string) =>
+    readTlsFile(key, path, 'certificate (PEM)', (pem) => new X509Certificate(pem));
+  const cert = read('certFile', certFile);
+  const key = readTlsFile('keyFile', keyFile, 'private key (PEM, without a passphrase)', createPrivateKey);
+  if (!cert.value.checkPrivateKey(key.value)) {
+    throw new TlsFileError('tls.keyFile: this is not the key of the certificate in tls.certFile');
+  }
+  return {
+    cert: cert.content,
+    key: key.content,
+    ...(clientCaFile !== undefined && {
+      ca: read('clientCaFile', clientCaFile).content,
+      requestCert: true,
+      rejectUnauthorized: false,
+    }),
+  };
+};
 
 /** Requests that the adapter cannot read, such as an invalid Host; others are bugs. */
 const refuseRequest = (error: unknown): Response =>
@@ -102,7 +132,7 @@ const urlOf = (server: Server, host: string, secure: boolean): string => {
   return `${secure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 };
 
-/** @throws When the address is taken, or a TLS file cannot be read. */
+/** @throws When the address is taken; TlsFileError. */
 export const listen = async (options: ServerOptions): Promise<RunningServer> => {
   const { host, port, tls } = options;
   // Routes answer late bodies; this is for what never becomes a request.

@@ -15,8 +15,8 @@ import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { readBody } from './body.ts';
-import type { HttpLog } from './log.ts';
-import { type Answer, type Evidence, faultAnswer, type OperationHandler } from './operation.ts';
+import type { AnsweredEntry, HttpLog } from './log.ts';
+import { type Answer, type Evidence, faultAnswer, type OperationHandler, printable } from './operation.ts';
 import { answerType, faultResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 
@@ -71,11 +71,13 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       let answer: Answer;
       let gone: AbortSignal | undefined;
       let place: Place | undefined;
+      let claimed: Pick<AnsweredEntry, 'operation' | 'apId'> = { operation: expected };
       try {
         const asked = read(await readBody(c, limits), expected);
         if (asked.ok) {
           const { body, operation } = asked.value;
           const apId = claimedApId(body, operation);
+          claimed = { operation, ...(apId !== undefined && { apId }) };
           const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
           if (place === undefined) return refuseBusy();
@@ -105,7 +107,11 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       }
       // A caller that has hung up gets no answer.
       if (!gone?.aborted)
-        log.answered({ path, status: answer.status, durationMs: now() - started, ...answer.trace });
+        log.answered({
+          ...{ path, status: answer.status, durationMs: now() - started, operation: claimed.operation },
+          ...(answer.trace.refused !== undefined && claimed.apId && { apId: printable(claimed.apId) }),
+          ...answer.trace,
+        });
       return respond(answer.status, answer.body, answer.retryLater ? retryHeader : undefined);
     });
   };
@@ -128,10 +134,11 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
      * @returns Undefined for a path outside this interface.
      */
     refuseOther: (path: string): Response | undefined => {
-      if (paths.has(path)) return faultResponse(405, fault(101, 'Use POST'), { allow: 'POST' });
-      return path.startsWith('/rest/')
-        ? faultResponse(404, fault(101, 'There is no such operation'))
-        : undefined;
+      const isKnown = paths.has(path);
+      if (!isKnown && !path.startsWith('/rest/')) return undefined;
+      const [status, refused] = isKnown ? [405, 'Use POST'] : [404, 'There is no such operation'];
+      log.answered({ path: isKnown ? path : '/rest/*', status, durationMs: 0, fault: 101, refused });
+      return faultResponse(status, fault(101, refused), isKnown ? { allow: 'POST' } : undefined);
     },
   };
 };

@@ -12,6 +12,7 @@ import { eligibility, refusedNumber } from '../transactions/eligibility.ts';
 import {
   answer,
   createOperation,
+  endAnswer,
   faultAnswer,
   type OperationDeps,
   type OperationHandler,
@@ -53,10 +54,10 @@ export const createSign = ({
         case 'signed':
           return answer(presentSignature({ request, msspTransId, profile, now: now() }, state.signed), ended);
         case 'failed':
-          return faultAnswer(state.fault, ended);
+          return endAnswer(state.fault, ended);
         case 'open':
           // No worker ended it in time: the service is at fault, not the user.
-          return faultAnswer(fault(900), ended);
+          return endAnswer(fault(900), ended);
       }
     },
   });

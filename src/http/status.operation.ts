@@ -9,6 +9,7 @@ import { unknownTransaction } from '../transactions/receipts.ts';
 import {
   answer,
   createOperation,
+  endAnswer,
   faultAnswer,
   type OperationDeps,
   type OperationHandler,
@@ -34,7 +35,7 @@ export const createStatus = ({
         case 'signed':
           return answer(presentStatus(caller, view, view.state.signed, now()), trace);
         case 'failed':
-          return faultAnswer(asStatusFault(view.state.fault), trace);
+          return endAnswer(asStatusFault(view.state.fault), trace);
       }
     },
   });

@@ -1,8 +1,11 @@
 import { hkdfSync } from 'node:crypto';
 import { createDemoRoutes } from '../demo/demo.route.ts';
+import { createProcessReports } from '../history/processes.ts';
+import { createRefusals } from '../history/refusals.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
+import { productVersion } from '../http/documentation/product-version.ts';
 import { printable } from '../http/operation.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
@@ -16,6 +19,7 @@ import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { originOf } from '../registry/rate-limiter.ts';
+import { observed } from '../telemetry/event-metrics.ts';
 import type { Fetch } from '../telemetry/http-metrics.ts';
 import {
   backlogCheck,
@@ -117,6 +121,20 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     onError,
   });
   telemetry.watchStandstill(standstill.seconds);
+  const refusals = createRefusals({
+    redis: commands,
+    prefix: queue.prefix,
+    isRegistered: providers.isRegistered,
+    now,
+    onError,
+  });
+  const reports = createProcessReports({
+    redis: blocking,
+    prefix: queue.prefix,
+    about: { part: 'api', version: productVersion() ?? 'unknown' },
+    now,
+    onError,
+  });
   const admission = createAdmission({
     maxInHand: http.maxInHand,
     maxWaitingCallers: http.maxWaitingCallers,
@@ -126,10 +144,9 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     isRegistered: providers.isRegistered,
     onRefused: (count, shortage, apId) => {
       telemetry.refused(count, shortage);
-      core.logger.warn(
-        { count, shortage, ...(apId !== undefined && { apId: printable(apId) }) },
-        'requests refused',
-      );
+      const name = apId === undefined ? undefined : printable(apId);
+      refusals.note({ apId: name, fault: 900, detail: `No room: ${shortage}` }, count);
+      core.logger.warn({ count, shortage, ...(name !== undefined && { apId: name }) }, 'requests refused');
     },
   });
   const operationDeps = {
@@ -229,11 +246,16 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     documentation: {
       rules: configuration.protocol,
       sandbox: configuration.sandbox,
+      publicUrl,
       maxBodyBytes: http.maxBodyBytes,
       retention,
     },
     now,
-    log: telemetry.httpLog(createHttpLog(core.logger, hostNow)),
+    log: observed(telemetry.httpLog(createHttpLog(core.logger, hostNow)), {
+      answered: ({ apId, operation, fault = 0, refused }) => {
+        if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
+      },
+    }),
   });
   const answer = telemetry.fetch((request, bindings) => {
     watchForwarding(bindings?.incoming);
@@ -262,6 +284,8 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     endWaiting,
     close: async () => {
       await endWaiting();
+      await reports.close();
+      await refusals.close();
       await oauth.close();
       await console.close();
       await backlog.close();

@@ -104,6 +104,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     shards,
     redis,
     providers: () => configuration.applicationProviders.map(viewOf),
+    links: configuration.operations.links,
     publicUrl,
     sandbox: configuration.sandbox,
     addressOf,

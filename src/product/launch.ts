@@ -13,20 +13,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import { acquireInstanceLock } from '../embedded/instance-lock.ts';
-import { startEmbeddedRedis } from '../embedded/redis.ts';
+import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
-import { listen, type RunningServer } from '../http/server.ts';
+import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { createLogger, createStepLog } from '../logger.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { settlesWithin } from '../redis/timeout.ts';
+import { toError } from '../redis/to-error.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
-import { type CoreOptions, openCore } from './core.ts';
+import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
+import { inDataDirectory, openRedis, waitForRedis } from './redis-at-start.ts';
+import { reasonOf, StartError } from './start-error.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
@@ -37,8 +39,6 @@ interface Product {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** After so long a silence of Redis at the start the log says so. */
-const noticeMs = 2000;
 /** For the answers to callers whose waiting was ended. */
 const lastAnswersMs = 1000;
 
@@ -61,11 +61,21 @@ const stopServer = async (
   server.cut();
 };
 
+/** Its only errors are those of REDIS_URL and of the files that it names. */
+const openCoreFor = (options: CoreOptions): Core => {
+  try {
+    return openCore(options);
+  } catch (error) {
+    throw new StartError('usage', `${toError(error).message}.`);
+  }
+};
+
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file cannot be read, the Redis user lacks a right, or
- *   the master key does not fit the stored keys or was used before and Redis is empty.
+ * @throws When the address is taken, a TLS file is not usable, Redis cannot be reached or its user
+ *   lacks a right, or the master key does not fit the stored keys or was used before and Redis is
+ *   empty.
  */
 export const startProduct = async (
   options: CoreOptions,
@@ -89,11 +99,9 @@ export const startProduct = async (
     for (const end of ends.splice(0).reverse()) await end(hurry);
   };
   try {
-    const core = openCore(options);
+    const core = openCoreFor(options);
     ends.push(core.close);
-    const ready = core.ready();
-    if (!(await settlesWithin(ready, noticeMs))) options.logger.warn('waiting for Redis to answer');
-    await ready;
+    await waitForRedis(core, options.logger);
     const { prefix, shards } = options.configuration.queue;
     const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
     const trouble = await probe.look();
@@ -152,27 +160,13 @@ export const startProduct = async (
 /** Signals within this time count as one: npm passes the terminal's Ctrl-C on again. */
 const sameSignalMs = 1000;
 
+const listenError = (error: Error, { host, port }: Environment): string =>
+  'code' in error && error.code === 'EADDRINUSE'
+    ? `Port ${port} on ${host} is taken: stop what listens there, or set PORT to another.`
+    : `PORT, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
+
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
-
-const openRedis = async (environment: Environment, onExit: (error: string) => void) => {
-  const { redisUrl, dataDirectory: dataDir, redisServer: command } = environment;
-  if (redisUrl !== undefined) {
-    return { url: redisUrl, embedded: false, restored: false, stop: async () => undefined };
-  }
-  const lock = acquireInstanceLock(dataDir);
-  if (!lock.held) throw new Error(lock.error);
-  const { url, restored, stop } = await startEmbeddedRedis({ command, dataDir, onExit });
-  return {
-    url,
-    embedded: true,
-    restored,
-    stop: async () => {
-      await stop();
-      lock.release();
-    },
-  };
-};
 
 /**
  * Makes SIGINT and SIGTERM stop the product. A second signal aborts `hurry`; after that, or after
@@ -209,10 +203,12 @@ export const launch = async (
   // Garbage here dies young: helpers on other cores would cost more than they save.
   setFlagsFromString('--no-parallel-scavenge');
   const loaded = await loadConfiguration(environment.configurationPath);
-  if (!loaded.ok) throw new Error(`The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
+  if (!loaded.ok) {
+    throw new StartError('usage', `The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
+  }
   const configuration = loaded.value;
   const now = Date.now;
-  const logger = createLogger(environment.logLevel);
+  const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
   const { trouble } = createStepLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
     logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
@@ -237,9 +233,10 @@ export const launch = async (
   if (redis.restored) logger.warn('Redis was restored from dump.rdb');
   let product: Product;
   try {
-    const masterKey = await masterKeyFrom({
-      environmentValue: environment.masterKey,
-      filePath: masterKeyFileIn(environment.dataDirectory),
+    const { masterKey: environmentValue, dataDirectory } = environment;
+    const masterKey = await inDataDirectory(dataDirectory, () => {
+      if (environmentValue === undefined) createDirectory(dataDirectory);
+      return masterKeyFrom({ environmentValue, filePath: masterKeyFileIn(dataDirectory) });
     });
     const keyUse = await readKeyUse(masterKey, environment);
     product = await startProduct(
@@ -266,18 +263,23 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new Error(
-        `Port ${environment.port} on ${environment.host} is taken: stop what listens there, or set PORT to another.`,
-      );
+    if (error instanceof TlsFileError) throw new StartError('usage', `${error.message}.`);
+    if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
+      throw new StartError('usage', listenError(error, environment));
     }
     throw error;
   }
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
-  stopOnSignals(lameDuckMs, hurry, () => end(0));
+  stopOnSignals(lameDuckMs, hurry, () => {
+    logger.info(
+      'stopping: requests in hand are answered, open transactions go on with the next start; a second signal waits no longer',
+    );
+    end(0);
+  });
   const stopped = ending.then(async (code) => {
     await product.stop(hurry.signal);
     await redis.stop();
+    logger.info('stopped');
     return code;
   });
   return {

@@ -1,5 +1,7 @@
 import { startWorkers } from '../../workers/workers.ts';
 import { startCallbacks } from '../callbacks/start.ts';
+import { createProcessReports } from '../history/processes.ts';
+import { productVersion } from '../http/documentation/product-version.ts';
 import { createAuditLog, createCallbackLog, createStepLog, createUpstreamLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
 import { createAutomaticReplays } from '../operators/automatic-replays.ts';
@@ -48,6 +50,7 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     ...common,
     find: createFind({ shards, protocol, readEnd, retention, now }),
     providers: configuration.applicationProviders,
+    alerts: operations.alerts,
     masterKey,
     allowedHosts: operations.callbackHosts,
     sandbox: configuration.sandbox,
@@ -101,10 +104,23 @@ export const startWorkerSide = async (
     telemetry: telemetry.queue,
   });
   await started.ready();
+  const reports = createProcessReports({
+    redis: blocking,
+    prefix: queue.prefix,
+    about: {
+      part: 'workers',
+      version: productVersion() ?? 'unknown',
+      concurrency: workers.concurrency * shards.length,
+    },
+    running: started.running,
+    now,
+    onError: core.onError,
+  });
   const keepers = parts.operations ? await startOperations(core, shards) : undefined;
   return {
     areRunning: started.areRunning,
     close: async () => {
+      await reports.close();
       await keepers?.close();
       await started.close();
       await closeShards(shards);

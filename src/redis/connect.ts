@@ -5,6 +5,7 @@
  * a caller is answered while Redis is away. A blocking connection belongs to a worker or an event
  * reader: it waits for Redis for as long as it takes and goes on where it stopped.
  */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { createRedisClock, type RedisClock } from './clock.ts';
@@ -52,7 +53,7 @@ const blockingOptions = {
 
 const tlsFiles = ['ca', 'cert', 'key'] as const;
 
-/** @throws When a file cannot be read; the message names neither the file nor the address. */
+/** @throws When a file is not usable; the message names neither the file nor the address. */
 const readTls = ({ protocol, searchParams }: URL): Pick<RedisOptions, 'tls'> => {
   const named = tlsFiles.filter((name) => searchParams.has(name));
   if (protocol !== 'rediss:') {
@@ -60,11 +61,21 @@ const readTls = ({ protocol, searchParams }: URL): Pick<RedisOptions, 'tls'> => 
     return {};
   }
   const read = named.map((name) => {
+    let content: Buffer;
     try {
-      return [name, readFileSync(searchParams.get(name) ?? '')];
+      content = readFileSync(searchParams.get(name) ?? '');
     } catch {
       throw new Error(`REDIS_URL: the file of "${name}" cannot be read`);
     }
+    try {
+      // With a file of another kind the library would end its attempts, or trust nobody.
+      if (name === 'key') createPrivateKey(content);
+      else new X509Certificate(content);
+    } catch {
+      const what = name === 'key' ? 'private key' : 'certificate';
+      throw new Error(`REDIS_URL: the file of "${name}" holds no ${what} (PEM)`);
+    }
+    return [name, content];
   });
   return { tls: Object.fromEntries(read) };
 };

@@ -44,14 +44,14 @@ const fingerprint = z
   .transform((written) => written.replaceAll(':', '').toLowerCase());
 
 /** Its secret is derived from the master key, so this file holds none. */
-const callback = z.strictObject({
+export const callback = z.strictObject({
   url: z
     .string()
     .max(2048)
     .refine(isSecureAddress, {
       error: 'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
     })
-    .describe('Where the ends of its transactions are posted to.'),
+    .describe('Where messages are posted to.'),
   secretVersion: whole(1, 1_000_000, 1).describe(
     'Raise it to change the secret. The previous one signs too.',
   ),

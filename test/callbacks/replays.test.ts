@@ -165,17 +165,6 @@ describe('a callback that was given up', () => {
     expect(await audited(id)).toHaveLength(1);
   });
 
-  it('is replayed by the retry button of the queue board', async () => {
-    const id = await died(shop);
-    receiver.answers((response) => void response.writeHead(204).end());
-    const path = `/queues/api/queues/${stage.shardOfId(id).index}-callbacks/${id}-1-signed/retry`;
-    expect((await ask('viewer', 'PUT', path)).status).toBe(403);
-    expect((await ask('operator', 'PUT', path)).status).toBe(204);
-    await delivered(id);
-    expect(await audited(id)).toMatchObject([{ who: 'operator', callback: `${id}-1-signed` }]);
-    expect((await ask('operator', 'PUT', path)).status).toBe(409);
-  });
-
   it('waits for its time when it has one', async () => {
     const id = await died(shop);
     const callbacks = createCallbacks({ redis: client, shards: stage.shards });

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
+import { signRequest } from '../support/requests.ts';
 import { me, soon, useOperations } from './operations-stage.ts';
 import { run } from './terminal.ts';
 
@@ -42,6 +43,8 @@ describe('paraph ls', () => {
     const third = await submit({ apId, profile: 'http://mid.vendor.ch/STK-LoA4' });
     await listed(['--ap', apId], [third, second, first]);
     await listed(['--ap', apId, '--state', 'pending,submitted'], [third]);
+    await listed(['--ap', apId, '--state', 'open'], [third]);
+    await listed(['--ap', apId, '--until', '2001-01-31T08:00:00'], []);
     await listed(['--ap', apId, '--fault', '209,_401'], [second, first]);
     await listed(['--ap', apId, '--fault', '209', '--fault', '208'], [second]);
     await listed(['--msisdn', msisdn], [first]);
@@ -80,10 +83,11 @@ describe('paraph ls', () => {
     const lines = narrow.stdout.replaceAll(/\x1b\[\d+m/g, '').split('\n');
     expect(lines.filter((line) => line.length > 79)).toEqual([]);
     expect(narrow.stdout).toContain('\x1b[31mfailed 402\x1b[39m');
+    expect(lines[1]).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\dZ {2}failed/);
   });
 
   it.each([
-    [['--state', 'lost'], '--state must be one of submitted, pending, signed, failed, receipted.'],
+    [['--state', 'lost'], '--state must be one of open, submitted, pending, signed, failed, receipted.'],
     [['--fault', '999'], '--fault must be a code of the interface, such as 401.'],
     [
       ['--since', 'yesterday'],
@@ -351,6 +355,22 @@ describe('paraph stats', () => {
     const { stdout } = await paraph(['stats']);
     expect(stdout).toMatch(/^ {2}success {2,}[\d.]+ %$/m);
     expect(stdout).toContain('450 GEOFENCING_POLICY_VIOLATION 1');
+  });
+});
+
+describe('paraph refusals', () => {
+  it('counts requests that never became a transaction, and lists the latest', async () => {
+    const apId = 'http://refused.example';
+    await stage.product().post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 100_000 }));
+    await soon(async () => {
+      const { counts, latest } = await json(['refusals', '--ap', apId]);
+      expect(counts).toMatchObject([{ apId, fault: 101, reason: 'WRONG_PARAM', lastHour: 1, lastDay: 1 }]);
+      expect(latest).toMatchObject([{ operation: 'sign', at: expect.stringMatching(/Z$/) }]);
+    });
+    const { stdout } = await paraph(['refusals']);
+    expect(stdout).toMatch(
+      /http:\/\/refused\.example +101 WRONG_PARAM +1 +1 +MSS_SignatureReq\.TimeOut must be/,
+    );
   });
 });
 

@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { testRedis } from '../support/redis.ts';
 import { type RunOptions, run } from './terminal.ts';
 
@@ -63,8 +64,81 @@ describe('paraph start, api and worker', () => {
   it('paraph start says what is wrong with the configuration', async () => {
     const env = { PARAPH_CONFIG: fileWith('broken.json', '{') };
     const { exitCode, stderr } = await run(['start'], { env });
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^paraph: The configuration is not usable:\n {2}configuration: not valid JSON/);
+  });
+
+  const certificate = (name: string): void => {
+    const subject = ['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`];
+    const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    execFileSync('openssl', [...words, ...subject], { stdio: 'ignore', cwd: folder });
+  };
+  beforeAll(() => {
+    for (const name of ['one', 'two']) certificate(name);
+    fileWith('no.pem', 'nothing');
+  });
+
+  it.each([
+    [{ certFile: 'absent.pem' }, 'tls.certFile: the file cannot be read (ENOENT)'],
+    [{ certFile: 'no.pem' }, 'tls.certFile: the file holds no certificate (PEM)'],
+    [{ keyFile: 'no.pem' }, 'tls.keyFile: the file holds no private key (PEM, without a passphrase)'],
+    [{ keyFile: 'two.key' }, 'tls.keyFile: this is not the key of the certificate in tls.certFile'],
+    [{ clientCaFile: 'no.pem' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
+  ])('paraph start with %j names the key of the file', async (files, sentence) => {
+    const named = Object.entries({ certFile: 'one.crt', keyFile: 'one.key', ...files });
+    const tls = Object.fromEntries(named.map(([key, name]) => [key, join(folder, name)]));
+    const queue = { prefix: redis.prefix.slice(-32) };
+    const PARAPH_CONFIG = fileWith('tls.json', JSON.stringify({ sandbox: true, tls, queue }));
+    const env = { REDIS_URL: redis.url, PORT: '0', PARAPH_DATA: folder, PARAPH_CONFIG };
+    expect(await run(['start'], { env })).toMatchObject({ exitCode: 2, stderr: `paraph: ${sentence}.\n` });
+  });
+
+  it.each([
+    ['/proc/nope', {}, 'ENOENT, no such file or directory'],
+    ['/proc/nope/below', { REDIS_URL: redis.url }, 'ENOENT, no such file or directory'],
+    [fileWith('file', ''), {}, 'EEXIST, file already exists'],
+    [join(folder, 'file', 'below'), { REDIS_URL: redis.url }, 'ENOTDIR, not a directory'],
+  ])('paraph start says that %s cannot hold its data', async (PARAPH_DATA, more, reason) => {
+    expect(await run(['start'], { env: { ...more, PORT: '0', PARAPH_DATA } })).toMatchObject({
+      exitCode: 2,
+      stderr: `paraph: PARAPH_DATA: ${PARAPH_DATA} cannot hold the data (${reason}): name a directory that this user may write.\n`,
+    });
+  });
+
+  it('paraph start says that HOST is no address of this machine', async () => {
+    const queue = { prefix: redis.prefix.slice(-32) };
+    const PARAPH_CONFIG = fileWith('host.json', JSON.stringify({ queue }));
+    const env = { REDIS_URL: redis.url, PARAPH_DATA: folder, PARAPH_CONFIG, PORT: '0', HOST: '192.0.2.1' };
+    expect(await run(['start'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr:
+        'paraph: PORT, HOST: this machine cannot listen on port 0 of 192.0.2.1 (EADDRNOTAVAIL, address not available).\n',
+    });
+  });
+
+  it('paraph start says that nobody answers in REDIS_URL, and ends; while it waits Ctrl-C ends it', async () => {
+    const env = { REDIS_URL: 'redis://:topsecret@127.0.0.1:9', PORT: '0', PARAPH_DATA: folder };
+    const interrupt = new AbortController();
+    const starts = [run(['start'], { env, signal: interrupt.signal }), run(['start'], { env })] as const;
+    interrupt.abort();
+    expect(await starts[0]).toMatchObject({
+      exitCode: 130,
+      stderr: 'paraph: Interrupted; the service has not started.\n',
+    });
+    expect(await starts[1]).toMatchObject({
+      exitCode: 5,
+      stderr: 'paraph: REDIS_URL: no Redis can be used at that address (connect ECONNREFUSED 127.0.0.1:9).\n',
+    });
+  });
+
+  it.each([
+    ['ca=/absent.pem', 'the file of "ca" cannot be read'],
+    [`ca=${folder}/no.pem`, 'the file of "ca" holds no certificate (PEM)'],
+    [`key=${folder}/no.pem`, 'the file of "key" holds no private key (PEM)'],
+  ])('paraph start with %s in REDIS_URL says which file is not usable', async (files, sentence) => {
+    const env = { REDIS_URL: `rediss://127.0.0.1:9?${files}`, PORT: '0', PARAPH_DATA: folder };
+    const stderr = `paraph: REDIS_URL: ${sentence}.\n`;
+    expect(await run(['start'], { env })).toMatchObject({ exitCode: 2, stderr });
   });
 
   /** Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this process. */

@@ -53,6 +53,7 @@ describe('with a token, from elsewhere', () => {
     expect(entries).toMatchObject([
       { action: 'view-sensitive', who: 'operator', via: 'token' },
       { action: 'cancel', who: 'operator', via: 'token', reason: 'Wrong customer' },
+      { action: 'replay', who: 'operator', via: 'token', details: { outcome: 'not-failed' } },
       { action: 'replay', who: 'operator', via: 'token' },
     ]);
     expect((await from('operator', ['stats', '--json'])).json().failed).toBeGreaterThan(0);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,21 +104,79 @@ const all = commandsOf(
 
 describe('the help', () => {
   it.each([['--help'], ...all.map(({ name }) => [`${name} --help`])])(
-    'of paraph %s fits 80 columns and lists the exit codes',
+    'of paraph %s fits 80 columns; only that of paraph itself lists the exit codes',
     async (args) => {
       const { exitCode, stdout, stderr } = await run(args.split(' '));
       expect(exitCode).toBe(0);
       expect(stderr).toBe('');
       expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
       for (const { code, meaning } of Object.values(exitCodes)) {
-        expect(stdout).toContain(`  ${String(code).padEnd(5)}${meaning}\n`);
+        const line = `  ${String(code).padEnd(5)}${meaning}\n`;
+        expect(stdout.includes(line)).toBe(args === '--help');
       }
     },
   );
 
+  it('has all commands in groups, and examples that could be typed', async () => {
+    const { stdout } = await run(['--help']);
+    const groups = stdout.split('\n').filter((line) => /^[A-Z].*:$/.test(line));
+    expect(groups).toEqual([
+      ...['Options:', 'Run the service:', 'Sign:', 'Operate:', 'Administer:', 'More:', 'Exit codes:'],
+    ]);
+    let examples = 0;
+    for (const { name, command } of all) {
+      const help = (await run([...name.split(' '), '--help'])).stdout;
+      for (const line of help.split('\nExamples:\n')[1]?.trim().split('\n') ?? []) {
+        examples += 1;
+        expect(line.trim()).toMatch(new RegExp(`^paraph ${name}( |$)`));
+        const flags = line.match(/--[\w-]+/g) ?? [];
+        expect(command.options.map(({ long }) => long)).toEqual(expect.arrayContaining(flags));
+      }
+    }
+    expect(examples).toBeGreaterThan(20);
+  });
+
   it('has the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await run(['--version'])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
+  });
+});
+
+describe('paraph completion', () => {
+  /** What bash offers for a line that ends where the cursor is. */
+  const offered = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const { stdout: script } = await run(['completion', 'bash']);
+    const line = ['paraph', ...words].map((word) => `'${word}'`).join(' ');
+    const ask = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _paraph; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['--norc', '-c', `${script}${ask}`], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
+  };
+
+  it('offers bash the commands, those below them, their options and values', async () => {
+    expect(await offered('re')).toEqual(['receipt', 'replay']);
+    expect(await offered('users', 'pa')).toEqual(['password']);
+    expect(await offered('replay', '--dry')).toEqual(['--dry-run']);
+    expect(await offered('replay', '--reason', 'ls', '--fol')).toEqual(['--follow']);
+    expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish', '--json']);
+    expect(await offered('')).toContain('sign');
+  });
+
+  it.each(['zsh', 'fish'])('knows each command and option in the script for %s', async (shell) => {
+    const { stdout, exitCode } = await run(['completion', shell]);
+    expect(exitCode).toBe(0);
+    for (const { name, command } of all) {
+      expect(stdout).toContain(name);
+      for (const { long = '' } of command.options) expect(stdout).toContain(long.slice(2));
+    }
+  });
+
+  it('names the shells that it knows, and not what was given', async () => {
+    const ran = await run(['completion', secret]);
+    expect(ran).toMatchObject({
+      exitCode: 2,
+      stderr: 'paraph: The shell must be one of bash, zsh, fish.\n',
+    });
   });
 });
 

@@ -55,6 +55,7 @@ export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
         dtbsPrefix: 'Bank: ',
       },
     ],
+    links: { log: 'https://logs.example/?q={msspTransId}', trace: 'https://traces.example/{traceId}' },
     publicUrl: () => 'http://test',
     sandbox: true,
     addressOf: () => ({ caller: '192.0.2.1' }),

@@ -1,8 +1,11 @@
 /** The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts nobody twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readProcesses } from '../../src/history/processes.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
+import { signatureJobName } from '../../src/transactions/contract.ts';
+import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { soon } from '../operators/replay-stage.ts';
-import type { Json } from '../support/product.ts';
+import { type Json, startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ApiStage, roles, type Somebody, startApiStage } from './api-stage.ts';
@@ -120,6 +123,30 @@ describe('a list', () => {
 });
 
 describe('one transaction', () => {
+  it('leads to its log lines, and to its trace when it was traced', async () => {
+    const id = await stage.submit(stage.somebody());
+    const queue = shardFor(stage.shards, id)?.signatures.queue;
+    const job = await queue?.getJob(id);
+    const traced = newMsspTransId(Number(id.slice(1, 3)));
+    const traceId = 'ab'.repeat(16);
+    const metadata = JSON.stringify({ traceparent: `00-${traceId}-${'cd'.repeat(8)}-01` });
+    const options = { jobId: traced, priority: 1, telemetry: { metadata } };
+    await queue?.add(signatureJobName, job?.data, options);
+    const linksOf = async (of: string) =>
+      (await stage.ask('viewer', 'GET', `/admin/api/transactions/${of}`)).body.links;
+    expect(await linksOf(id)).toEqual({ log: `https://logs.example/?q=${id}` });
+    expect(await linksOf(traced)).toEqual({
+      log: `https://logs.example/?q=${traced}`,
+      trace: `https://traces.example/${traceId}`,
+    });
+    const page = (await stage.ask('viewer', 'GET', `/admin/transactions/${traced}`)).text;
+    expect(page).toContain(`<a href="https://traces.example/${traceId}" rel="noreferrer">Trace</a>`);
+    for (const each of [id, traced]) {
+      const order = { reason: 'the test is over' };
+      await stage.ask('operator', 'POST', `/admin/api/transactions/${each}/cancel`, order);
+    }
+  });
+
   it('shows an operator number, text and outcome, and a viewer none of them; nobody the signature', async () => {
     const id = await signed('Pay 77 to Alma?');
     const forViewer = await seenBy('viewer', `/transactions/${id}`);
@@ -334,6 +361,31 @@ describe('users', () => {
 });
 
 describe('the service', () => {
+  it('tells which processes run, and no longer one that has stopped or is silent', async () => {
+    const partsOf = async () => {
+      const { body } = await stage.ask('viewer', 'GET', '/admin/api/processes');
+      return body.processes.map(({ part }: { part: string }) => part);
+    };
+    await soon(async () => expect(await partsOf()).toEqual(['api', 'workers']));
+    const { body } = await stage.ask('viewer', 'GET', '/admin/api/processes');
+    const { workers } = stage.product.configuration;
+    expect(body.processes[1]).toMatchObject({
+      pid: process.pid,
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      running: expect.any(Number),
+      concurrency: workers.concurrency * stage.shards.length,
+    });
+    const { text } = await stage.ask('viewer', 'GET', '/admin');
+    expect(text).toContain(`process ${process.pid}`);
+    expect(text).not.toContain('No workers are heard of');
+    const other = await startTestProduct(redis, { configuration: { queue: { shards: 2 } } });
+    await soon(async () => expect(await partsOf()).toEqual(['api', 'api', 'workers', 'workers']));
+    await other.stop();
+    expect(await partsOf()).toEqual(['api', 'workers']);
+    const { commands } = stage.product.core;
+    expect(await readProcesses(commands, stage.prefix, Date.now() + 60_000)).toEqual([]);
+  });
+
   it('shows how it does: overview, queues, application providers without what they prove themselves with', async () => {
     expect(JSON.parse(await seenBy('viewer', '/overview?hours=24'))).toHaveProperty('series');
     expect(JSON.parse(await seenBy('viewer', '/queues')).queues[0]).toMatchObject({

@@ -204,7 +204,6 @@ describe('what the board does', () => {
     expect(before).toHaveProperty('data');
     for (const who of roles) {
       for (const [method = '', route = ''] of unsafe) {
-        if (route.endsWith('/:jobId/retry')) continue;
         const path = route.replace(':queueName', `${shard?.index}-signatures`).replace(':jobId', id);
         const answered = await asks(who, method.toUpperCase(), path.replace(':queueStatus', 'failed'));
         expect(answered.status, `${who} ${method} ${route}`).toBe(403);
@@ -213,27 +212,22 @@ describe('what the board does', () => {
     expect(await stage.product.core.blocking.hgetall(key)).toEqual(before);
   });
 
-  it('replays by its retry button as the policy says, on behalf of who pressed it', async () => {
+  it('has no buttons, leads from each job to the console, and has the clock of the console', async () => {
     const id = await stage.failed(208);
-    const index = Number(id.slice(1, 3));
-    const retry = unsafe.find(([, route = '']) => route.endsWith('/:jobId/retry'));
-    expect(retry).toEqual(['put', '/api/queues/:queueName/:jobId/retry']);
-    const path = (of: string): string => `/api/queues/${index}-signatures/${of}/retry`;
-    expect((await asks('viewer', 'PUT', path(id))).status).toBe(403);
-    expect((await asks('operator', 'PUT', path(id), {})).status).toBe(403);
-    expect((await asks('operator', 'PUT', path(id), { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await asks('operator', 'PUT', path(id), { origin: 'http://evil.example' })).status).toBe(403);
-    expect((await asks('operator', 'PUT', path(id), { origin: 'http://test' })).status).toBe(204);
-    await soon(async () => expect((await stage.history.find(id))?.attempt).toBe(2));
-    const entries = (await stage.audit.read({ target: id }))?.entries;
-    expect(entries?.map(({ who, action }) => [who, action])).toEqual([['the-operator', 'replay']]);
-    const refused = await stage.failed(401);
-    expect((await asks('operator', 'PUT', path(refused))).status).toBe(422);
-    expect((await asks('operator', 'PUT', `/api/queues/0-receipts/${refused}/retry`)).status).toBe(403);
-    const login = await stage.failedLogin(208);
-    const answered = await asks('admin', 'PUT', path(login));
-    expect(answered.status).toBe(409);
-    expect(await answered.json()).toMatchObject({ error: 'login' });
-    expect((await stage.history.find(login))?.attempt).toBe(1);
+    for (const who of roles) {
+      const query = `activeQueue=${Number(id.slice(1, 3))}-signatures&status=failed&page=1&jobsPerPage=50`;
+      const { queues } = JSON.parse(await read(who, `/api/queues?${query}`));
+      expect(queues.length).toBeGreaterThan(3);
+      for (const queue of queues) expect(queue).toMatchObject({ readOnlyMode: true, allowRetries: false });
+      const jobs = queues.flatMap((queue: { jobs: object[] }) => queue.jobs);
+      expect(jobs.find((job: { id?: string }) => job.id === id)).toMatchObject({
+        externalUrl: { href: `/admin/transactions/${id}` },
+      });
+      const [, config = ''] = /type="application\/json">([^<]+)</.exec(await read(who, '')) ?? [];
+      const { dateFormats } = JSON.parse(config);
+      for (const format of ['short', 'common', 'full']) {
+        expect(new Intl.DateTimeFormat('en', dateFormats[format]).format(0)).toMatch(/00:00:00 UTC/);
+      }
+    }
   });
 });

@@ -1,9 +1,10 @@
 /** The programs of examples/, run as they stand against a real service, and compiled under strict settings. */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 
@@ -46,6 +47,15 @@ describe('the example', () => {
     const [signed = '', ...others] = await linesOf('bare-bullmq.mjs');
     expect(JSON.parse(signed)).toMatchObject({ profile: 'STK-LoA4', cms: expect.stringMatching(/^MI/) });
     expect(others).toEqual(['_401 USER_CANCEL: User cancelled the request']);
+
+    const folder = mkdtempSync(join(tmpdir(), 'paraph-examples-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, 'answer.json'), signed);
+    writeFileSync(join(folder, 'root.pem'), await (await fetch(`${product.url}/pki/root.pem`)).text());
+    const document = readFileSync(join(root, 'docs/queue-contract.md'), 'utf8');
+    const verify = /```sh\n(node -e .*?)```/s.exec(document)?.[1] ?? '';
+    const { stdout } = await run('/bin/sh', ['-c', verify], { cwd: folder });
+    expect(stdout.trim()).toBe('Example Shop: confirm order 1?');
   });
 
   it('with the typed queue prints what became of each request', async () => {

@@ -270,6 +270,9 @@ describe('the indexer', () => {
     const { submit, take, sign, fail, ask, history } = await begin();
     const indexer = stage.indexer();
     const at = Date.now();
+    // Of three days ago: counted by hours alone.
+    await submit({ timestamp: at - 72 * 3_600_000 });
+    await fail(await take(), 105);
     for (let each = 0; each < 6; each += 1) await submit({ timestamp: at - 1000 });
     await sign(await take());
     await sign(await take());
@@ -278,9 +281,14 @@ describe('the indexer', () => {
     await ask(await take());
     await indexer.idle();
     const found = await history.overview(at - 3_600_000);
-    expect(found).toMatchObject({ submitted: 6, signed: 2, failed: 2 });
+    expect(found).toMatchObject({ submitted: 6, signed: 2, failed: 3 });
+    const month = await history.overview(at - 30 * 24 * 3_600_000);
+    expect(month).toMatchObject({ submitted: 7, signed: 2, failed: 3, timeToSignMs: found.timeToSignMs });
+    expect(month.series.length).toBeLessThanOrEqual(61);
+    expect(month.series.filter(({ submitted }) => submitted > 0)).toHaveLength(2);
     expect(found.queue).toEqual({ waiting: 1, active: 0, delayed: 1 });
     expect(found.faults).toEqual([
+      { code: 105, reason: 'UNKNOWN_CLIENT', count: 1 },
       { code: 208, reason: fault(208) && 'EXPIRED_TRANSACTION', count: 1 },
       { code: 401, reason: 'USER_CANCEL', count: 1 },
     ]);
@@ -292,6 +300,8 @@ describe('the indexer', () => {
     expect(found.series.reduce((sum, { signed }) => sum + signed, 0)).toBe(2);
     await history.rebuild();
     expect(await history.overview(at - 3_600_000)).toEqual({ ...found, series: expect.anything() });
+    const again = await history.overview(at - 30 * 24 * 3_600_000);
+    expect(again).toEqual({ ...month, series: expect.anything() });
   });
 
   it('leaves the index as it was when a rebuild is stopped, and removes what that had begun', async () => {

@@ -14,6 +14,7 @@ import { testRedis } from '../support/redis.ts';
 const facts: DocumentationFacts = {
   rules: defaultProtocolRules,
   sandbox: true,
+  publicUrl: () => 'https://sign.example:8443',
   maxBodyBytes: 65_536,
   retention: { signedMs: 7 * 86_400_000, failedMs: 12 * 3_600_000 },
 };
@@ -65,6 +66,10 @@ describe('the page', () => {
     expect(production).not.toContain('41700092503');
     expect(production).not.toContain('41000092');
     expect(production).toContain('password or a TLS client certificate');
+  });
+
+  it('shows a first request at the address of this service', async () => {
+    expect(textOf(await pageFor())).toContain("curl -s 'https://sign.example:8443/rest/service/sign'");
   });
 
   it('tells the limits of this service', async () => {
@@ -126,8 +131,30 @@ describe('its addresses', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     product.api.fetch(new Request(`http://test${path}`, { headers }));
 
-  it.each(['/', '/docs/'])('redirect %s to /docs', async (path) => {
-    const response = await get(path);
+  it('lead from / to the demo of a sandbox, the reference and the console', async () => {
+    const response = await get('/');
+    expect(response.status).toBe(200);
+    const targets = [...(await response.text()).matchAll(/<dt><a href="([^"]*)"/g)].map(([, to]) => to);
+    expect(targets).toEqual(['/demo', '/docs', '/admin']);
+    const production = createDocumentationRoutes({ ...facts, sandbox: false });
+    expect(await (await production.request('/')).text()).not.toContain('/demo');
+  });
+
+  it('are, when they are unknown, a page for a browser and a Fault for any other client', async () => {
+    for (const accept of ['*/*', 'application/json', '']) {
+      const response = await get('/nowhere', { accept });
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ Fault: { Detail: 'There is no such address' } });
+    }
+    const response = await get('/nowhere?<b>', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await response.text()).toMatch(/<h1>There is nothing at this address<\/h1>/);
+    expect(await (await get('/rest/nowhere', { accept: 'text/html' })).json()).toHaveProperty('Fault');
+  });
+
+  it('redirect /docs/ to /docs', async () => {
+    const response = await get('/docs/');
     expect(response.status).toBe(302);
     expect(response.headers.get('location')).toBe('/docs');
   });

@@ -82,6 +82,7 @@ export const driveEverything = async (
           ],
         },
         operations: {
+          alerts: [{ name: 'all', url: `${receiver.url}/alerts`, percent: 1, minAttempts: 1 }],
           replay: { automatic: [{ apId: shop, faults: [209], maxAttempts: 2, backoffSeconds: 1 }] },
         },
       },
@@ -135,6 +136,9 @@ const drive = async (
   await product.api.prepare();
   const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
   expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
+
+  // Refused: it never becomes a transaction.
+  expect((await post('sign', {})).Fault).toBeDefined();
 
   // With the phone, with an App, by a text, with a receipt.
   await sign({});
@@ -217,5 +221,6 @@ const drive = async (
 
   await soon(async () => expect(await redis.hget(`${queueKey}:${failing}`, 'atm')).toBe('2'));
   await soon(async () => expect(await redis.zcard(`{${prefix}-0}:callbacks:failed`)).toBe(1));
+  await soon(async () => expect(await redis.exists(`{${prefix}-callbacks}:alerts`)).toBe(1));
   redis.disconnect();
 };

@@ -23,7 +23,7 @@ const newFolder = (): string => {
 
 const start = (environment: Readonly<Record<string, string>>) => {
   const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
+  const child = spawn(process.execPath, ['dist/src/cli/paraph.js', 'start'], {
     cwd: project,
     env: { ...inherited, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

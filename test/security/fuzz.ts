@@ -31,7 +31,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     rounds: { type: 'string' },
     // Another build, such as one that was broken on purpose.
-    main: { type: 'string', default: 'dist/src/main.js' },
+    main: { type: 'string', default: 'dist/src/cli/paraph.js' },
   },
 });
 const wholeNumber = (name: string, text: string): number => {

@@ -329,7 +329,9 @@ describe('a password, a hash of it or a private key', () => {
       scan(Buffer.concat([Buffer.from(`${key}\n`), value])).map((name) => `${name} in ${key}`),
     );
     expect(found).toEqual([]);
-    for (const value of contents.values()) expect(value.toString()).not.toMatch(/AP_PWD|PRIVATE KEY|"d":"/);
+    // Refused requests name the member in words.
+    for (const value of contents.values())
+      expect(value.toString()).not.toMatch(/AP_PWD\\?"|PRIVATE KEY|"d":"/);
   });
 
   it('is in nothing that the process prints', () => {

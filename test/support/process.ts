@@ -47,7 +47,7 @@ export const startProcess = async (
   { node = [], cwd }: { readonly node?: readonly string[]; readonly cwd?: string } = {},
 ): Promise<ProductProcess> => {
   const { REDIS_URL: _, ...inherited } = process.env;
-  const program = part === undefined ? ['dist/src/main.js'] : ['dist/src/cli/paraph.js', part];
+  const program = ['dist/src/cli/paraph.js', part ?? 'start'];
   const child = spawn(process.execPath, [...node, ...program], {
     cwd,
     env: { ...inherited, PORT: '0', ...environment },

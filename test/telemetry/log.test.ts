@@ -21,6 +21,33 @@ const names = [
   'session_token',
 ];
 
+describe('the form of the log', () => {
+  const openWith = (isTTY: boolean, format?: 'json' | 'pretty') => {
+    const lines: string[] = [];
+    const output = { isTTY, hasColors: () => false, write: (line: string) => void lines.push(line) };
+    return { lines, logger: createLogger('debug', output, format) };
+  };
+
+  it('is for people on a terminal, with the zone of its times and without secrets or control characters', () => {
+    const { lines, logger } = openWith(true);
+    logger.warn({ attempt: 2, about: { password: secret }, path: '/\x1b[2Ja' }, 'device unreachable');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(
+      /^\d\d:\d\d:\d\d[+-]\d\d:\d\d WARN {2}device unreachable {2}attempt=2 {2}about=\{"password":"\[secret\]"\} {2}path=\/\ufffd\[2Ja\n$/,
+    );
+  });
+
+  it('is JSON elsewhere, and where PARAPH_LOG_FORMAT says so', () => {
+    for (const { lines, logger } of [openWith(false), openWith(true, 'json')]) {
+      logger.info({ attempt: 2 }, 'signed');
+      expect(JSON.parse(lines.join())).toMatchObject({ level: 30, attempt: 2, msg: 'signed' });
+    }
+    const { lines, logger } = openWith(false, 'pretty');
+    logger.info('signed');
+    expect(lines[0]).toMatch(/ INFO {2}signed\n$/);
+  });
+});
+
 describe('whatever is logged whole one day', () => {
   it.each(names)('keeps %s to itself, three levels deep', (name) => {
     const { lines, logger } = open();

@@ -57,7 +57,8 @@
  * A live page loads itself again and replaces the regions that have changed (`data-region`), so only the
  * server writes HTML. A region with an active input field is not replaced. In a table with `data-rows`,
  * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
- * for 15 minutes, does not load: a forgotten screen must not keep its session alive.
+ * for 15 minutes, does not load: a forgotten screen must not keep its session alive. One that was put on the
+ * wall (`data-wall`) goes on until its session ends.
  */
 (() => {
   const main = document.querySelector('main[data-every]');
@@ -195,7 +196,7 @@
   };
 
   const tick = () => {
-    if (Date.now() - touched < restMs) return ask();
+    if ('wall' in main.dataset || Date.now() - touched < restMs) return ask();
     stop();
     say('Paused. Press a key or move to go on.');
   };

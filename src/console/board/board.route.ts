@@ -1,9 +1,9 @@
 /**
  * bull-board at `/admin/queues`: BullMQ's own view of the queues.
  *
- * It is read-only: its buttons (remove, edit, promote, empty) would bypass the transaction and the
- * audit log. Only its retry button works, and orders a normal replay. The routes are an allow list,
- * so that a route of a later version is not open by accident.
+ * It is read-only and shows no buttons (retry, remove, edit, promote, empty), because they would
+ * bypass the transaction and the audit log: each job leads to its page in the console. The routes
+ * are an allow list, so that a route of a later version is not open by accident.
  *
  * bull-board knows no roles, so there is one board for viewers and one for the others. The job of
  * one transaction shows what its page in the console shows, and is recorded in the audit log in the
@@ -13,11 +13,9 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Role } from '../../operators/operator.ts';
 import { answer, refuse } from '../answers.ts';
-import { presentCallbackReplay } from '../callbacks.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
 import type { Details } from '../transaction-detail.ts';
-import { presentReplay } from '../transactions.route.ts';
 
 const basePath = '/admin/queues';
 
@@ -54,22 +52,6 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
   };
 
   const isSignatures = (name: string): boolean => /^(?:\d+-)?signatures$/.test(name);
-  const isCallbacks = (name: string): boolean => /^(?:\d+-)?callbacks$/.test(name);
-
-  routes.put('/api/queues/:queue/:job/retry/:status?', async (c) => {
-    const { operator } = c.get('session');
-    if (!seesPeople(operator.role)) return refuse(403, 'forbidden', 'This needs the role operator');
-    const { queue, job } = c.req.param();
-    if (isCallbacks(queue)) {
-      const result = await deps.callbacks.replay(job, operator);
-      return result === 'replayed' ? new Response(null, { status: 204 }) : presentCallbackReplay(result);
-    }
-    if (!isSignatures(queue)) {
-      return refuse(403, 'forbidden', 'Only transactions and callbacks are replayed here');
-    }
-    const result = await deps.replays.replay(job, operator);
-    return result === 'replayed' ? new Response(null, { status: 204 }) : presentReplay(result);
-  });
 
   routes.get('/api/queues/:queue/:job/flow', (c) =>
     answer({ nodeId: c.req.param('job'), isFlowNode: false, flowRoot: null }),

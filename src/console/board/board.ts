@@ -6,26 +6,32 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { Hono } from 'hono';
 import type { Role } from '../../operators/operator.ts';
-import { bulkQueueName, callbackQueueName } from '../../transactions/shards.ts';
+import { bulkQueueName } from '../../transactions/shards.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { seesPeople } from '../redaction.ts';
 import { redactJob } from './shown-job.ts';
 
-const transactionIn = (id: unknown): string => encodeURIComponent(String(id).replace(/-.*$/s, ''));
+/** The clock of the console, and of the log. */
+const utc = {
+  ...({ day: 'numeric', month: 'short', hourCycle: 'h23', timeZone: 'UTC', timeZoneName: 'short' } as const),
+  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
+};
 
-/** Redacts jobs for the role. Read-only for a role that may not replay. */
+/** A callback and a receipt are named after their transaction, whose page shows them. */
+const pageOf = (id: unknown): string => {
+  const [transaction = ''] = String(id).split('-', 1);
+  return transaction === 'alert' ? '/admin' : `/admin/transactions/${encodeURIComponent(transaction)}`;
+};
+
+/** Redacts jobs for the role. Without buttons: each job leads to its page in the console. */
 const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
-  const isReplayed = queue.name === 'signatures' || queue.name === callbackQueueName;
-  const readOnlyMode = !seesPeople(role);
   const adapter = new BullMQAdapter(queue, {
     prefix,
-    readOnlyMode,
-    allowRetries: !readOnlyMode && isReplayed,
+    readOnlyMode: true,
+    allowRetries: false,
     ...(queue.name === bulkQueueName && {
       externalJobUrl: ({ id }) => ({ href: `/admin/replays/${encodeURIComponent(String(id))}` }),
     }),
-    // A callback is named after its transaction, whose page shows it.
-    ...(isReplayed && { externalJobUrl: ({ id }) => ({ href: `/admin/transactions/${transactionIn(id)}` }) }),
+    ...(queue.name !== bulkQueueName && { externalJobUrl: ({ id }) => ({ href: pageOf(id) }) }),
   });
   const getJob = adapter.getJob.bind(adapter);
   const getJobs = adapter.getJobs.bind(adapter);
@@ -62,6 +68,7 @@ export const createBoard = ({ shards, replays }: ConsoleDeps, role: Role, basePa
         hideRedisDetails: true,
         hideDocsLink: true,
         showWorkers: false,
+        dateFormats: { short: utc, common: utc, full: utc },
         miscLinks: [{ text: 'Console', url: '/admin' }],
       },
     },

@@ -11,13 +11,21 @@ export interface PageParts {
   readonly session?: Omit<ConsoleSession, 'id'> | undefined;
   readonly current?: (typeof sections)[number][0] | 'tokens';
   /** How the page is updated: every few seconds, and at events of a stream. */
-  readonly live?: { readonly everySeconds: number; readonly events?: string } | undefined;
+  readonly live?:
+    | {
+        readonly everySeconds: number;
+        readonly events?: string;
+        /** Goes on without user input. */
+        readonly isWall?: boolean;
+      }
+    | undefined;
   readonly main: Html;
 }
 
 const sections = [
   ['overview', '/admin', 'Overview', 'viewer'],
   ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
+  ['refusals', '/admin/refusals', 'Refused', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
   ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],
@@ -40,7 +48,7 @@ const navigation = (
 const liveAttributes = (live: PageParts['live']): Html =>
   live === undefined
     ? nothing
-    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
+    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}${live.isWall ? html` data-wall` : nothing}`;
 
 /** The switch of the time zone. The script puts the browser's own zone into the button `local`. */
 const footer = ({ csrf, view: { times } }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {

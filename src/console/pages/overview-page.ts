@@ -1,12 +1,17 @@
 /**
- * The last hour and the last day. The server draws charts as SVG; each has a table with the same
- * numbers.
+ * The last hour and the last day, or another range. The server draws charts as SVG; each has a
+ * table with the same numbers. Transactions are submitted, and their attempts end: after a replay a
+ * transaction has two.
  */
 import { html } from 'hono/html';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
+import type { ProcessReport } from '../../history/processes.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { fieldTime } from '../filter.ts';
 import { layOut } from './layout.ts';
 import {
+  banner,
+  cardTable,
   count,
   counted,
   duration,
@@ -16,6 +21,7 @@ import {
   queryOf,
   shortTime,
   tiles,
+  timeOf,
 } from './markup.ts';
 
 /** Rounds up to 1, 2, 5, 10, 20, 50 … for an axis without long fractions. */
@@ -75,17 +81,23 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
 };
 
-const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>submitted</li></ul>`;
+const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="signed-bar" width="10" height="10"/></svg>attempts signed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="failed-bar" width="10" height="10"/></svg>attempts failed</li><li><svg viewBox="0 0 10 10" aria-hidden="true"><path class="submitted-line" d="M0 5H10"/></svg>transactions submitted</li></ul>`;
+
+/** The list of transactions that were submitted in this time. */
+const listOf = (from: number, to?: number, fields: Readonly<Record<string, string>> = {}): string =>
+  `/admin/transactions${queryOf({ ...fields, from: fieldTime(from), to: to === undefined ? undefined : fieldTime(to) })}`;
 
 /** Only the parts with numbers. */
 const rateTable = (series: readonly OverviewPart[], id: string): Html => {
-  const busy = series.filter(({ submitted, signed, failed }) => submitted + signed + failed > 0);
+  const busy = series
+    .map((part, index) => ({ ...part, to: series[index + 1]?.at }))
+    .filter(({ submitted, signed, failed }) => submitted + signed + failed > 0);
   return html`<details id="${id}"><summary>The chart as a table</summary>${
     busy.length === 0
       ? html`<p class="quiet">Nothing happened.</p>`
-      : html`<table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Submitted</th><th scope="col" class="number">Signed</th><th scope="col" class="number">Failed</th></tr></thead><tbody>${busy.map(
-          ({ at, submitted, signed, failed }) =>
-            html`<tr><th scope="row">${fullTime(at).slice(0, 16)}</th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
+      : html`<table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
+          ({ at, to, submitted, signed, failed }) =>
+            html`<tr><th scope="row"><a href="${listOf(at, to)}">${fullTime(at).slice(0, 16)}</a></th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
         )}</tbody></table>`
   }</details>`;
 };
@@ -106,25 +118,51 @@ const rate = (number: number, ms: number): string => {
   return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
 };
 
-const faultTable = ({ faults, failed }: Overview, name: string): Html =>
+const faultTable = ({ faults, failed, since }: Overview, name: string): Html =>
   faults.length === 0
     ? html`<p class="quiet">None failed.</p>`
-    : html`<table><caption class="unseen">Faults of the ${name}</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Count</th><th scope="col"><span class="unseen">Share</span></th></tr></thead><tbody>${faults.map(
+    : html`<table><caption class="unseen">Attempts that failed in the ${name}, by fault</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Count</th><th scope="col"><span class="unseen">Share</span></th></tr></thead><tbody>${faults.map(
         ({ code, reason, count: number }) =>
-          html`<tr><th scope="row"><a href="/admin/transactions${queryOf({ state: 'failed', fault: String(code) })}">${code} ${reason ?? ''}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed))}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
+          html`<tr><th scope="row"><a href="${listOf(since, undefined, { state: 'failed', fault: String(code) })}">${code} ${reason ?? ''}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed))}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
       )}</tbody></table>`;
 
-const period = (overview: Overview, name: string, id: string, now: number): Html => {
+export const ranges = {
+  '15m': { name: 'Last 15 minutes', ms: 900_000 },
+  '1h': { name: 'Last hour', ms: 3_600_000 },
+  '6h': { name: 'Last 6 hours', ms: 6 * 3_600_000 },
+  '24h': { name: 'Last day', ms: 86_400_000 },
+  '7d': { name: 'Last 7 days', ms: 7 * 86_400_000 },
+  '30d': { name: 'Last 30 days', ms: 30 * 86_400_000 },
+} as const;
+export type Range = keyof typeof ranges;
+
+export interface Period {
+  readonly range: Range;
+  readonly overview: Overview;
+  /** Requests; undefined where they are not counted for so long. */
+  readonly refused?: number | undefined;
+}
+
+const period = ({ range, overview, refused }: Period, now: number): Html => {
+  const { name } = ranges[range];
+  const id = `last-${range}`;
   const { submitted, signed, failed, timeToSignMs, series, since } = overview;
   const ended = signed + failed;
   const elapsedMs = Math.max(1, now - since);
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${name}</h2>
 ${tiles(
-  ['Submitted', count(submitted), rate(submitted, elapsedMs)],
-  ['Signed', percent(signed, ended), `${count(signed)} of ${count(ended)}`],
-  ['Failed', count(failed)],
+  [
+    'Transactions submitted',
+    html`<a href="${listOf(since)}">${count(submitted)}</a>`,
+    rate(submitted, elapsedMs),
+  ],
+  ['Attempts signed', percent(signed, ended), `${count(signed)} of ${count(ended)} that ended`],
+  ['Attempts failed', html`<a href="${listOf(since, undefined, { state: 'failed' })}">${count(failed)}</a>`],
+  refused === undefined
+    ? undefined
+    : ['Requests refused', html`<a href="/admin/refusals">${count(refused)}</a>`],
 )}
-<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'request')} submitted, ${count(signed)} signed, ${count(failed)} failed. The table below says when.`)}${rateTable(series, `${id}-series`)}</div>
+<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`)}${rateTable(series, `${id}-series`)}</div>
 <div class="panel"><h3>Time to sign</h3>${
     timeToSignMs === undefined
       ? html`<p class="quiet">None signed.</p>`
@@ -138,23 +176,57 @@ ${tiles(
 </section>`;
 };
 
-export const overviewPage = (session: ConsoleSession, hour: Overview, day: Overview, now: number): string => {
-  const { waiting, active, delayed } = hour.queue;
+export interface OverviewModel {
+  readonly session: ConsoleSession;
+  /** At least one. */
+  readonly periods: readonly Period[];
+  readonly processes: readonly ProcessReport[];
+  /** Undefined for the usual ones. */
+  readonly range: Range | undefined;
+  /** For a screen on the wall, which nobody touches. */
+  readonly isWall: boolean;
+  readonly now: number;
+}
+
+const processTable = (processes: readonly ProcessReport[], now: number): Html => {
+  const rows = processes.map(
+    ({ part, host, pid, version, startedAt, running, concurrency }) =>
+      html`<tr role="row"><th scope="row" role="rowheader">${part === 'api' ? 'API' : 'Workers'}</th><td role="cell">${host}, process ${pid}</td><td role="cell" data-label="version">${version}</td><td role="cell" data-label="since">${timeOf(startedAt)} <span class="quiet">(${duration(now - startedAt)})</span></td><td role="cell" class="number" data-label="signatures in hand">${running === undefined ? '' : `${count(running)} of ${count(concurrency ?? 0)}`}</td></tr>`,
+  );
+  const headings = ['Part', 'Where', 'Version', 'Since', ['Signatures in hand', 'number']] as const;
+  return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
+${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers are heard of', 'What is submitted waits until some run. Those of an earlier release do not tell.')}
+${cardTable('Processes', headings, rows)}</section>`;
+};
+
+const choice = ({ range, isWall }: OverviewModel): Html => {
+  const wall = isWall ? 'on' : undefined;
+  const link = (to: Range | undefined, text: string): Html =>
+    to === range
+      ? html`<strong aria-current="true">${text}</strong>`
+      : html`<a href="/admin${queryOf({ range: to, wall })}">${text}</a>`;
+  return html`<p>${link(undefined, 'Hour and day')}${Object.keys(ranges).map((name) => html` · ${link(name as Range, name)}`)} · <a href="/admin${queryOf({ range, wall: isWall ? undefined : 'on' })}">${isWall ? 'Leave the wall screen' : 'Wall screen'}</a></p>`;
+};
+
+export const overviewPage = (model: OverviewModel): string => {
+  const { session, periods, processes, isWall, now } = model;
+  const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   return layOut({
     title: 'Overview',
     session,
     current: 'overview',
-    live: { everySeconds: 15 },
-    main: html`<h1>Overview</h1>
-<div data-region="overview">
-<section aria-labelledby="now"><h2 id="now">In the queue now</h2>
+    live: { everySeconds: 15, isWall },
+    main: html`<div class="head"><h1>Overview</h1>${choice(model)}</div>
+<div class="stack" data-region="overview">
+<section aria-labelledby="now"><h2 id="now">Transactions in the queue now</h2>
 ${tiles(
   ['Waiting for a worker', count(waiting)],
   ['In work', count(active)],
   ['Waiting for a person', count(delayed), open],
 )}</section>
-<div class="periods">${period(hour, 'Last hour', 'hour', now)}${period(day, 'Last day', 'day', now)}</div>
+<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now))}</div>
+${processTable(processes, now)}
 </div>`,
   });
 };

@@ -4,9 +4,10 @@
  * readers.
  *
  * The states are in one column in the order of the machine, so that the chart fits a phone. An
- * arrow to the next state is straight. All others go around the column in lanes of their own, down
- * on the left and up on the right, the shortest innermost, so that none crosses a state. The label
- * of an arrow is beside the state that it leaves, where no other arrow crosses its lane.
+ * arrow to the next state is straight. All others go around the column in lanes, down on the left
+ * and up on the right, the shortest innermost, so that none crosses a state. Arrows to one state
+ * share a lane, but expiry has its own. The label of an arrow is beside the state that it leaves,
+ * where no other arrow crosses its lane.
  */
 import { html } from 'hono/html';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
@@ -15,6 +16,8 @@ import { counted, type Html, nothing } from './markup.ts';
 interface Arrow {
   readonly from: string;
   readonly to: string;
+  /** Taken when a time was up. Such arrows are apart from those of faults. */
+  readonly isExpiry: boolean;
   readonly events: readonly string[];
 }
 
@@ -23,6 +26,9 @@ export interface Statechart {
   readonly states: readonly { readonly name: string; readonly isFinal: boolean }[];
   readonly arrows: readonly Arrow[];
 }
+
+const wayOf = (from: string, to: string, isExpiry: boolean): string =>
+  `${from} ${to}${isExpiry ? ' expired' : ''}`;
 
 type Node = typeof signatureMachine.root;
 
@@ -37,16 +43,18 @@ const readLabel = (event: string, { invoke }: Node): string => {
 /** The top-level states of the machine. */
 export const readChart = (root: Node): Statechart => {
   const states = Object.values(root.states);
-  const arrows = new Map<string, { from: string; to: string; events: string[] }>();
+  const arrows = new Map<string, Arrow & { events: string[] }>();
   const draw = (from: string, node: Node): void => {
     for (const [event, ways] of node.transitions) {
       for (const { path } of ways.flatMap(({ target }) => target ?? [])) {
         const [to = from] = path;
         if (to === from) continue;
-        const arrow = arrows.get(`${from} ${to}`) ?? { from, to, events: [] };
+        const isExpiry = event.startsWith('xstate.after.');
+        const way = wayOf(from, to, isExpiry);
+        const arrow = arrows.get(way) ?? { from, to, isExpiry, events: [] };
         const label = readLabel(event, node);
         if (!arrow.events.includes(label)) arrow.events.push(label);
-        arrows.set(`${from} ${to}`, arrow);
+        arrows.set(way, arrow);
       }
     }
     for (const inner of Object.values(node.states)) draw(from, inner);
@@ -64,25 +72,46 @@ export const signatureChart = readChart(signatureMachine.root);
 interface Visit {
   readonly state: string;
   readonly attempt: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly fault?: { readonly code: number };
+}
+
+interface Taken {
+  readonly attempts: readonly number[];
+  readonly faults: readonly number[];
 }
 
 interface Path {
   readonly visited: ReadonlySet<string>;
-  /** By `from to`: the attempts that took this way. */
-  readonly ways: ReadonlyMap<string, readonly number[]>;
+  /** Attempts that took a way, and the faults that they ended with. */
+  readonly ways: ReadonlyMap<string, Taken>;
   readonly here: string | undefined;
 }
 
-export const pathOf = (history: readonly Visit[]): Path => {
-  const ways = new Map<string, readonly number[]>();
-  for (const [index, { state, attempt }] of history.entries()) {
+/** @param timeoutMs Of each attempt, where it is known. A device can end one with the same faults. */
+export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
+  const ways = new Map<string, Taken>();
+  for (const [index, { state, attempt, at, fault }] of history.entries()) {
     const before = history[index - 1];
     if (before === undefined) continue;
-    const way = `${before.state} ${state}`;
-    ways.set(way, [...(ways.get(way) ?? []), attempt]);
+    const begun = history.find((visit) => visit.attempt === attempt)?.at ?? at;
+    const isLate = at - begun >= (timeoutMs ?? Infinity);
+    const isExpiry = fault !== undefined && (fault.code === expired || (isLate && late.includes(fault.code)));
+    const way = wayOf(before.state, state, isExpiry);
+    const { attempts, faults } = ways.get(way) ?? { attempts: [], faults: [] };
+    ways.set(way, {
+      attempts: [...attempts, attempt],
+      faults: fault === undefined ? faults : [...new Set([...faults, fault.code])],
+    });
   }
   return { visited: new Set(history.map(({ state }) => state)), ways, here: history.at(-1)?.state };
 };
+
+/** The fault of a deadline that passes while the person is silent. */
+const expired = 208;
+/** Faults of one that passes while the person is not reached. */
+const late: readonly number[] = [209, 900];
 
 const box = { width: 112, height: 44 } as const;
 const top = 26;
@@ -103,7 +132,12 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
     .toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
   const down = round.filter((arrow) => span(arrow) > 0);
   const up = round.filter((arrow) => span(arrow) < 0);
-  const left = margin + (down.length === 0 ? 0 : aside + (down.length - 1) * lane);
+  const laneOf = ({ to, isExpiry }: Arrow): string => `${to} ${isExpiry}`;
+  /** From the outermost: a shorter arrow gives way to a longer one to the same state. */
+  const lanesOf = (side: readonly Arrow[]): readonly string[] =>
+    [...new Set(side.toReversed().map(laneOf))].toReversed();
+  const [downLanes, upLanes] = [lanesOf(down), lanesOf(up)];
+  const left = margin + (down.length === 0 ? 0 : aside + (downLanes.length - 1) * lane);
   const right = left + box.width;
   const middle = left + box.width / 2;
   const yOf = (name: string): number => top + rowOf(name) * (box.height + gap);
@@ -116,12 +150,15 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
       label: { x: middle + 8, y: yOf(from) + box.height + 2 * lineHeight },
     };
   };
-  const goRound = (arrow: Arrow, side: readonly Arrow[], edge: number, outwards: 1 | -1) => {
-    const x = edge + outwards * (aside + side.indexOf(arrow) * lane);
+  const goRound = (arrow: Arrow, lanes: readonly string[], edge: number, outwards: 1 | -1) => {
+    const side = outwards === 1 ? up : down;
+    const x = edge + outwards * (aside + lanes.indexOf(laneOf(arrow)) * lane);
     /** Arrows at the same side of a state share its height. */
     const touch = (state: string): number => {
       const all = side.filter(({ from, to }) => from === state || to === state);
-      return yOf(state) + (box.height * (all.indexOf(arrow) + 1)) / (all.length + 1);
+      const ends = [...new Set(all.map((each) => (each.to === state ? laneOf(each) : each)))];
+      const own = arrow.to === state ? laneOf(arrow) : arrow;
+      return yOf(state) + (box.height * (ends.indexOf(own) + 1)) / (ends.length + 1);
     };
     const end = touch(arrow.to);
     const tail = edge + outwards * 9;
@@ -132,7 +169,7 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
     };
   };
   return {
-    width: right + Math.max(margin, aside + up.length * lane),
+    width: right + Math.max(margin, aside + upLanes.length * lane),
     height: top + states.length * (box.height + gap) - gap + margin,
     states: states.map((state, row) => ({ ...state, row, x: left, y: yOf(state.name) })),
     arrows: arrows.map((arrow) => ({
@@ -140,8 +177,8 @@ export const layOutChart = ({ states, arrows }: Statechart) => {
       ...(span(arrow) === 1
         ? straight(arrow)
         : span(arrow) > 0
-          ? goRound(arrow, down, left, -1)
-          : goRound(arrow, up, right, 1)),
+          ? goRound(arrow, downLanes, left, -1)
+          : goRound(arrow, upLanes, right, 1)),
     })),
     box,
   };
@@ -157,12 +194,20 @@ const attemptsText = (attempts: readonly number[]): string => {
   return `attempts ${isRun ? `${first}–${last}` : different.join(', ')}`;
 };
 
+const takenTexts = ({ attempts, faults }: Taken): readonly string[] => [
+  ...(faults.length === 0 ? [] : [`fault ${faults.join(', ')}`]),
+  attemptsText(attempts),
+];
+
 export const statechartSvg = (chart: Statechart, path: Path): Html => {
   const { width, height, states, arrows } = layOutChart(chart);
-  const drawn = arrows.map(({ from, to, events, path: way, head, label }) => {
-    const attempts = path.ways.get(`${from} ${to}`);
-    const lines = attempts === undefined ? events : [...events, attemptsText(attempts)];
-    return html`<g class="edge${attempts === undefined ? '' : ' taken'}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${lines.map(
+  const isTaken = ({ from, to, isExpiry }: Arrow): boolean => path.ways.has(wayOf(from, to, isExpiry));
+  // What was taken is drawn over what was not.
+  const order = arrows.toSorted((a, b) => Number(isTaken(a)) - Number(isTaken(b)));
+  const drawn = order.map(({ from, to, isExpiry, events, path: way, head, label }) => {
+    const taken = path.ways.get(wayOf(from, to, isExpiry));
+    const lines = taken === undefined ? events : [...events, ...takenTexts(taken)];
+    return html`<g class="edge${taken === undefined ? '' : ' taken'}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${lines.map(
       (line, index) => html`<tspan x="${label.x}" dy="${index === 0 ? 0 : lineHeight}">${line}</tspan>`,
     )}</text></g>`;
   });
@@ -187,12 +232,12 @@ export const statechartSvg = (chart: Statechart, path: Path): Html => {
 
 export const statechartTable = (chart: Statechart, path: Path): Html =>
   html`<details id="chart-table"><summary>The chart as a table</summary><table><thead><tr><th scope="col">From</th><th scope="col">Event</th><th scope="col">To</th><th scope="col">Taken</th></tr></thead><tbody>${chart.arrows.map(
-    ({ from, to, events }) => {
-      const attempts = path.ways.get(`${from} ${to}`);
+    ({ from, to, isExpiry, events }) => {
+      const taken = path.ways.get(wayOf(from, to, isExpiry));
       return html`<tr><td>${from}</td><td>${events.join(', ')}</td><td>${to}</td><td>${
-        attempts === undefined
+        taken === undefined
           ? html`<span class="quiet">no</span>`
-          : `${counted(attempts.length, 'time')}, ${attemptsText(attempts)}`
+          : [counted(taken.attempts.length, 'time'), ...takenTexts(taken)].join(', ')
       }</td></tr>`;
     },
   )}</tbody></table></details>`;

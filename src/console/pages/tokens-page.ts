@@ -68,7 +68,7 @@ export const tokensPage = (model: TokensModel): string => {
     session,
     current: 'tokens',
     main: html`<h1>Tokens</h1>
-<p>With a token a program uses the console’s API as a user, with the role of that user. Every change of the user ends the token.</p>
+<p>With a token a program uses the console’s API (<a href="/admin/api/openapi.json">OpenAPI</a>) as a user, with the role of that user. Every change of the user ends the token.</p>
 ${noticeBanner(notice)}
 ${problem === undefined ? nothing : banner('bad', 'No token was made', problems[problem])}
 ${

@@ -109,6 +109,16 @@ ${line('Detail', (states) => html`${states.findLast(({ fault }) => fault !== und
 </tbody></table></div></section>`;
 };
 
+const linksOf = ({ links: { log, trace } }: TransactionDetail): Html => {
+  const all = [
+    ['Log lines', log],
+    ['Trace', trace],
+  ] as const;
+  return html`${all.map(([name, href]) =>
+    href === undefined ? nothing : html`<p><a href="${href}" rel="noreferrer">${name}</a></p>`,
+  )}`;
+};
+
 const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   const { apId, apTransId, profile, msisdn } = transaction;
   const common = [
@@ -193,7 +203,8 @@ export const transactionPage = (model: TransactionModel): string => {
   const { msspTransId, state, fault, attempt, submittedAt, tookMs } = transaction;
   const isOpen = state === 'submitted' || state === 'pending';
   const states = timeline.filter((entry) => entry.kind === 'state');
-  const path = pathOf(states);
+  const timeoutMs = detail.request && detail.request.timeoutSeconds * 1000;
+  const path = pathOf(states, timeoutMs);
   // Accesses are in the audit log, not in the timeline.
   const told = timeline.filter((entry) => entry.kind === 'state' || entry.action !== 'view-sensitive');
   return layOut({
@@ -228,7 +239,7 @@ ${statechartTable(signatureChart, path)}</section>
       includesRole(session.operator.role, 'operator')
         ? html`<p><a href="/admin/audit?target=${encodeURIComponent(msspTransId)}">Audit entries of this transaction</a></p>`
         : nothing
-    }</section>
+    }${linksOf(detail)}</section>
 <section aria-labelledby="request"><h2 id="request">Request</h2>${requestSection(detail)}</section>
 <section aria-labelledby="outcome" data-region="outcome"><h2 id="outcome">Outcome</h2>${outcomeSection(detail)}</section>
 </div>

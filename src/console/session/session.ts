@@ -15,6 +15,7 @@ import { usualView } from '../../operators/views.ts';
 import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { readForm } from '../input.ts';
+import { demanding } from '../openapi.ts';
 import { queryOf } from '../pages/markup.ts';
 import { forbiddenPage } from '../pages/session-pages.ts';
 
@@ -123,7 +124,7 @@ export const createSessionCheck = ({
 };
 
 /** For routes that need a role. */
-export const needs =
-  (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
-  async (c, next) =>
-    includesRole(c.get('session').operator.role, role) ? next() : forbidden(c, `This needs the role ${role}`);
+export const needs = (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
+  demanding({ role }, async (c, next) =>
+    includesRole(c.get('session').operator.role, role) ? next() : forbidden(c, `This needs the role ${role}`),
+  );

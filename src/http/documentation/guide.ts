@@ -6,6 +6,8 @@ import { type Section, table, words } from './markup.ts';
 /** What the reference says about this service in particular. */
 export interface DocumentationFacts {
   readonly rules: ProtocolRules;
+  /** Origin at which the service is reached; asked when the page is first made. */
+  readonly publicUrl: () => string;
   /** Accepts any AP_ID and knows the test numbers. */
   readonly sandbox: boolean;
   readonly maxBodyBytes: number;
@@ -51,12 +53,15 @@ export const overview = ({ sandbox, maxBodyBytes, retention }: DocumentationFact
 };
 
 /**
- * The address is the reader's to fill in: a Host header is the caller's word, and not to be printed
- * as ours.
+ * The address is the configured one: a Host header is the caller's word, and not to be printed as
+ * ours.
  *
  * @param request One that a robot of the sandbox signs.
  */
-export const firstSignature = (sandbox: boolean, request: object | undefined): Section => ({
+export const firstSignature = (
+  { sandbox, publicUrl }: DocumentationFacts,
+  request: object | undefined,
+): Section => ({
   id: 'first-signature',
   title: 'A first signature',
   content: html`<p>${
@@ -64,9 +69,7 @@ export const firstSignature = (sandbox: boolean, request: object | undefined): S
       ? 'The number below belongs to a robot that signs at once. Paste this into a shell:'
       : words('With your own `AP_ID` and the number of somebody who expects it:')
   }</p>
-<pre><code>SERVICE=http://localhost:8080   # the address of this page, without /docs
-
-curl -s "$SERVICE/rest/service/sign" \\
+<pre><code>curl -s '${publicUrl()}/rest/service/sign' \\
   -H 'Content-Type: application/json' \\
   --data-binary @- &lt;&lt;'END'
 ${JSON.stringify(request, undefined, 2)}

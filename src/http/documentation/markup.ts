@@ -2,7 +2,9 @@
  * Small pieces of HTML that all sections are made of. Everything that is put into a template is
  * escaped by it.
  */
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
+import { flourish, icon } from '../../theme.ts';
+import { stylesheet } from './stylesheet.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -12,6 +14,27 @@ export interface Section {
   readonly title: string;
   readonly content: Html | readonly Html[];
 }
+
+/** A whole page. @param home Where the name of the product leads. */
+export const layOut = (title: string, home: string, beside: Html | string, content: Html): Html =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<style>${raw(stylesheet)}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header>
+<p class="top"><a class="brand" href="${home}">${raw(flourish)} Paraph</a> ${beside}</p>
+${content}
+</body>
+</html>
+`;
 
 /** Text whose backticks mean code. */
 export const words = (text: string): readonly (string | Html)[] =>

@@ -3,15 +3,13 @@
  * OpenAPI document, the fault table and the registry's own rules. It has no script and loads
  * nothing.
  */
-import { html, raw } from 'hono/html';
-import { flourish, icon } from '../../theme.ts';
+import { html } from 'hono/html';
 import type { OpenApiDocument } from '../openapi.ts';
 import type { Examples } from './examples.ts';
 import { type DocumentationFacts, firstSignature, modes, overview, verification } from './guide.ts';
-import { code, type Html, heading, jsonBlock, type Section, table, words } from './markup.ts';
+import { code, type Html, heading, jsonBlock, layOut, type Section, table, words } from './markup.ts';
 import { createMemberTables, lookAt, type MemberTables, type Side, wireName } from './members.ts';
 import type { OperationNode, SchemaNode } from './nodes.ts';
-import { stylesheet } from './stylesheet.ts';
 import { faults, profiles, services, statusCodes, testNumbers } from './tables.ts';
 
 type Described = readonly [path: string, operation: OperationNode];
@@ -113,7 +111,7 @@ export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts)
   const examples = own[0]?.[1].requestBody?.content['application/json']?.examples;
   const fault = document.components.schemas.Fault ?? {};
   const groups: Readonly<Record<string, readonly Section[]>> = {
-    Start: [overview(facts), firstSignature(facts.sandbox, examples?.synch?.value), modes],
+    Start: [overview(facts), firstSignature(facts, examples?.synch?.value), modes],
     Operations: own.map((operation) => operationSection(document, tables, operation)),
     Reference: [
       objectsSection(document, tables),
@@ -128,21 +126,11 @@ export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts)
     ],
   };
   const version = document.info['x-paraph-version'];
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Paraph · mobile signature interface</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
-<style>${raw(stylesheet)}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to content</a>
-<header>
-<p class="top"><a class="brand" href="#content">${raw(flourish)} Paraph</a> <span>Mobile signature interface <span class="quiet">${document.info.version}</span></span></p>
-<h1>Signatures by phone</h1>
+  return layOut(
+    'Paraph · mobile signature interface',
+    '#content',
+    html`<span>Mobile signature interface <span class="quiet">${document.info.version}</span></span>`,
+    html`<h1>Signatures by phone</h1>
 <p class="lead">Ask a person to sign a text on their phone, and get a signature that only this person can give. JSON over HTTP, by the model of ETSI TS 102 204.</p>
 </header>
 <div class="columns">
@@ -163,8 +151,6 @@ ${content}
   )}
 </main>
 </div>
-<footer><p>${version === undefined ? 'Paraph' : `Paraph ${version}`}, an open mobile signature service.</p></footer>
-</body>
-</html>
-`;
+<footer><p>${version === undefined ? 'Paraph' : `Paraph ${version}`}, an open mobile signature service.</p></footer>`,
+  );
 };

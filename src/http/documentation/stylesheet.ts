@@ -49,6 +49,8 @@ thead th{font-size:.8rem;color:var(--quiet);white-space:nowrap}
 tbody tr{border-top:1px solid var(--line)}
 tr:target{background:var(--raised)}
 td:last-child{min-width:min(16rem,75vw)}
+dl.ways dt{font:600 1.4rem/1.3 var(--title)}
+dl.ways dd{margin:0 0 1.4rem;color:var(--quiet)}
 footer{border-top:1px solid var(--line);padding-block:1.25rem 2rem;color:var(--quiet);font-size:.9rem}
 @media (min-width:64rem){
 .columns{display:grid;grid-template-columns:12rem minmax(0,1fr);gap:3.5rem}

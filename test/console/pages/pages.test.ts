@@ -6,8 +6,9 @@ import { auditPage } from '../../../src/console/pages/audit-page.ts';
 import { callbacksPage } from '../../../src/console/pages/callbacks-page.ts';
 import { count, counted, duration } from '../../../src/console/pages/markup.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
-import { niceTop, overviewPage } from '../../../src/console/pages/overview-page.ts';
+import { niceTop, type OverviewModel, overviewPage } from '../../../src/console/pages/overview-page.ts';
 import { callbackBulkPage, callbackPlanPage, planPage } from '../../../src/console/pages/plan-pages.ts';
+import { refusalsPage } from '../../../src/console/pages/refusals-page.ts';
 import { replayPage, replaysPage } from '../../../src/console/pages/replays-page.ts';
 import {
   enteredPage,
@@ -23,6 +24,7 @@ import { usersPage } from '../../../src/console/pages/users-page.ts';
 import type { ShownCallback } from '../../../src/console/redaction.ts';
 import type { TransactionDetail } from '../../../src/console/transaction-detail.ts';
 import type { Overview } from '../../../src/history/overview.ts';
+import type { Refusals } from '../../../src/history/refusals.ts';
 import type { Role } from '../../../src/operators/operator.ts';
 import { usualView } from '../../../src/operators/views.ts';
 
@@ -53,6 +55,7 @@ const row = {
 
 const detail: TransactionDetail = {
   transaction: row,
+  links: { log: undefined, trace: undefined },
   deadline: undefined,
   request: {
     msisdn: '+41791234567',
@@ -114,6 +117,28 @@ const overview: Overview = {
     signed: index / 2,
     failed: 1,
   })),
+};
+
+const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<OverviewModel> = {}): string =>
+  overviewPage({
+    session: of,
+    periods: [
+      { range: '1h', overview: told, refused: 7 },
+      { range: '24h', overview: told },
+    ],
+    processes: [...[{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const]],
+    range: undefined,
+    isWall: false,
+    now: at,
+    ...changes,
+  });
+
+const refused = { apId: evil, isRegistered: false, fault: 101, reason: undefined, detail: evil };
+const refusals: Refusals = {
+  lastHour: 1,
+  lastDay: 2,
+  counts: [{ ...refused, lastHour: 1, lastDay: 2 }],
+  latest: [{ ...refused, operation: evil, at, count: 1 }],
 };
 
 const counts = {
@@ -229,7 +254,8 @@ const pages: readonly (readonly [string, string])[] = [
   ],
   ['link', linkPage({ token: evil })],
   ['message', messagePage(404, evil, evil)],
-  ['overview', overviewPage(session(), overview, overview, at)],
+  ['overview', overviewOf(session(), overview)],
+  ['refusals', refusalsPage(session(), refusals, evil)],
   ['list', listOf('admin', { text: evil, state: evil })],
   ['list of rows', listOf('admin', { text: evil })],
   ['transaction', detailWith('reason')],
@@ -337,6 +363,7 @@ describe('the pages', () => {
     expect(links('viewer')).toEqual([
       '/admin',
       '/admin/transactions',
+      '/admin/refusals',
       '/admin/replays',
       '/admin/callbacks',
       '/admin/queues',
@@ -421,12 +448,34 @@ describe('the pages', () => {
   });
 
   it('say for each chart what it shows', () => {
-    const page = overviewPage(session('viewer'), overview, overview, at);
+    const page = overviewOf(session('viewer'), overview);
     const charts = page.match(/<svg class="chart"/g) ?? [];
     expect(charts).toHaveLength(2);
     expect(page.match(/The chart as a table/g)).toHaveLength(2);
     expect(page).toContain('75.0 %');
     expect(page).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('lead from a number to what it counts, in its time, and name transactions and attempts', () => {
+    const page = overviewOf(session('viewer'), overview);
+    const since = new Date(overview.since).toISOString().slice(0, -1);
+    const from = `from=${encodeURIComponent(since)}`;
+    expect(page).toContain(`href="/admin/transactions?state=failed&amp;fault=401&amp;${from}"`);
+    expect(page).toContain(`href="/admin/transactions?${from}"`);
+    expect(page).toContain('<dt>Transactions submitted</dt>');
+    expect(page).toContain('90 of 120 that ended');
+    expect(page).toContain('<a href="/admin/refusals">7</a>');
+  });
+
+  it('keep the range and the wall screen in their links', () => {
+    const [period] = [{ range: '30d', overview } as const];
+    const page = overviewOf(session(), overview, { periods: [period], range: '30d', isWall: true });
+    expect(page).toContain('data-every="15" data-wall');
+    expect(page).toContain('Last 30 days');
+    expect(page).toContain('href="/admin?range=15m&amp;wall=on"');
+    expect(page).toContain('<a href="/admin?range=30d">Leave the wall screen</a>');
+    expect(page).not.toContain('Requests refused');
+    expect(overviewOf(session(), overview)).not.toContain('data-wall');
   });
 
   it('stand when nothing has happened', () => {
@@ -439,7 +488,7 @@ describe('the pages', () => {
       timeToSignMs: undefined,
       series: [],
     };
-    const page = overviewPage(session(), empty, empty, at);
+    const page = overviewOf(session(), empty);
     expect(page).not.toMatch(/NaN|undefined|Infinity/);
     expect(page).toContain('None signed.');
   });

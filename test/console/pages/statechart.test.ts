@@ -19,11 +19,13 @@ describe('the statechart of a transaction', () => {
     expect(signatureChart.states.map(({ name }) => name)).toEqual(Object.keys(states ?? {}));
     expect(signatureChart.arrows.map(({ from, to, events }) => `${from} ${to}: ${events.join(' ')}`)).toEqual(
       [
-        'submitted failed: CANCEL deadline choose',
+        'submitted failed: CANCEL choose',
+        'submitted failed: deadline',
         'submitted signed: choose',
         'submitted pending: choose',
-        'pending failed: ANSWERED CANCEL deadline ask verify',
+        'pending failed: ANSWERED CANCEL ask verify',
         'pending submitted: REPLAY',
+        'pending failed: deadline',
         'pending signed: ask verify',
         'signed receipted: RECEIPTED',
         'failed submitted: REPLAY',
@@ -61,7 +63,14 @@ describe('the statechart of a transaction', () => {
       expect(label.x).toBeLessThan(width);
       expect(label.y).toBeLessThan(height);
     }
-    expect(new Set(arrows.map(({ head }) => head)).size).toBe(arrows.length);
+    const ends = arrows.map(({ from, to, isExpiry, head, path }) => ({ to, isExpiry, head, from, path }));
+    for (const a of ends) {
+      for (const b of ends) {
+        if (a !== b && a.head === b.head) expect([a.to, a.isExpiry]).toEqual([b.to, b.isExpiry]);
+      }
+    }
+    expect(new Set(arrows.map(({ path }) => path)).size).toBe(arrows.length);
+    expect(new Set(arrows.map(({ label }) => `${label.x} ${label.y}`)).size).toBe(arrows.length);
   });
 
   it('leads no arrow through a state that it does not end at', () => {
@@ -93,21 +102,36 @@ describe('the statechart of a transaction', () => {
   });
 
   const twice = [
-    { state: 'submitted', attempt: 1 },
-    { state: 'pending', attempt: 1 },
-    { state: 'failed', attempt: 1 },
-    { state: 'submitted', attempt: 2 },
-    { state: 'pending', attempt: 2 },
-    { state: 'signed', attempt: 2 },
+    { state: 'submitted', attempt: 1, at: 0 },
+    { state: 'pending', attempt: 1, at: 10 },
+    { state: 'failed', attempt: 1, at: 60_000, fault: { code: 401 } },
+    { state: 'submitted', attempt: 2, at: 90_000 },
+    { state: 'pending', attempt: 2, at: 90_010 },
+    { state: 'signed', attempt: 2, at: 90_020 },
   ];
 
   it('says in which attempts a way was gone', () => {
     const { ways, visited, here } = pathOf(twice);
     expect(here).toBe('signed');
     expect([...visited]).toEqual(['submitted', 'pending', 'failed', 'signed']);
-    expect(ways.get('submitted pending')).toEqual([1, 2]);
-    expect(ways.get('failed submitted')).toEqual([2]);
+    expect(ways.get('submitted pending')).toEqual({ attempts: [1, 2], faults: [] });
+    expect(ways.get('failed submitted')).toEqual({ attempts: [2], faults: [] });
+    expect(ways.get('pending failed')).toEqual({ attempts: [1], faults: [401] });
     expect(ways.get('signed receipted')).toBeUndefined();
+  });
+
+  it('says whether a fault came or the time was up', () => {
+    const once = (code: number, at: number) => [...twice.slice(0, 2), { ...twice[2], at, fault: { code } }];
+    const wayOf = (code: number, at: number, timeoutMs?: number) =>
+      [...pathOf(once(code, at) as typeof twice, timeoutMs).ways].at(-1);
+    expect(wayOf(401, 500, 60_000)?.[0]).toBe('pending failed');
+    expect(wayOf(209, 500, 60_000)?.[0]).toBe('pending failed');
+    expect(wayOf(209, 60_000, 60_000)).toEqual(['pending failed expired', { attempts: [1], faults: [209] }]);
+    expect(wayOf(401, 60_000, 60_000)?.[0]).toBe('pending failed');
+    expect(wayOf(208, 60_000)?.[0]).toBe('pending failed expired');
+    const svg = String(statechartSvg(signatureChart, pathOf(once(208, 60_000) as typeof twice)));
+    expect(texts(svg)).toContain('fault 208');
+    expect(svg.match(/class="edge taken"><path d="[^"]+"\/><polygon/g)).toHaveLength(2);
   });
 
   it('marks the way that was gone, where it is now, and says it in words as well', () => {

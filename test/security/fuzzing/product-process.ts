@@ -31,7 +31,7 @@ const isTrouble = (line: string): boolean => {
 };
 
 /**
- * @param main The compiled program, `dist/src/main.js`.
+ * @param main The compiled program, `dist/src/cli/paraph.js`.
  * @throws With what it printed, when it does not start.
  */
 export const startProductProcess = async (main: string, configuration: object): Promise<ProductProcess> => {
@@ -39,7 +39,7 @@ export const startProductProcess = async (main: string, configuration: object): 
   const configurationPath = join(folder, 'paraph.json');
   writeFileSync(configurationPath, JSON.stringify({ sandbox: true, ...configuration }));
   const { REDIS_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [main, 'start'], {
     env: { ...inherited, PORT: '0', PARAPH_DATA: join(folder, 'data'), PARAPH_CONFIG: configurationPath },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

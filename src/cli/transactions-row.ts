@@ -50,7 +50,7 @@ export const stateCell = ({ state, fault }: Pick<ShownRow, 'state' | 'fault'>) =
 export const timeCell = (ms: number, { stdout, env }: Screen): string => {
   if (ms <= 0) return '';
   const text = iso(ms).replace('T', ' ');
-  return isCapable(stdout, { env }) ? text.slice(5, 19) : `${text.slice(0, 19)}Z`;
+  return `${text.slice(isCapable(stdout, { env }) ? 5 : 0, 19)}Z`;
 };
 
 export const rowColumns = (context: Screen): readonly Column<ShownRow>[] => [

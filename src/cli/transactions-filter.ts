@@ -1,13 +1,14 @@
 /** Options that filter lists, and the parsers of options. */
 import type { Command } from 'commander';
-import { type FilterField, states } from '../console/filter.ts';
+import { type FilterField, openStates, states } from '../console/filter.ts';
+import { time } from '../console/input.ts';
 import { isFaultCode } from '../protocol/fault.ts';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import type { Query } from './admin.ts';
 import { type CliContext, UsageError } from './context.ts';
 
 export interface FilterFlags {
-  readonly state?: readonly string[];
+  readonly state?: readonly State[];
   readonly fault?: readonly number[];
   readonly ap?: string;
   readonly msisdn?: string;
@@ -52,17 +53,15 @@ const parseProfile = (text: string): ProfileName =>
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A point in time (ISO 8601), or how long ago: `90s`, `30m`, `2h`, `7d`. */
+/** A point in time (ISO 8601; UTC without a zone), or how long ago: `90s`, `30m`, `2h`, `7d`. */
 export const parseTime =
   (option: string, now: () => number) =>
   (text: string): number => {
     const ago = /^(\d{1,6})([smhd])$/.exec(text);
     if (ago !== null) return now() - Number(ago[1]) * unitsMs[ago[2] as keyof typeof unitsMs];
-    const time = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
-    if (Number.isNaN(time)) {
-      throw new UsageError(`${option} must be a time such as 2030-01-31T08:00:00Z, or how long ago: 2h, 7d.`);
-    }
-    return time;
+    const found = time.safeParse(text);
+    if (found.success) return found.data;
+    throw new UsageError(`${option} must be a time such as 2030-01-31T08:00:00Z, or how long ago: 2h, 7d.`);
   };
 
 /** @param unit `of seconds `, for the error. */
@@ -91,12 +90,16 @@ export const addPageOptions = (command: Command, usual: number): Command =>
     .option('--limit <n>', 'how many at most', parseCount('--limit', 1, 100_000), usual)
     .option('--cursor <cursor>', 'go on where a list ended, from its JSON');
 
-export const addStateOption = (command: Command): Command =>
-  command.option(
-    '--state <states>',
-    'in one of these: pending,failed',
-    parseList(parseOneOf('--state', states)),
+type State = (typeof states)[number];
+
+/** `open` stands for the states of those that have not ended. */
+const parseStates = (text: string, before: readonly State[] = []): readonly State[] =>
+  parseList(parseOneOf('--state', ['open', ...states] as const))(text, before).flatMap((each) =>
+    each === 'open' ? openStates : each,
   );
+
+export const addStateOption = (command: Command): Command =>
+  command.option('--state <states>', 'in one of these: pending,failed; open for any not ended', parseStates);
 
 /** In the names of the admin API. Without a member here its option would be ignored. */
 export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags) => {

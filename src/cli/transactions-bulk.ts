@@ -4,8 +4,8 @@ import type { ShownPlan } from '../console/redaction.ts';
 import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
 import type { Admin } from './admin.ts';
 import { type CliContext, ok, type Report } from './context.ts';
-import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './operations-row.ts';
 import { bar, type Column, countFields, fieldsText, type Screen, table, whileShowing } from './screen.ts';
+import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './transactions-row.ts';
 
 const lookEveryMs = 500;
 

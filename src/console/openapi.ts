@@ -1,0 +1,93 @@
+/**
+ * The OpenAPI document of the admin API, read off its routes: paths, roles, and the schemas that
+ * check what is sent. docs/operations/console.md says what the operations do.
+ */
+import type { MiddlewareHandler } from 'hono';
+import type { RouterRoute } from 'hono/types';
+import { z } from 'zod';
+import type { Role } from '../operators/operator.ts';
+
+interface Demand {
+  readonly role?: Role;
+  readonly query?: z.ZodType;
+  readonly json?: z.ZodType;
+}
+
+const demands = new WeakMap<object, Demand>();
+
+/** Notes what a middleware demands of a request. */
+export const demanding = <H extends MiddlewareHandler>(demand: Demand, handler: H): H => {
+  demands.set(handler, demand);
+  return handler;
+};
+
+export const adminErrorSchema = z.object({ error: z.string(), message: z.string() });
+
+/** As they are after reading, but for what may be left out: lists and times have several spellings. */
+const toSchema = (schema: z.ZodType) =>
+  z.toJSONSchema(schema, {
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (!(zodSchema instanceof z.ZodObject)) return;
+      const shape: Readonly<Record<string, z.ZodType>> = zodSchema.shape;
+      jsonSchema.required = Object.keys(shape).filter((name) => !shape[name]?.safeParse(undefined).success);
+    },
+  });
+
+const parametersOf = (path: string, query: z.ZodType | undefined): readonly object[] => {
+  const { properties = {}, required = [] } = query === undefined ? {} : toSchema(query);
+  return [
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    })),
+    ...Object.entries(properties).map(([name, schema]) => ({
+      // Lists are written with commas.
+      ...{ name, in: 'query', required: required.includes(name), explode: false, schema },
+    })),
+  ];
+};
+
+const operation = (path: string, { role = 'viewer', query, json }: Demand): object => ({
+  description: `Needs the role ${role}.`,
+  parameters: parametersOf(path, query),
+  ...(json !== undefined && {
+    requestBody: { content: { 'application/json': { schema: toSchema(json) } } },
+  }),
+  responses: {
+    '2XX': { description: 'Done: JSON, or server-sent events.' },
+    default: {
+      description: 'Nothing was done. `error` is a code, `message` a sentence.',
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    },
+  },
+});
+
+/** @param routes Of the whole console; only those of the API are described. */
+export const describeAdminApi = (routes: readonly RouterRoute[]) => {
+  const paths: Record<string, Record<string, Demand>> = {};
+  for (const { path, method, handler } of routes) {
+    if (!path.startsWith('/admin/api/') || method === 'ALL') continue;
+    const name = method.toLowerCase();
+    const before = paths[path] ?? {};
+    // Each middleware of a route is an entry of its own.
+    paths[path] = { ...before, [name]: { ...before[name], ...demands.get(handler) } };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Paraph: admin API', version: '1' },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: toSchema(adminErrorSchema) },
+    },
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, methods]) => [
+        path.replaceAll(/:(\w+)/g, '{$1}'),
+        Object.fromEntries(
+          Object.entries(methods).map(([method, demand]) => [method, operation(path, demand)]),
+        ),
+      ]),
+    ),
+  };
+};

@@ -1,0 +1,53 @@
+/** Refused requests: how many by application and reason, and the latest. */
+import { html } from 'hono/html';
+import type { Refusals } from '../../history/refusals.ts';
+import type { ConsoleSession } from '../deps.ts';
+import { layOut } from './layout.ts';
+import { cardTable, count, type Html, nothing, queryOf, timeOf } from './markup.ts';
+
+type Refused = Refusals['counts'][number] | Refusals['latest'][number];
+
+const application = ({ apId, isRegistered }: Refused): Html =>
+  apId === undefined
+    ? html`<span class="quiet">not named</span>`
+    : html`<a href="/admin/refusals${queryOf({ apId })}">${apId}</a>${isRegistered ? nothing : html` <span class="quiet">not registered</span>`}`;
+
+const fault = ({ fault: code, reason }: Refused): string => `${code} ${reason ?? ''}`;
+
+const countRow = (refused: Refusals['counts'][number]): Html =>
+  html`<tr role="row"><th scope="row" role="rowheader">${application(refused)}</th><td role="cell">${fault(refused)}</td><td role="cell" class="wide">${refused.detail}</td><td role="cell" class="number" data-label="in the last hour">${count(refused.lastHour)}</td><td role="cell" class="number" data-label="in the last day">${count(refused.lastDay)}</td></tr>`;
+
+const latestRow = (refused: Refusals['latest'][number]): Html =>
+  html`<tr role="row"><th scope="row" role="rowheader" class="nowrap">${timeOf(refused.at)}</th><td role="cell">${application(refused)}</td><td role="cell">${refused.operation ?? ''}</td><td role="cell">${fault(refused)}</td><td role="cell" class="wide">${refused.detail}</td><td role="cell" class="number" data-label="requests">${count(refused.count)}</td></tr>`;
+
+/** @param apId Of these requests alone. */
+export const refusalsPage = (
+  session: ConsoleSession,
+  { counts, latest }: Refusals,
+  apId: string | undefined,
+): string =>
+  layOut({
+    title: 'Refused requests',
+    session,
+    current: 'refusals',
+    live: { everySeconds: 15 },
+    main: html`<h1>Refused requests</h1>
+<p>They were answered with a fault at once and became no transaction. The application is what the request says: anyone can write any AP_ID.</p>
+${apId === undefined ? nothing : html`<p>Only of <strong>${apId}</strong>. <a href="/admin/refusals">Show all</a> · <a href="/admin/transactions${queryOf({ apId })}">Its transactions</a></p>`}
+<div class="stack" data-region="refusals">${
+      latest.length + counts.length === 0
+        ? html`<p class="empty">No request was refused in the last day.</p>`
+        : html`<section aria-labelledby="counts"><h2 id="counts">By application and reason</h2>
+${cardTable(
+  'Refused requests by application and reason',
+  ['Application', 'Fault', 'Detail', ['Last hour', 'number'], ['Last day', 'number']],
+  counts.map(countRow),
+)}</section>
+<section aria-labelledby="latest"><h2 id="latest">Latest</h2>
+${cardTable(
+  'Refused requests, newest first',
+  ['Time', 'Application', 'Operation', 'Fault', 'Detail', ['Requests', 'number']],
+  latest.map(latestRow),
+)}</section>`
+    }</div>`,
+  });

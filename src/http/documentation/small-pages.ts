@@ -1,0 +1,30 @@
+/** The page at `/`, and the one for an address that does not exist. */
+import { html } from 'hono/html';
+import { type Html, layOut } from './markup.ts';
+
+const links = (sandbox: boolean): Html =>
+  html`<dl class="ways">${[
+    ...(sandbox ? [['/demo', 'Demo', 'A complete login by phone, step by step.']] : []),
+    ['/docs', 'Reference', 'The interface for applications, with examples.'],
+    ['/admin', 'Console', 'Transactions, replays and users, for operators.'],
+  ].map(([address, name, what]) => html`<dt><a href="${address}">${name}</a></dt><dd>${what}</dd>`)}</dl>`;
+
+export const rootPage = (sandbox: boolean): Html =>
+  layOut(
+    'Paraph',
+    '/',
+    html`<span>Mobile signature service</span>`,
+    html`<h1>Signatures by phone</h1>
+<p class="lead">An application asks, a person signs on their phone.${sandbox ? ' This is a sandbox: try it.' : ''}</p>
+</header>
+<main id="content" tabindex="-1">${links(sandbox)}</main>`,
+  );
+
+export const unknownPage: Html = layOut(
+  'No such address · Paraph',
+  '/',
+  html`<span>Mobile signature service</span>`,
+  html`<h1>There is nothing at this address</h1>
+</header>
+<main id="content" tabindex="-1"><p class="lead">Look at the spelling, or <a href="/">begin at the start</a>.</p></main>`,
+);

@@ -1,0 +1,18 @@
+/** Why a start failed: one sentence that names the variable or the configuration key. */
+import { getSystemErrorMap } from 'node:util';
+import { toError } from '../redis/to-error.ts';
+
+export class StartError extends Error {
+  /** As the command line has it: which exit code the process ends with. */
+  readonly outcome: 'usage' | 'unreachable';
+  constructor(outcome: StartError['outcome'], message: string) {
+    super(message);
+    this.outcome = outcome;
+  }
+}
+
+/** `EACCES, permission denied`: what the operating system said, without a path. */
+export const reasonOf = (error: unknown): string => {
+  const [code, words] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
+  return code === undefined ? toError(error).message : `${code}, ${words}`;
+};
