@@ -17,6 +17,7 @@ const chromium = findChromium();
 const longest = [
   'product/process',
   'product/clocks',
+  'docs/commands',
   'oauth/backchannel/ping',
   'oauth/rotation',
   'workers/hanging-gateway',

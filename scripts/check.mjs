@@ -27,6 +27,7 @@ import('./setup.mjs').then((setup) =>
       { name: 'performance documentation drift', run: () => upToDate('performance-docs.ts') },
       { name: 'reliability documentation drift', run: () => upToDate('reliability-docs.ts') },
       { name: 'limits documentation drift', run: () => upToDate('limits-docs.ts') },
+      { name: 'documentation site', run: () => node('scripts/site.mjs', '--build') },
       { name: 'build', run: () => setup.build().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []

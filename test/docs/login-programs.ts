@@ -19,15 +19,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { run as runCommand } from '../cli/terminal.ts';
 import type { Json } from '../support/product.ts';
+import { blocksOf, root } from './pages.ts';
 
-const root = join(import.meta.dirname, '../..');
 const pages = join(root, 'docs/login');
 const library = pathToFileURL(join(root, 'dist/src/relying-party/index.js')).href;
 
 export const pageNames: readonly string[] = readdirSync(pages);
-
-const blocksOf = (page: string, language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, block]) => block ?? '');
 
 /** A port that nobody listens on at the moment. */
 const freePort = async (): Promise<number> => {

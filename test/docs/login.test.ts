@@ -1,6 +1,6 @@
 /** The tables of docs/login.md say what the code says. */
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claimsOfScopes } from '../../src/oauth/claims.ts';
 import { errorCodes } from '../../src/oauth/error-codes.ts';
@@ -92,25 +92,6 @@ describe('the tables of docs/login.md', () => {
 });
 
 describe('the pages about logins', () => {
-  it.each(['login.md', ...pageNames.map((name) => join('login', name))])(
-    'link to pages and headings that exist (%s)',
-    (name) => {
-      const text = readFileSync(join(docs, name), 'utf8');
-      for (const [, path = '', anchor] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]+))?\)/g)) {
-        const target = path === '' ? join(docs, name) : join(dirname(join(docs, name)), path);
-        expect(existsSync(target), target).toBe(true);
-        if (anchor === undefined) continue;
-        const anchors = [...readFileSync(target, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-          title
-            .toLowerCase()
-            .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-            .replaceAll(' ', '-'),
-        );
-        expect(anchors, `${path}#${anchor}`).toContain(anchor);
-      }
-    },
-  );
-
   it('are all named on the first', () => {
     for (const name of pageNames) expect(page).toContain(`(login/${name})`);
   });

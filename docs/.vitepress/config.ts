@@ -1,0 +1,80 @@
+/**
+ * The documentation site (`npm run site`): the Markdown of this repository as it stands, with search.
+ *
+ * Its source folder is the repository, so the links that GitHub follows lead to the same places here.
+ * Nothing is fetched from elsewhere, and all addresses are relative: any path can serve the result.
+ */
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Entries for the links of a list. A page of `docs/login/` lies below `docs/login.md`. */
+const entriesOf = (list: string): DefaultTheme.SidebarItem[] => {
+  const entries: DefaultTheme.SidebarItem[] = [];
+  for (const [, name = '', link = ''] of list.matchAll(/\[([^\]]+)\]\(([^)]+)\.md\)/g)) {
+    const entry = { text: name.replace(/^\w/, (letter) => letter.toUpperCase()), link: `/${link}` };
+    const parent = entries.find(({ link: above }) => entry.link.startsWith(`${above}/`));
+    if (parent === undefined) entries.push(entry);
+    else Object.assign(parent, { collapsed: true, items: [...(parent.items ?? []), entry] });
+  }
+  return entries;
+};
+
+/** The documents of the README in its order; a line in bold begins a group. */
+const sidebar = (): DefaultTheme.SidebarItem[] => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const [, list = ''] = /\n## Documents\n(.*?)\n## /s.exec(readme) ?? [];
+  return [...list.matchAll(/^\*\*(.+)\*\*\n((?:(?!\*\*).*\n)*)/gm)].map(([, text = '', links = '']) => ({
+    text,
+    items: entriesOf(links),
+  }));
+};
+
+/** What the pages link to and is no page: examples, schemas. */
+const linkedFiles = new Set<string>();
+
+export default defineConfig({
+  title: 'Paraph',
+  description: 'An open mobile signature service',
+  lang: 'en',
+  base: './',
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  srcDir: root,
+  srcExclude: [
+    '{dist,machines,node_modules,packages,scripts,src,test,workers}/**',
+    '**/{node_modules,services}/**',
+  ],
+  outDir: join(root, '.cache/site'),
+  cacheDir: join(root, '.cache/vitepress'),
+  rewrites: { 'README.md': 'index.md' },
+  markdown: {
+    languageAlias: { caddyfile: 'txt', haproxy: 'txt' },
+    config: (md) => {
+      md.core.ruler.push('links', ({ tokens, env }) => {
+        for (const link of tokens.flatMap(({ children }) => children ?? [])) {
+          const href = link.type === 'link_open' ? (link.attrGet('href') ?? '') : '';
+          if (href === '' || /^([a-z]+:|#)/.test(href)) continue;
+          const [path = ''] = href.split('#');
+          const file = resolve(dirname(env.realPath ?? env.path), path);
+          if (file === join(root, 'README.md')) link.attrSet('href', href.replace('README.md', 'index.md'));
+          if (path.endsWith('.md')) continue;
+          if (!existsSync(file))
+            throw new Error(`${env.relativePath} links to ${path}, which does not exist`);
+          linkedFiles.add(relative(root, file));
+          link.attrSet('target', '_blank');
+        }
+      });
+    },
+  },
+  buildEnd: ({ outDir }) => {
+    for (const file of linkedFiles) {
+      mkdirSync(dirname(join(outDir, file)), { recursive: true });
+      copyFileSync(join(root, file), join(outDir, file));
+    }
+  },
+  themeConfig: { search: { provider: 'local' }, sidebar: sidebar(), outline: 'deep' },
+  vite: { publicDir: false },
+});

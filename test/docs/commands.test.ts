@@ -1,0 +1,198 @@
+/**
+ * The shell commands of README and docs, page by page as a person pastes them, at one compiled product with a Redis of its own.
+ * What is changed is the address, and where `paraph` and `redis-cli` lie.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { socketPathFor } from '../../src/embedded/redis.ts';
+import { run as runCommand } from '../cli/terminal.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
+import { blocksOf, pagePaths, readPage, root } from './pages.ts';
+
+const run = promisify(execFile);
+
+/** Lines that are not run, and why. Each rule fits some line. */
+const notRun: readonly (readonly [RegExp, string])[] = [
+  [/^(PARAPH_CONFIG=\S+ )?npm (start|test|run)\b/, 'runs a whole machine, often for long: .ci/run does it'],
+  [/^bash \.ci\/run/, 'runs these tests'],
+  [/^npm (ci|install|pack)\b|npm (publish|version) /, 'the tests of the packages pack and install them'],
+  [/^paraph completion /, 'writes where a shell looks, which need not be there'],
+  [/^docker /, 'needs docker'],
+  [/^kubectl /, 'needs a cluster'],
+  [/^paraph clients add --config/, 'login.test.ts runs it, and then the program of the page'],
+  [/^SHOP_SECRET=/, 'login.test.ts starts the program of the page'],
+  [/^(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
+  [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],
+  [/^redis-cli .*(-h |CLUSTER )/, 'needs a standby or a cluster'],
+  [/^redis-cli (SHUTDOWN|--latency|BGREWRITEAOF)/, 'ends Redis, or does not end itself'],
+  [/^curl -s http:\/\/worker:9090/, 'needs a worker on another machine'],
+];
+
+/** Programs that a machine may lack. Blocks with them are run where they are. */
+const optional = ['jq', 'keytool', 'redis-cli'];
+
+const findProgram = (name: string): string | undefined => {
+  try {
+    return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+};
+
+const linesOf = (block: string): readonly string[] => block.replaceAll('\\\n', ' ').trimEnd().split('\n');
+
+/** A block without what is not run; undefined when nothing is left. */
+const scriptOf = (block: string): string | undefined => {
+  // Not run: it reads what the program of its page prints.
+  if (block.includes('readFileSync("answer.json")')) return undefined;
+  const lines = linesOf(block).filter((line) => !notRun.some(([rule]) => rule.test(line)));
+  return lines.some((line) => line !== '' && !line.startsWith('#')) ? lines.join('\n') : undefined;
+};
+
+const scripts = pagePaths
+  .map((path) => ({
+    path,
+    scripts: blocksOf(readPage(path), 'sh').flatMap((block) => scriptOf(block) ?? []),
+  }))
+  .filter((page) => page.scripts.length > 0);
+
+let directory = '';
+let product: ProductProcess;
+const missing: string[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'paraph-docs-'));
+  const configuration = join(directory, 'paraph.json');
+  writeFileSync(configuration, '{ "sandbox": true }');
+  const shop = ['--id', 'shop', '--name', 'Shop', '--redirect-uri', 'https://shop.example/callback'];
+  expect(await runCommand(['clients', 'add', '--config', configuration, ...shop])).toMatchObject({
+    exitCode: 0,
+  });
+  product = await startProcess({ PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration });
+  await product.submit({ msisdn: '+41000092209' });
+  const programs = join(directory, 'bin');
+  mkdirSync(programs);
+  const install = (name: string, lines: readonly string[]): void =>
+    writeFileSync(join(programs, name), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+  install('paraph', [`exec "${process.execPath}" "${join(root, 'dist/src/cli/paraph.js')}" "$@"`]);
+  install('npx', ['exec "$@"']);
+  const socket = socketPathFor(realpathSync(join(directory, 'data/redis')));
+  const cli = findProgram('redis-cli');
+  const server = process.env.PARAPH_REDIS_SERVER ?? '';
+  if (cli !== undefined) install('redis-cli', [`exec "${cli}" -s "${socket}" "$@"`]);
+  else if (server.includes('.cache')) {
+    // It lies beside the redis-server that was unpacked, and is started in the same way.
+    const launcher = readFileSync(server, 'utf8')
+      .replace('$(dirname "$0")', dirname(server))
+      .replace('redis-server" "$@"', `redis-cli" -s "${socket}" "$@"`);
+    install('redis-cli', [launcher]);
+  } else missing.push('redis-cli');
+  missing.push(...optional.filter((name) => name !== 'redis-cli' && findProgram(name) === undefined));
+  // What pages list and replay; the index is a moment behind.
+  while (!(await paste('start', 'paraph ls --fault 209 --json')).stdout.includes('"code":209'))
+    await sleep(100);
+});
+
+afterAll(async () => {
+  await product?.stop();
+  await killProcesses();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Runs a script of a page where the ones before it have left their files. */
+const paste = async (path: string, script: string): Promise<{ stdout: string; stderr: string }> => {
+  const cwd = join(directory, path.replaceAll('/', '-'));
+  mkdirSync(cwd, { recursive: true });
+  const { REDIS_URL: _, ...environment } = process.env;
+  return run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', product.url)], {
+    cwd,
+    timeout: 30_000,
+    env: {
+      ...environment,
+      PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
+      HOME: directory,
+      PARAPH_DATA: join(directory, 'data'),
+      PARAPH_CONFIG: join(directory, 'paraph.json'),
+      PARAPH_URL: product.url,
+      // What pages call "$number".
+      number: '+41700092501',
+    },
+  });
+};
+
+describe('the commands', () => {
+  it.each(scripts)('of $path work', async ({ path, scripts: all }) => {
+    for (const script of all.filter((text) => !missing.some((name) => text.includes(name)))) {
+      const { stdout, stderr } = await paste(path, script);
+      if (script.includes('openssl cms -verify')) {
+        expect(stdout).toMatch(/Sign in to Example\?$/);
+        expect(stderr).toMatch(/verification successful/i);
+      }
+      expect(`${stdout}${stderr}`).not.toMatch(/"Fault"|^paraph: /m);
+    }
+  });
+
+  it('that are not run are all in some page, each for its reason', () => {
+    const lines = pagePaths.flatMap((path) => blocksOf(readPage(path), 'sh').flatMap(linesOf));
+    for (const [rule, reason] of notRun)
+      expect(
+        lines.some((line) => rule.test(line)),
+        reason,
+      ).toBe(true);
+  });
+});
+
+/** As GitHub makes them of headings. */
+const anchorsIn = (page: string): readonly string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('the pages', () => {
+  it.each(pagePaths)('link to files and headings that exist (%s)', (path) => {
+    const links = readPage(path).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
+    for (const [, file = '', anchor] of links) {
+      const target = file === '' ? path : join(dirname(path), file);
+      expect(existsSync(join(root, target)), target).toBe(true);
+      if (anchor !== undefined) expect(anchorsIn(readPage(target)), `${file}#${anchor}`).toContain(anchor);
+    }
+  });
+});
+
+describe('the README', () => {
+  it('makes a master key that the service takes', async () => {
+    const command = /\$\((node -e '.*')\)/.exec(readPage('README.md'))?.[1] ?? '';
+    expect((await paste('README.md', command)).stdout.trim()).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
+
+  it('has badges that say what package.json says', () => {
+    const { license, engines } = JSON.parse(readPage('package.json'));
+    expect(readPage('docs/pictures/licence.svg')).toContain(`licence: ${license}"`);
+    expect(readPage('docs/pictures/node.svg')).toContain(`node: ${engines.node.replace('>=', '≥ ')}"`);
+  });
+
+  it('has pictures that are small, and one of them moves', () => {
+    const [console, login] = ['console.png', 'login.png'].map((name) =>
+      readFileSync(join(root, 'docs/pictures', name)),
+    );
+    expect(console?.length).toBeLessThan(200_000);
+    expect(login?.length).toBeLessThan(600_000);
+    expect(login?.includes('acTL')).toBe(true);
+  });
+});
