@@ -47,7 +47,7 @@ describe('refused requests', () => {
     await soon(async () => {
       const { counts, latest } = await read();
       expect(count(counts, bank, /TimeOut must be/)).toBe(3);
-      expect(count(counts, 'http://nobody.example', /Access denied/)).toBe(1);
+      expect(count(counts, 'http://nobody.example', /AP is unknown/)).toBe(1);
       expect(count(counts, undefined, /^Body/)).toBe(1);
       expect(count(counts, bank, /TransID is unknown/)).toBe(1);
       expect(count(counts, undefined, /no such operation/)).toBe(1);

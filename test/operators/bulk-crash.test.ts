@@ -74,7 +74,7 @@ const answerAll = async (bulkId: string, ids: readonly string[]): Promise<void> 
       await stage.answer(line.split(' ')[0] ?? '', 2, 208);
     }
     expect(await stage.replays.progress(bulkId)).toMatchObject({ state: 'done' });
-  });
+  }, 120_000);
 };
 
 const checkAll = async (bulkId: string, ids: readonly string[]): Promise<void> => {
@@ -94,7 +94,7 @@ const checkAll = async (bulkId: string, ids: readonly string[]): Promise<void> =
   expect(await client.hgetall(`{${stage.prefix}-replays}:numbers`)).toEqual({});
 };
 
-describe('a bulk of 200', () => {
+describe('a bulk of 200', { timeout: 180_000 }, () => {
   it('goes on in another process when one is killed, prompts nobody twice and records each once', async () => {
     const apId = 'http://crash.example';
     const ids = await failMany(apId);
