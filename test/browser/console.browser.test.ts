@@ -182,6 +182,8 @@ describe('the console in a browser', () => {
       const [{ id: bulk } = { id: '' }] = await stage.replays.list(1);
       for (const path of [
         '/admin',
+        '/admin?range=30d&wall=on',
+        '/admin/refusals',
         '/admin/login',
         '/admin/transactions',
         `/admin/transactions/${cancelled}`,

@@ -35,6 +35,8 @@ describe('operations', () => {
       metricsOpen: false,
       tracing: { enabled: false, serviceName: 'paraph' },
       callbackHosts: [],
+      alerts: [],
+      links: {},
       index: true,
     });
   });
