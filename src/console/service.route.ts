@@ -47,7 +47,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const asked = c.req.query('range') ?? '';
     const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
     const isWall = c.req.query('wall') === 'on';
-    const [{ lastHour, lastDay }, processes] = await Promise.all([history.refusals(), history.processes()]);
+    const [{ lastHour, lastDay }, processes] = await Promise.all([history.refused(), history.processes()]);
     const refused: Partial<Record<Range, number>> = { '1h': lastHour, '24h': lastDay };
     const shown: readonly Range[] = range === undefined ? ['1h', '24h'] : [range];
     const periods = shown.map(async (each) => ({

@@ -11,7 +11,7 @@ import { shardKeys } from './keys.ts';
 import { type Overview, overview } from './overview.ts';
 import { type ProcessReport, readProcesses } from './processes.ts';
 import { type RebuildProgress, rebuildShard } from './rebuild.ts';
-import { type Refusals, readRefusals } from './refusals.ts';
+import { countRefusals, type Refusals, readRefusals } from './refusals.ts';
 import type { TransactionRow } from './row.ts';
 import { type Page, search } from './search.ts';
 import { createWatch } from './watch.ts';
@@ -70,6 +70,9 @@ export const createHistory = (options: {
 
     /** @param sinceMs Milliseconds since the epoch, at most 31 days ago. */
     overview: (sinceMs: number): Promise<Overview> => overview(redis, shards, sinceMs, now()),
+
+    /** How many requests were refused in the last hour and day. */
+    refused: () => countRefusals(redis, prefix, now()),
 
     /** Refused requests of all API processes. @param apId Of one application. */
     refusals: (apId?: string): Promise<Refusals> => readRefusals(redis, prefix, now(), apId),

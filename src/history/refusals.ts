@@ -30,12 +30,17 @@ const bucketMs = 300_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const keptMs = 25 * hourMs;
-/** Of each kind: in five minutes, and in the list. */
-const maxGroups = 200;
+/** In five minutes. Names that anyone may invent would make the page slow, so few are kept. */
+const maxGroups = { registered: 200, others: 20 } as const;
+/** In the list, of each kind. */
 const maxLatest = 100;
 /** In a process between two writes. */
 const maxPending = { registered: 200, others: 20 } as const;
 const maxDetail = 200;
+/** Of an application that is not registered. */
+const maxApId = 64;
+/** Counts all of a bucket. */
+const total = 'total';
 
 const keyOf = (prefix: string, kind: Kind, of: number | 'latest'): string =>
   `{${prefix}-refused}:${kind}:${of}`;
@@ -44,8 +49,9 @@ const keyOf = (prefix: string, kind: Kind, of: number | 'latest'): string =>
 const writeScript = `
 for i = 4, #ARGV, 4 do
   local field = ARGV[i]
+  redis.call('HINCRBY', KEYS[1], '${total}', ARGV[i + 2])
   local isNew = redis.call('HEXISTS', KEYS[1], field) == 0
-  if isNew and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[1]) then field = ARGV[i + 1] end
+  if isNew and redis.call('HLEN', KEYS[1]) > tonumber(ARGV[1]) then field = ARGV[i + 1] end
   redis.call('HINCRBY', KEYS[1], field, ARGV[i + 2])
   redis.call('LPUSH', KEYS[2], ARGV[i + 3])
 end
@@ -84,7 +90,7 @@ export const createRefusals = (options: {
         JSON.stringify({ at, count, ...request }),
       ];
     });
-    await redis.eval(writeScript, 2, ...keys, maxGroups, maxLatest, keptMs, ...told);
+    await redis.eval(writeScript, 2, ...keys, maxGroups[kind], maxLatest, keptMs, ...told);
   };
 
   const writeAll = async (): Promise<void> => {
@@ -94,9 +100,10 @@ export const createRefusals = (options: {
   };
 
   return {
-    note: ({ apId, operation, fault, ...told }: RefusedRequest, count = 1): void => {
+    note: ({ operation, fault, ...told }: RefusedRequest, count = 1): void => {
       timer ??= setTimeout(writeAll, writeEveryMs).unref();
-      const kind: Kind = apId !== undefined && isRegistered(apId) ? 'registered' : 'others';
+      const kind: Kind = told.apId !== undefined && isRegistered(told.apId) ? 'registered' : 'others';
+      const apId = kind === 'registered' ? told.apId : told.apId?.slice(0, maxApId);
       const groups = pending[kind];
       // An index would make as many groups as a list can have elements.
       const detail = told.detail.replaceAll(/\[\d+\]/g, '[n]').slice(0, maxDetail);
@@ -117,6 +124,30 @@ const byCount = (a: Sums, b: Sums): number => b.lastHour - a.lastHour || b.lastD
 const reasonOf = (fault: number): string | undefined =>
   isFaultCode(fault) ? faultTable[fault].reason : undefined;
 
+/** The buckets of the last day, and whether each is of the last hour. */
+const bucketsOf = (now: number) => {
+  const last = Math.floor(now / bucketMs);
+  const count = dayMs / bucketMs;
+  return Array.from({ length: count }, (_, index) => ({
+    bucket: last - count + 1 + index,
+    isRecent: index >= count - hourMs / bucketMs,
+  }));
+};
+
+/** How many in all. Much cheaper than {@link readRefusals}. */
+export const countRefusals = async (redis: RedisClient, prefix: string, now: number): Promise<Sums> => {
+  const buckets = bucketsOf(now).flatMap((each) => kinds.map((kind) => ({ ...each, kind })));
+  const pipeline = redis.pipeline();
+  for (const { bucket, kind } of buckets) pipeline.hget(keyOf(prefix, kind, bucket), total);
+  const sums = { lastHour: 0, lastDay: 0 };
+  for (const [index, [error, count]] of ((await pipeline.exec()) ?? []).entries()) {
+    if (error) throw error;
+    sums.lastDay += Number(count ?? 0);
+    if (buckets[index]?.isRecent) sums.lastHour += Number(count ?? 0);
+  }
+  return sums;
+};
+
 /** @param apId Of these requests alone. */
 export const readRefusals = async (
   redis: RedisClient,
@@ -124,14 +155,13 @@ export const readRefusals = async (
   now: number,
   apId?: string | undefined,
 ) => {
-  const last = Math.floor(now / bucketMs);
-  const first = last - dayMs / bucketMs + 1;
+  const all = bucketsOf(now);
   const fits = (told: string | undefined): boolean => apId === undefined || told === apId;
 
   const readKind = async (kind: Kind) => {
     const isRegistered = kind === 'registered';
     const pipeline = redis.pipeline().lrange(keyOf(prefix, kind, 'latest'), 0, -1);
-    for (let bucket = first; bucket <= last; bucket += 1) pipeline.hgetall(keyOf(prefix, kind, bucket));
+    for (const { bucket } of all) pipeline.hgetall(keyOf(prefix, kind, bucket));
     const [entries = [], ...buckets] = ((await pipeline.exec()) ?? []).map(([error, found]) => {
       if (error) throw error;
       return found as string[] | Record<string, string>;
@@ -139,13 +169,14 @@ export const readRefusals = async (
     const sums = new Map<string, Sums>();
     for (const [index, counts] of buckets.entries()) {
       for (const [field, count] of Object.entries(counts)) {
+        if (field === total) continue;
         const sum = sums.get(field) ?? { lastHour: 0, lastDay: 0 };
         sum.lastDay += Number(count);
-        if (first + index > last - hourMs / bucketMs) sum.lastHour += Number(count);
+        if (all[index]?.isRecent) sum.lastHour += Number(count);
         sums.set(field, sum);
       }
     }
-    const all = [...sums].map(([field, sum]) => {
+    const counted = [...sums].map(([field, sum]) => {
       const [named, fault, detail] = JSON.parse(field) as Field;
       return { apId: named || undefined, isRegistered, fault, reason: reasonOf(fault), detail, ...sum };
     });
@@ -154,19 +185,17 @@ export const readRefusals = async (
       return { ...told, isRegistered, reason: reasonOf(told.fault) };
     });
     return {
-      all: all.filter((each) => fits(each.apId)),
+      counts: counted.filter((each) => fits(each.apId)),
       latest: latest.filter((each) => fits(each.apId)),
     };
   };
 
   const read = await Promise.all(kinds.map(readKind));
-  const total = (of: keyof Sums): number =>
-    read.flatMap(({ all }) => all).reduce((sum, each) => sum + each[of], 0);
   return {
-    lastHour: total('lastHour'),
-    lastDay: total('lastDay'),
     /** Of at most an hour and a day, the most frequent of the last hour first. */
-    counts: read.flatMap(({ all }) => all.toSorted(byCount).slice(0, maxGroups)).toSorted(byCount),
+    counts: read
+      .flatMap(({ counts }) => counts.toSorted(byCount).slice(0, maxGroups.registered))
+      .toSorted(byCount),
     /** Newest first. `count`: so many equal ones in one second. */
     latest: read.flatMap(({ latest }) => latest).toSorted((a, b) => b.at - a.at),
   };

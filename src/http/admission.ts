@@ -38,6 +38,13 @@ export type Shortage =
   | 'callers of one application waiting'
   | 'transactions of one application waiting';
 
+export interface Refusals {
+  readonly count: number;
+  readonly shortage: Shortage;
+  /** As the request says. */
+  readonly apId: string | undefined;
+}
+
 export interface Place {
   /** From here on the request only waits for a person. */
   readonly onAccepted: () => void;
@@ -73,8 +80,8 @@ interface AdmissionOptions {
   readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
   /** Asked for each request. */
   readonly isRegistered: (apId: string) => boolean;
-  /** At most once a second: refusals since then, reason and application of the first. */
-  readonly onRefused: (count: number, shortage: Shortage, apId: string | undefined) => void;
+  /** At most once a second: refusals since then, by reason and application. */
+  readonly onRefused: (refusals: readonly Refusals[]) => void;
 }
 
 /** A single application that floods takes three quarters of the room. */
@@ -97,6 +104,8 @@ const behindMs = 1000;
 const maxWaitMs = 3000;
 const lookEveryMs = 100;
 const reportEveryMs = 1000;
+/** Reasons and applications in one report; further ones are counted by their reason alone. */
+const maxReported = 20;
 
 /** Monotonic: the clock of the machine may be set. */
 const now = (): number => performance.now();
@@ -146,7 +155,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   let askedBefore = asked;
   let lastServed: Lane = 'sign';
   let watch: NodeJS.Timeout | undefined;
-  let refusals = 0;
+  const refused = new Map<string, Refusals & { count: number }>();
 
   const laneOf = (operation: Operation): Lane => (operation === 'sign' ? 'sign' : 'other');
 
@@ -196,12 +205,21 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   };
 
   const noteRefusal = (shortage: Shortage, apId: string | undefined): void => {
-    refusals += 1;
-    if (refusals > 1) return;
-    setTimeout(() => {
-      onRefused(refusals, shortage, apId);
-      refusals = 0;
-    }, reportEveryMs).unref();
+    const key = `${shortage} ${apId ?? ''}`;
+    const known = refused.get(key) ?? refused.get(shortage);
+    if (known !== undefined) {
+      known.count += 1;
+      return;
+    }
+    if (refused.size === 0) {
+      setTimeout(() => {
+        const all = [...refused.values()];
+        refused.clear();
+        onRefused(all);
+      }, reportEveryMs).unref();
+    }
+    if (refused.size < maxReported) refused.set(key, { count: 1, shortage, apId });
+    else refused.set(shortage, { count: 1, shortage, apId: undefined });
   };
 
   /** Only for admitted requests: others could keep each application at its part. */

@@ -61,7 +61,7 @@ export type OperationHandler = (body: unknown, evidence: Evidence, turn: Turn) =
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 
-/** The fault that a transaction has ended with. */
+/** A fault that is no refusal of this request: the end of a transaction, for instance. */
 export const endAnswer = (fault: Fault, trace: Trace): Answer => ({
   status: 500,
   body: presentFault(fault),
@@ -124,6 +124,7 @@ export const createOperation =
     const provider = authorized instanceof Promise ? await authorized : authorized;
     if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
     const why = provider.fault;
-    // Too many requests, or no room: the caller may come again.
-    return { ...faultAnswer(why, trace), retryLater: why === rateExceeded || why === busyFault };
+    // The admission has counted what it refuses.
+    if (why === busyFault) return { ...endAnswer(why, trace), retryLater: true };
+    return { ...faultAnswer(why, trace), retryLater: why === rateExceeded };
   };

@@ -16,7 +16,14 @@ import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { readBody } from './body.ts';
 import type { AnsweredEntry, HttpLog } from './log.ts';
-import { type Answer, type Evidence, faultAnswer, type OperationHandler, printable } from './operation.ts';
+import {
+  type Answer,
+  type Evidence,
+  endAnswer,
+  faultAnswer,
+  type OperationHandler,
+  printable,
+} from './operation.ts';
 import { answerType, faultResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 
@@ -101,7 +108,8 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         // says that it is not. A request that reached Redis too late was not accepted.
         answer = isNotTakenIn(error)
           ? { ...faultAnswer(busyFault), retryLater: true }
-          : { ...faultAnswer(fault(900)), retryLater: expected === 'status' };
+          : // Accepted, so its transaction goes on.
+            { ...(gone ? endAnswer : faultAnswer)(fault(900), {}), retryLater: expected === 'status' };
       } finally {
         place?.leave();
       }

@@ -142,11 +142,13 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     maxBacklogInAll,
     backlog,
     isRegistered: providers.isRegistered,
-    onRefused: (count, shortage, apId) => {
-      telemetry.refused(count, shortage);
-      const name = apId === undefined ? undefined : printable(apId);
-      refusals.note({ apId: name, fault: 900, detail: `No room: ${shortage}` }, count);
-      core.logger.warn({ count, shortage, ...(name !== undefined && { apId: name }) }, 'requests refused');
+    onRefused: (all) => {
+      for (const { count, shortage, apId: named } of all) {
+        telemetry.refused(count, shortage);
+        const apId = named === undefined ? undefined : printable(named);
+        refusals.note({ apId, fault: 900, detail: `No room: ${shortage}` }, count);
+        core.logger.warn({ count, shortage, ...(apId !== undefined && { apId }) }, 'requests refused');
+      }
     },
   });
   const operationDeps = {

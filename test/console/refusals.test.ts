@@ -1,6 +1,6 @@
 /** Refused requests: what operators see of requests that never became a transaction. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRefusals, type Refusals, readRefusals } from '../../src/history/refusals.ts';
+import { countRefusals, createRefusals, type Refusals, readRefusals } from '../../src/history/refusals.ts';
 import { soon } from '../operators/replay-stage.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -86,25 +86,34 @@ describe('refused requests', () => {
     const prefix = `${stage.prefix.slice(-30)}-x`;
     const redisClient = stage.product.core.commands;
     const errors: Error[] = [];
+    const time = Date.now();
     const refusals = createRefusals({
       redis: redisClient,
       prefix,
       isRegistered: (apId) => apId === bank,
-      now: Date.now,
+      // So that all is in one bucket.
+      now: () => time,
       onError: (error) => void errors.push(error),
     });
     for (let round = 0; round < 3; round += 1) {
       for (let name = 0; name < 1000; name += 1) {
-        refusals.note({ apId: `http://${round}-${name}.example`, fault: 104, detail: `Denied[${name}]` });
+        refusals.note({
+          apId: `http://${round}-${name}.${'x'.repeat(200)}`,
+          fault: 104,
+          detail: `Denied[${name}]`,
+        });
       }
       refusals.note({ apId: bank, operation: 'sign', fault: 104, detail: 'Access denied' });
       await refusals.close();
     }
     expect(errors).toEqual([]);
-    const { counts, latest } = await readRefusals(redisClient, prefix, Date.now());
+    const { counts, latest } = await readRefusals(redisClient, prefix, time);
+    expect(await countRefusals(redisClient, prefix, time)).toEqual({ lastHour: 3003, lastDay: 3003 });
     expect(counts.find(({ apId }) => apId === bank)).toMatchObject({ lastHour: 3, detail: 'Access denied' });
     expect(latest.filter(({ apId }) => apId === bank)).toHaveLength(3);
-    expect(counts.length).toBeLessThanOrEqual(202);
+    // Twenty names and what found no room; the bank.
+    expect(counts).toHaveLength(22);
+    expect(counts.every(({ apId = '' }) => apId.length <= 64)).toBe(true);
     const keys = await redisClient.keys(`{${prefix}-refused}:*`);
     expect(keys.length).toBeGreaterThan(3);
     for (const key of keys) expect(await redisClient.pttl(key)).toBeGreaterThan(0);

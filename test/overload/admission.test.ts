@@ -1,6 +1,6 @@
 /** Who gets a place, who waits for a turn, and who is refused. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Admission, createAdmission, type Place } from '../../src/http/admission.ts';
+import { type Admission, createAdmission, type Place, type Refusals } from '../../src/http/admission.ts';
 import type { OperationHandler } from '../../src/http/operation.ts';
 import { createServiceRoutes } from '../../src/http/service.route.ts';
 import { createStatus } from '../../src/http/status.operation.ts';
@@ -23,7 +23,7 @@ const isRegistered = (apId: string): boolean => !apId.startsWith('urn:invented:'
 let waitingForWorkers = 0;
 /** Of these `some` has added. */
 let waitingOfSome = 0;
-const reports: [number, string, string | undefined][] = [];
+const reports: (readonly Refusals[])[] = [];
 
 const admissionOf = (limits: {
   maxInHand?: number;
@@ -43,7 +43,7 @@ const admissionOf = (limits: {
       added: () => undefined,
     },
     isRegistered,
-    onRefused: (...report) => void reports.push(report),
+    onRefused: (report) => void reports.push(report),
   });
 
 /** A place that is given at once. */
@@ -252,7 +252,9 @@ describe('an application that floods the process', () => {
     last.leave();
     placeOf(admission.enter('sign', other)).leave();
     await vi.advanceTimersByTimeAsync(1000);
-    expect(reports).toEqual([[1, 'transactions of one application waiting', some]]);
+    expect(reports).toEqual([
+      [{ count: 1, shortage: 'transactions of one application waiting', apId: some }],
+    ]);
   });
 
   it('gets one turn while another gets one, however many it waits for', async () => {
@@ -452,11 +454,24 @@ describe('refusals', () => {
     for (let times = 0; times < 500; times += 1) admission.refuses('sign');
     expect(reports).toEqual([]);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(reports).toEqual([[500, 'transactions waiting', undefined]]);
+    expect(reports).toEqual([[{ count: 500, shortage: 'transactions waiting', apId: undefined }]]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(reports).toHaveLength(1);
     admission.refuses('sign');
     await vi.advanceTimersByTimeAsync(1000);
     expect(reports).toHaveLength(2);
+  });
+
+  it('are reported by application, as long as these are few', async () => {
+    const admission = admissionOf({ maxBacklogInAll: 1 });
+    waitingForWorkers = 1;
+    admission.refuses('sign', some);
+    for (let times = 0; times < 9; times += 1) admission.refuses('sign', other);
+    for (let name = 0; name < 1000; name += 1) admission.refuses('sign', `http://${name}.example`);
+    await vi.advanceTimersByTimeAsync(1000);
+    const [report = []] = reports;
+    const countOf = (wanted: string | undefined) => report.find(({ apId }) => apId === wanted)?.count;
+    expect([countOf(some), countOf(other), countOf(undefined)]).toEqual([1, 9, 982]);
+    expect(report).toHaveLength(21);
   });
 });

@@ -95,7 +95,7 @@ const rateTable = (series: readonly OverviewPart[], id: string): Html => {
   return html`<details id="${id}"><summary>The chart as a table</summary>${
     busy.length === 0
       ? html`<p class="quiet">Nothing happened.</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="The chart as a table"><table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
           ({ at, to, submitted, signed, failed }) =>
             html`<tr><th scope="row"><a href="${listOf(at, to)}">${fullTime(at).slice(0, 16)}</a></th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
         )}</tbody></table></div>`

@@ -135,8 +135,6 @@ const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<Overvie
 
 const refused = { apId: evil, isRegistered: false, fault: 101, reason: undefined, detail: evil };
 const refusals: Refusals = {
-  lastHour: 1,
-  lastDay: 2,
   counts: [{ ...refused, lastHour: 1, lastDay: 2 }],
   latest: [{ ...refused, operation: evil, at, count: 1 }],
 };
