@@ -119,14 +119,20 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     return audit.record({ who: by, via: 'service', action: kind, target, details }, once);
   };
 
+  /** Cancels that may be in the audit log already. */
+  const tried = new Set(results.keys());
+
   /** Undefined while a worker is busy with it. */
   const cancelOnce = async ({ msspTransId, endedRuns }: BulkItem): Promise<BulkResult | undefined> => {
     const at = shardFor(shards, msspTransId)?.signatures;
     const [run] = await readRuns(redis, shards, [msspTransId]);
     if (at === undefined || run === undefined) return 'gone';
     if (run.row.endedAt !== undefined || run.endedRuns !== endedRuns) {
-      return isCancelledByOperator(run.row.fault) ? 'cancelled' : 'changed';
+      if (isCancelledByOperator(run.row.fault)) return 'cancelled';
+      if (tried.has(msspTransId)) await note(msspTransId, 'too-late');
+      return 'changed';
     }
+    tried.add(msspTransId);
     await note(msspTransId);
     const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
     if (result === 'busy') return undefined;

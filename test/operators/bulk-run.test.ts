@@ -147,6 +147,24 @@ describe('what a bulk has in the audit log and then does not do', () => {
       { who: 'olga', action: 'cancel', details: { bulk } },
     ]);
   });
+
+  it('gets an outcome there: a cancel whose process ended before it, and then came the answer', async () => {
+    const id = await stage.submit(stage.somebody());
+    const bulk = await order([id], 'cancel');
+    const record = vi.fn(stage.audit.record).mockImplementationOnce(async (...given) => {
+      await stage.audit.record(...given);
+      throw new Error('the end of the process');
+    });
+    const step = (await takeUp(bulk, { ...stage.audit, record })).step();
+    await expect(step).rejects.toThrow('the end of the process');
+    await stage.answer(id, 1, 208);
+    await hasFailed(id);
+    await (await takeUp(bulk)).step();
+    expect((await ofItem(id)).map(({ details }) => details)).toEqual([
+      { bulk, outcome: 'too-late' },
+      { bulk },
+    ]);
+  });
 });
 
 describe('one person', () => {
