@@ -84,7 +84,9 @@ const automaticReplay = z.strictObject({
   backoffSeconds: amount(1, 86_400, 60).describe(
     'Pause before the second attempt; doubles for each further one.',
   ),
-  perSecond: amount(0.01, 1000, 5).describe('Replays of this application in a second.'),
+  perSecond: amount(0.01, 1000, 5).describe(
+    'Replays of this application in a second. What has to wait for more than an hour is left to people.',
+  ),
 });
 
 const replay = section({

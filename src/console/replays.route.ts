@@ -55,7 +55,7 @@ const refusals: Readonly<Record<Refused, Refusal>> = {
 const wrongFilter = (): string =>
   messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.');
 
-/** Without the state, which is failed in any case. */
+/** Without the state: a replay is of failed ones, a cancel of open ones. */
 const readFailedFilter = ({ state: _, ...fields }: Parameters<typeof readFilter>[0]): ReadFilter =>
   readFilter(fields);
 

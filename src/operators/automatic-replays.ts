@@ -9,8 +9,9 @@
  *
  * Transactions that failed more than an hour before the first look are left to operators, and so is
  * a replay that could not begin within an hour of its time: a service that was down for a day should
- * not wake people at night, and a new rule should not replay the past. The audit log says why a
- * stored replay was not done.
+ * not wake people at night, and a new rule should not replay the past. That is so, too, for what
+ * only the rate of its application held back: of those due at once, at most 3600 times `perSecond`
+ * are replayed. The audit log says why a stored replay was not done.
  *
  * Each application has its own list, so a slow one delays no other. Any process can do this work;
  * one at a time does.
@@ -21,7 +22,7 @@ import { createLeaderTask } from '../history/leader-task.ts';
 import { endedSince, maxClockSkewMs } from '../history/scan-queues.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimit } from '../registry/rate-limiter.ts';
-import { queueIn } from '../transactions/answers.ts';
+import { queueIn, shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { ReplayWork } from './bulk-run.ts';
 import { replayKey } from './bulk-store.ts';
@@ -63,7 +64,7 @@ interface AutomaticReplaysOptions extends ReplayWork {
 }
 
 export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
-  const { redis, prefix, shards, rules, audit, limiter, now } = options;
+  const { redis, prefix, shards, rules, audit, limiter, now, onError } = options;
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const duty = createLeaderTask({ ...options, key: replayKey(prefix, 'lease'), closeTimeoutMs });
   const { mayGoOn } = duty;
@@ -111,13 +112,32 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
   };
 
   /** @param why Why it is not done. */
-  const record = async ({ row, endedRuns }: TransactionRun, why?: string): Promise<string> => {
-    const { msspTransId, fault, attempt } = row;
-    const details = { fault: fault?.code ?? 0, attempt: attempt + 1, ...(why && { outcome: why }) };
-    return audit.record(
-      { who: automaticName, via: 'service', action: 'replay', target: msspTransId, details },
-      `${automaticName}:${msspTransId}:${endedRuns}${why === undefined ? '' : `:${why}`}`,
+  const recordEnd = (
+    target: string,
+    endedRuns: number,
+    about: Readonly<Record<string, number>>,
+    why?: string,
+  ): Promise<string> =>
+    audit.record(
+      {
+        ...{ who: automaticName, via: 'service', action: 'replay', target },
+        details: { ...about, ...(why && { outcome: why }) },
+      },
+      `${automaticName}:${target}:${endedRuns}${why === undefined ? '' : `:${why}`}`,
     );
+
+  const record = ({ row, endedRuns }: TransactionRun, why?: string): Promise<string> => {
+    const about = { fault: row.fault?.code ?? 0, attempt: row.attempt + 1 };
+    return recordEnd(row.msspTransId, endedRuns, about, why);
+  };
+
+  /** Of an end that is no longer the last one. */
+  const recordChanged = async (id: string, endedRuns: number): Promise<void> => {
+    const key = shardFor(shards, id)?.signatures.queue.toKey(id) ?? '';
+    const note = await redis.hget(key, `replay:${endedRuns}`);
+    // Replayed from here, by a process that ended before it took the entry out.
+    if (note?.startsWith(`{"by":"${automaticName}"`)) return;
+    await recordEnd(id, endedRuns, { attempt: endedRuns + 1 }, 'changed');
   };
 
   const replay = async (run: TransactionRun): Promise<void> => {
@@ -129,7 +149,9 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
   /** @returns Whether there is more that may be replayed at once. */
   const replayDueOf = async (apId: string): Promise<boolean> => {
     const key = lineKey(apId);
-    const until = String(now());
+    // Where its last rule is gone, all of it: if a rule comes back, it does not apply to the past.
+    const isGone = !rules.some((rule) => rule.apId === apId);
+    const until = isGone ? '+inf' : String(now());
     const due = await redis.zrange(key, '-inf', until, 'BYSCORE', 'LIMIT', 0, replayAtOnce, 'WITHSCORES');
     for (let index = 0; index < due.length; index += 2) {
       const [entry = '', dueAt = ''] = due.slice(index);
@@ -137,7 +159,9 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
       const [msspTransId = '', runs = ''] = entry.split(' ');
       const [run] = await readRuns(redis, shards, [msspTransId]);
       const rule = run && ruleFor(run);
-      if (run !== undefined && run.endedRuns === Number(runs) && run.row.fault !== undefined) {
+      if (run !== undefined && (run.endedRuns !== Number(runs) || run.row.fault === undefined)) {
+        await recordChanged(msspTransId, Number(runs));
+      } else if (run !== undefined) {
         if (rule === undefined) await record(run, 'no-rule');
         else if (now() - Number(dueAt) > maxLateMs) await record(run, 'too-late');
         else if (!(await limiter.take(`replays:automatic:${apId}`, paceOf(rule)))) return false;
@@ -145,20 +169,14 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
       }
       await redis.zrem(key, entry);
     }
-    return due.length === 2 * replayAtOnce;
+    const hasMore = due.length === 2 * replayAtOnce;
+    if (isGone && !hasMore) await redis.srem(linesKey, apId);
+    return hasMore;
   };
 
   const replayAllDue = async (): Promise<boolean> => {
     let more = false;
-    for (const apId of await redis.smembers(linesKey)) {
-      if (rules.some((rule) => rule.apId === apId)) {
-        more = (await replayDueOf(apId)) || more;
-      } else {
-        // Its rule is gone. If it comes back, it does not apply to the past.
-        await redis.del(lineKey(apId));
-        await redis.srem(linesKey, apId);
-      }
-    }
+    for (const apId of await redis.smembers(linesKey)) more = (await replayDueOf(apId)) || more;
     return more;
   };
 
@@ -174,8 +192,10 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
   };
 
   return {
+    /** Without rules only where those of an earlier start have left something. */
     start: (): void => {
       if (rules.length > 0) duty.start(step);
+      else redis.exists(linesKey).then((left) => left > 0 && duty.start(step), onError);
     },
     /** Finishes the replay in progress and lets other processes take over at once. */
     close: duty.close,

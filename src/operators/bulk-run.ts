@@ -10,6 +10,8 @@
  * between, the next process begins the item again: it still has one entry in the audit log, and the
  * person gets one prompt.
  *
+ * What was in the audit log and is then not done gets a second entry there, as everywhere.
+ *
  * A bulk of cancels is worked through in the same way: an entry in the audit log, the cancel, the
  * result. There is no number to wait for, and nothing is in flight.
  */
@@ -110,8 +112,15 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     await Promise.all([...results].map(([msspTransId, result]) => settle(msspTransId, result)));
   };
 
-  const note = (target: string): Promise<string> =>
-    audit.record({ who: by, via: 'service', action: kind, target, details: { bulk: id } }, `${id}:${target}`);
+  /** @param outcome Why it was not done after all. */
+  const note = (target: string, outcome?: string): Promise<string> => {
+    const details = { bulk: id, ...(outcome && { outcome }) };
+    const once = [id, target, ...(outcome ? [outcome] : [])].join(':');
+    return audit.record({ who: by, via: 'service', action: kind, target, details }, once);
+  };
+
+  /** Cancels that may be in the audit log already. */
+  const tried = new Set(results.keys());
 
   /** Undefined while a worker is busy with it. */
   const cancelOnce = async ({ msspTransId, endedRuns }: BulkItem): Promise<BulkResult | undefined> => {
@@ -119,12 +128,17 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const [run] = await readRuns(redis, shards, [msspTransId]);
     if (at === undefined || run === undefined) return 'gone';
     if (run.row.endedAt !== undefined || run.endedRuns !== endedRuns) {
-      return isCancelledByOperator(run.row.fault) ? 'cancelled' : 'changed';
+      if (isCancelledByOperator(run.row.fault)) return 'cancelled';
+      if (tried.has(msspTransId)) await note(msspTransId, 'too-late');
+      return 'changed';
     }
+    tried.add(msspTransId);
     await note(msspTransId);
     const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
     if (result === 'busy') return undefined;
-    return result === 'cancelled' ? result : result === 'unknown' ? 'gone' : 'changed';
+    if (result === 'cancelled') return result;
+    await note(msspTransId, result);
+    return result === 'unknown' ? 'gone' : 'changed';
   };
 
   /** As {@link replay}, without a number, since it prompts nobody. */
@@ -174,6 +188,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     await note(msspTransId);
     const result = await replayOnce(msspTransId, endedRuns, { by, order: id });
     if (result !== 'replayed') {
+      await note(msspTransId, result);
       await settle(msspTransId, result === 'unknown' ? 'gone' : 'changed');
       return true;
     }

@@ -36,10 +36,10 @@ export const createOperators = (options: OperatorsOptions) => {
   const { settings, limiter, audit } = options;
   const sealed = createSealed(options.masterKey);
   const common = { ...options, sealed };
-  const users = createUsers({ ...common, configured: settings.users });
+  const views = createViews(common);
+  const users = createUsers({ ...common, configured: settings.users, views });
   const links = createLinks(common);
   const tokens = createTokens({ ...common, users });
-  const views = createViews(common);
   const limits = createLoginLimits({ limiter, sealed, logins: settings.logins });
 
   const versionOf = async (name: string): Promise<string | undefined> =>
@@ -61,15 +61,7 @@ export const createOperators = (options: OperatorsOptions) => {
 
   return {
     ...logins,
-    users: {
-      ...users,
-      /** Also what the user has set up, so that nobody of the same name finds it. */
-      remove: async (by: Operator, name: string) => {
-        const result = await users.remove(by, name);
-        if (result === 'changed') await views.remove(name);
-        return result;
-      },
-    },
+    users,
     tokens,
     views,
     /** @param cookie Its value. @returns Undefined unless the session is on. Counts as use. */

@@ -7,7 +7,8 @@
  * cancels is planned, ordered, stopped and reported in the same way.
  *
  * Every order is in the audit log before it is done. A single one that is refused is there too, with
- * the reason as its outcome.
+ * the refusal as its outcome; not one of an unknown id or without a reason that is needed, and no
+ * cancel without the role.
  */
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
@@ -132,13 +133,13 @@ export const createReplays = (options: ReplaysOptions) => {
     let truncated = false;
 
     const findError = ({ row }: TransactionRun): keyof typeof refused | undefined => {
+      const tooMany = row.attempt >= maxAttempts ? 'attempts' : undefined;
       if (selection.kind === 'cancel') {
         if (row.endedAt !== undefined) return 'not-open';
-        return includesRole(role, 'operator') ? undefined : 'role';
+        return includesRole(role, 'operator') ? tooMany : 'role';
       }
       if (row.fault === undefined) return 'not-failed';
-      const refusal = refusalOf(policy, { apId: row.apId, code: row.fault.code }, role, reason);
-      return refusal ?? (row.attempt >= maxAttempts ? 'attempts' : undefined);
+      return refusalOf(policy, { apId: row.apId, code: row.fault.code }, role, reason) ?? tooMany;
     };
 
     const take = ({ row, endedRuns }: TransactionRun): void => {

@@ -9,8 +9,16 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { hashPassword, type ScryptCost } from '../registry/passwords.ts';
 import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
-import { isOperatorName, type Operator, type OperatorSettings, type Role, roles } from './operator.ts';
+import {
+  isOperatorName,
+  localName,
+  type Operator,
+  type OperatorSettings,
+  type Role,
+  roles,
+} from './operator.ts';
 import type { Sealed } from './sealed.ts';
+import type { Views } from './views.ts';
 
 const storedSchema = z.object({
   role: z.enum(roles),
@@ -77,8 +85,9 @@ export const createUsers = (options: {
   readonly configured: OperatorSettings['users'];
   /** For new passwords; default: that of src/registry/passwords.ts. */
   readonly passwordCost?: ScryptCost | undefined;
+  readonly views: Pick<Views, 'remove' | 'names'>;
 }) => {
-  const { redis, sealed, audit, passwordCost } = options;
+  const { redis, sealed, audit, passwordCost, views } = options;
   const key = `${options.prefix}:operators:users`;
   const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
   const placeOf = (name: string): string => `user ${name}`;
@@ -198,9 +207,22 @@ export const createUsers = (options: {
       );
     },
 
-    // Also a user who cannot be read because the master key has changed.
+    /**
+     * Also what the user has set up, first, so that nobody of the same name finds it; and also a
+     * user who cannot be read because the master key has changed.
+     */
     remove: (by: Operator, name: string) =>
-      onUser(by, 'user-remove', name, {}, () => change<never>(name, () => ({ after: undefined }))),
+      onUser(by, 'user-remove', name, {}, async () => {
+        if (!configured.has(name)) await views.remove(name);
+        return change<never>(name, () => ({ after: undefined }));
+      }),
+
+    /** What users have set up who are none any more: those who have left the configuration file. */
+    forgetFormer: async (): Promise<void> => {
+      const names = await views.names();
+      const known = new Set([localName, ...configured.keys(), ...(await redis.hkeys(key))]);
+      for (const name of names) if (!known.has(name)) await views.remove(name);
+    },
 
     setRole: (by: Operator, name: string, role: Role) =>
       onUser(by, 'user-role', name, { role }, () => update(name, { role })),

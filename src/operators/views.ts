@@ -32,8 +32,12 @@ export const createViews = ({ redis, prefix, sealed }: SealedOptions) => {
       const changed = { ...(await read(name)), ...changes };
       await redis.hset(key, name, sealed.seal(placeOf(name), changed));
     },
+    /** Of all who have one. */
+    names: (): Promise<string[]> => redis.hkeys(key),
     remove: async (name: string): Promise<void> => {
       await redis.hdel(key, name);
     },
   };
 };
+
+export type Views = ReturnType<typeof createViews>;

@@ -96,6 +96,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     onError,
   });
   const operators = operatorsWith(masterKey);
+  await operators.users.forgetFormer();
   const console = createConsole({
     ...rooms,
     operators,

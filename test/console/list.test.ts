@@ -13,6 +13,8 @@ let number: string;
 const apId = '=HYPERLINK("http://evil.example","x")';
 
 beforeAll(async () => {
+  // Of somebody who has left the configuration file since.
+  await redis.client().hset(`${redis.prefix.slice(-32)}:operators:views`, 'former', 'sealed');
   stage = await startApiStage(redis);
   stage.runner();
   number = stage.somebody();
@@ -81,6 +83,7 @@ describe('the view of the list', () => {
     await users.remove(by, 'nora');
     await users.add(by, user);
     expect((await views.read('nora')).times).toBe('UTC');
+    expect(await views.names()).not.toContain('former');
   });
 
   it('has times in UTC, in a time zone, or by their distance, on every page', async () => {

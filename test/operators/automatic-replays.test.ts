@@ -4,6 +4,7 @@ import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { operator } from './stage.ts';
 
 const redis = testRedis();
 const client = redis.client();
@@ -31,6 +32,7 @@ afterAll(async () => {
 const attemptsOf = (id: string) => stage.asked().filter((line) => line.startsWith(id)).length;
 const linesKey = (): string => `{${stage.prefix}-replays}:automatic:due`;
 const dueIn = (apId: string): Promise<number> => client.zcard(`${linesKey()}:${apId}`);
+const outcomeOf = async (id = '') => (await stage.audit.read({ target: id }))?.entries[0]?.details?.outcome;
 const aWhile = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('automatic replays', () => {
@@ -102,7 +104,7 @@ describe('automatic replays', () => {
 
   it('leave to people what could not begin within an hour of its time, and say so', async () => {
     const apId = 'http://late.example';
-    const automatic = [rule(apId, { backoffSeconds: 60 })];
+    const automatic = [rule(apId, { backoffSeconds: 3600 })];
     const first = stage.runner({ automatic });
     const [late, ruled, due] = await Promise.all([1, 2, 3].map(() => stage.failed(209, undefined, apId)));
     await soon(async () => expect(await dueIn(apId)).toBe(3));
@@ -119,8 +121,6 @@ describe('automatic replays', () => {
     await soon(async () => expect(await dueIn(apId)).toBe(0));
     await third.close();
     expect([late, ruled].map((id) => attemptsOf(id ?? ''))).toEqual([1, 1]);
-    const outcomeOf = async (id = '') =>
-      (await stage.audit.read({ target: id }))?.entries[0]?.details?.outcome;
     expect([await outcomeOf(late), await outcomeOf(ruled)]).toEqual(['too-late', 'no-rule']);
   });
 
@@ -187,15 +187,46 @@ describe('automatic replays', () => {
     await runner.close();
   });
 
-  it('forget what was due by a rule that is gone', async () => {
-    const apId = 'http://gone.example';
+  it.each([
+    ['of its application', 'http://gone.example', [rule('http://another.example')]],
+    ['of all', 'http://gone-too.example', []],
+  ])('forget what was due by the last rule %s, and say so', async (_, apId, automatic) => {
     const id = await stage.failed(209, undefined, apId);
     const first = stage.runner({ automatic: [rule(apId, { backoffSeconds: 1000 })] });
     await soon(async () => expect(await dueIn(apId)).toBe(1));
     await first.close();
-    const second = stage.runner({ automatic: [rule('http://another.example')] });
+    // More than one step takes, and all before it.
+    for (let each = 0; each < 60; each += 1)
+      await client.zadd(`${linesKey()}:${apId}`, each, `none-${each} 1`);
+    const second = stage.runner({ automatic });
     await soon(async () => expect(await client.sismember(linesKey(), apId)).toBe(0));
     await second.close();
     expect([await dueIn(apId), attemptsOf(id)]).toEqual([0, 1]);
+    expect(await outcomeOf(id)).toBe('no-rule');
+  });
+
+  it('say so where an operator was quicker, and only there', async () => {
+    const apId = 'http://quicker.example';
+    const automatic = [rule(apId, { backoffSeconds: 3600 })];
+    const first = stage.runner({ automatic });
+    const [open = '', ended = '', own = ''] = await Promise.all(
+      [1, 2, 3].map(() => stage.failed(209, undefined, apId)),
+    );
+    const ids = [open, ended, own];
+    await soon(async () => expect(await dueIn(apId)).toBe(3));
+    const setDue = (id: string) => client.zadd(`${linesKey()}:${apId}`, Date.now(), `${id} 1`);
+    await setDue(own);
+    await soon(async () => expect(await dueIn(apId)).toBe(2));
+    await first.close();
+    for (const id of [open, ended]) expect(await stage.replays.replay(id, operator)).toBe('replayed');
+    await stage.answer(ended, 2, 401);
+    await soon(async () => expect((await stage.history.find(ended))?.state).toBe('failed'));
+    // Its own as if the process had ended before it took the entry out.
+    await Promise.all(ids.map(setDue));
+    const second = stage.runner({ automatic });
+    await soon(async () => expect(await dueIn(apId)).toBe(0));
+    await second.close();
+    expect(await Promise.all(ids.map(outcomeOf))).toEqual(['changed', 'changed', undefined]);
+    for (const id of [open, own]) await stage.answer(id, 2, 401);
   });
 });

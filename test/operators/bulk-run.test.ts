@@ -1,6 +1,7 @@
 /** One bulk in the hands of one process, step by step. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createReplayOnce, type ReplayOnce } from '../../src/engine/redis/replay-once.ts';
+import type { Audit } from '../../src/operators/audit.ts';
 import { type BulkRun, takeUpBulk } from '../../src/operators/bulk-run.ts';
 import { type BulkStore, createBulkStore } from '../../src/operators/bulk-store.ts';
 import { createPromptLimit } from '../../src/operators/prompt-limit.ts';
@@ -28,17 +29,17 @@ afterAll(async () => {
 
 const limiter = () => createRateLimiter({ redis: client, prefix: stage.prefix });
 
-const order = async (ids: readonly string[]): Promise<string> => {
+const order = async (ids: readonly string[], kind: 'replay' | 'cancel' = 'replay'): Promise<string> => {
   const id = store.newId();
-  const items = ids.map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
-  await store.create({ id, by: 'olga', reason: 'x', perSecond: 1000, createdAt: Date.now() }, items);
+  const items = ids.map((msspTransId) => ({ msspTransId, endedRuns: kind === 'replay' ? 1 : 0 }));
+  await store.create({ id, kind, by: 'olga', reason: 'x', perSecond: 1000, createdAt: Date.now() }, items);
   return id;
 };
 
-const takeUp = async (bulkId: string): Promise<BulkRun> => {
+const takeUp = async (bulkId: string, audit: Audit = stage.audit): Promise<BulkRun> => {
   const bulk = await store.find(bulkId);
   if (bulk === undefined) throw new Error('a bulk was expected');
-  const { shards, audit } = stage;
+  const { shards } = stage;
   const { protocol } = stage.product.core;
   // Somebody sets the machine's clock back, again and again.
   let time = Date.now();
@@ -108,6 +109,61 @@ describe('what became of a replay', () => {
     for (const id of ids) removal.del(keyOf(id));
     await removal.exec();
     await soon(async () => expect(await run.step()).toMatchObject({ counts: { gone: 1200 } }));
+  });
+});
+
+describe('what a bulk has in the audit log and then does not do', () => {
+  const ofItem = async (id: string) =>
+    ((await stage.audit.read({ target: id }))?.entries ?? []).map(({ who, action, details }) => ({
+      ...{ who, action, details },
+    }));
+
+  it('gets an outcome there: a replay that somebody else was quicker with', async () => {
+    const id = await stage.failed(208);
+    const bulk = await order([id]);
+    expect(await replayOnce(id, 1, { by: 'automatic', order: 'A' })).toBe('replayed');
+    await (await takeUp(bulk)).step();
+    expect(await resultsOf(bulk)).toEqual({ [id]: 'changed' });
+    expect(await ofItem(id)).toEqual([
+      { who: 'olga', action: 'replay', details: { bulk, outcome: 'changed' } },
+      { who: 'olga', action: 'replay', details: { bulk } },
+    ]);
+    await stage.answer(id, 2, 401);
+  });
+
+  it('gets an outcome there: a cancel that an answer was quicker than', async () => {
+    const id = await stage.submit(stage.somebody());
+    const bulk = await order([id], 'cancel');
+    const record = vi.fn(stage.audit.record).mockImplementationOnce(async (...given) => {
+      const entry = await stage.audit.record(...given);
+      await stage.answer(id, 1, 208);
+      await hasFailed(id);
+      return entry;
+    });
+    await (await takeUp(bulk, { ...stage.audit, record })).step();
+    expect(await resultsOf(bulk)).toEqual({ [id]: 'changed' });
+    expect(await ofItem(id)).toEqual([
+      { who: 'olga', action: 'cancel', details: { bulk, outcome: 'too-late' } },
+      { who: 'olga', action: 'cancel', details: { bulk } },
+    ]);
+  });
+
+  it('gets an outcome there: a cancel whose process ended before it, and then came the answer', async () => {
+    const id = await stage.submit(stage.somebody());
+    const bulk = await order([id], 'cancel');
+    const record = vi.fn(stage.audit.record).mockImplementationOnce(async (...given) => {
+      await stage.audit.record(...given);
+      throw new Error('the end of the process');
+    });
+    const step = (await takeUp(bulk, { ...stage.audit, record })).step();
+    await expect(step).rejects.toThrow('the end of the process');
+    await stage.answer(id, 1, 208);
+    await hasFailed(id);
+    await (await takeUp(bulk)).step();
+    expect((await ofItem(id)).map(({ details }) => details)).toEqual([
+      { bulk, outcome: 'too-late' },
+      { bulk },
+    ]);
   });
 });
 

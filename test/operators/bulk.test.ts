@@ -291,6 +291,10 @@ describe('a bulk', () => {
     expect(await stage.replays.plan({ kind: 'cancel', ids: [...open, failed] }, viewer, 'x')).toMatchObject({
       ...{ found: 3, replayable: 0, refused: { role: 3, 'not-open': 1 } },
     });
+    const tried = { kind: 'cancel', filter: { apId, maxAttempts: 1 } } as const;
+    expect(await stage.replays.plan(tried, operator, 'x')).toMatchObject({
+      ...{ found: 3, replayable: 0, refused: { attempts: 3 } },
+    });
     const cancels = { ...order, reason: 'A wrong campaign' };
     const start = (changes: object) =>
       stage.replays.start({ kind: 'cancel', filter: { apId } }, { ...cancels, ...changes });
@@ -310,7 +314,7 @@ describe('a bulk', () => {
     expect(await client.hlen(`{${stage.prefix}-replays}:numbers`)).toBe(0);
   });
 
-  it('of cancels goes on where a process has ended between a cancel and its note', async () => {
+  it('of cancels goes on where a process has ended between a cancel and its result', async () => {
     const [done, late, gone] = [
       await stage.submit(stage.somebody()),
       await stage.failed(208),
@@ -321,7 +325,8 @@ describe('a bulk', () => {
     const store = bulks();
     const bulkId = store.newId();
     const items = [done, late, gone].map((msspTransId) => ({ msspTransId, endedRuns: 0 }));
-    await store.begin(bulkId, done, '');
+    await client.hset(`{${stage.prefix}-replays}:bulk:${bulkId}:results`, done, 'begun');
+    expect(await store.results(bulkId)).toEqual(new Map([[done, 'begun']]));
     const written = { id: bulkId, kind: 'cancel', by: 'olga', reason: 'x', perSecond: 500 } as const;
     await store.create({ ...written, createdAt: Date.now() }, items);
     expect(await isOver(bulkId)).toMatchObject({ state: 'done', cancelled: 1, changed: 1, gone: 1 });

@@ -1,6 +1,6 @@
 /** Logins, sessions and what ends them. */
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../src/operators/cookie.ts';
 import type { LoginResult } from '../../src/operators/logins.ts';
 import { decoyPassword, hashPassword } from '../../src/registry/passwords.ts';
@@ -253,6 +253,30 @@ describe('users', () => {
     expect(entries.filter(({ details }) => details?.outcome === undefined)).toHaveLength(3);
     expect(entries.filter(({ details }) => details?.outcome === 'not-done')).toHaveLength(2);
     expect(await stage.operators.users.setRole(admin, 'nora', 'admin')).toBe('unknown');
+  });
+});
+
+describe('what a user has set up', () => {
+  it('is gone before the user is', async () => {
+    const { users, views } = stage.operators;
+    await users.add(admin, { name: 'vera', role: 'viewer', password });
+    await views.change('vera', { times: 'relative' });
+    const reading = vi.spyOn(redis, 'hget').mockRejectedValueOnce(new Error('Redis is gone'));
+    await expect(users.remove(admin, 'vera')).rejects.toThrow('Redis is gone');
+    reading.mockRestore();
+    expect((await views.read('vera')).times).toBe('UTC');
+    expect((await users.list()).map(({ name }) => name)).toEqual(['vera']);
+  });
+
+  it('is forgotten when the user has left the configuration file', async () => {
+    const configured = { name: 'nora', role: 'viewer', oidcSubject: 'sub' } as const;
+    stage = startStage(redis, prefix, { users: [configured] });
+    const { users, views } = stage.operators;
+    await users.add(admin, { name: 'vera', role: 'viewer', password });
+    for (const name of ['carl', 'local', 'nora', 'vera']) await views.change(name, { times: 'relative' });
+    expect(await users.remove(admin, 'nora')).toBe('configured');
+    await users.forgetFormer();
+    expect((await views.names()).sort()).toEqual(['local', 'nora', 'vera']);
   });
 });
 
