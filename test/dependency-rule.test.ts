@@ -15,7 +15,8 @@ const trees = ['src', 'machines', 'workers'];
  * not promise; `bullmq` alone does not include it.
  */
 const table: Readonly<Record<string, readonly [rooms: string, packages: string]>> = {
-  redis: ['', 'ioredis'],
+  pem: ['', ''],
+  redis: ['pem', 'ioredis'],
   protocol: ['', 'zod'],
   'relying-party': ['', 'jose'],
   embedded: ['', ''],
@@ -33,7 +34,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
   index: ['pki protocol transactions', ''],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
-  http: ['theme machines pki protocol registry request-body transactions', '@hono/node-server hono zod'],
+  http: ['pem theme machines pki protocol registry request-body transactions', '@hono/node-server hono zod'],
   oauth: [
     'engine machines pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
@@ -152,6 +153,7 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
+  ['src/pem.ts', './protocol/fault.ts', 'node:crypto'],
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
   ['src/logger.ts', './product/launch.ts', './http/log.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],

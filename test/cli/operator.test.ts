@@ -78,14 +78,18 @@ describe('paraph start, api and worker', () => {
   beforeAll(() => {
     for (const name of ['one', 'two']) certificate(name);
     fileWith('no.pem', 'nothing');
+    const der = ['-in', 'one.crt', '-outform', 'der', '-out', 'one.der'];
+    execFileSync('openssl', ['x509', ...der], { cwd: folder });
   });
 
   it.each([
     [{ certFile: 'absent.pem' }, 'tls.certFile: the file cannot be read (ENOENT)'],
     [{ certFile: 'no.pem' }, 'tls.certFile: the file holds no certificate (PEM)'],
+    [{ certFile: 'one.der' }, 'tls.certFile: the file holds no certificate (PEM)'],
     [{ keyFile: 'no.pem' }, 'tls.keyFile: the file holds no private key (PEM, without a passphrase)'],
     [{ keyFile: 'two.key' }, 'tls.keyFile: this is not the key of the certificate in tls.certFile'],
     [{ clientCaFile: 'no.pem' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
+    [{ clientCaFile: 'one.der' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
   ])('paraph start with %j names the key of the file', async (files, sentence) => {
     const named = Object.entries({ certFile: 'one.crt', keyFile: 'one.key', ...files });
     const tls = Object.fromEntries(named.map(([key, name]) => [key, join(folder, name)]));
@@ -159,6 +163,7 @@ describe('paraph start, api and worker', () => {
   it.each([
     ['ca=/absent.pem', 'the file of "ca" cannot be read'],
     [`ca=${folder}/no.pem`, 'the file of "ca" holds no certificate (PEM)'],
+    [`ca=${folder}/one.der`, 'the file of "ca" holds no certificate (PEM)'],
     [`key=${folder}/no.pem`, 'the file of "key" holds no private key (PEM)'],
   ])('paraph start with %s in REDIS_URL says which file is not usable', async (files, sentence) => {
     const env = { REDIS_URL: `rediss://127.0.0.1:9?${files}`, PORT: '0', PARAPH_DATA: folder };
