@@ -27,14 +27,15 @@ const oldestRedis = [6, 2];
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 /** `.cache` of a clone. What npm has installed may be removed or written anew: then the user's. */
-const cache = existsSync(join(project, 'src'))
-  ? join(project, '.cache', 'redis')
-  : join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'paraph', 'redis');
-const launcher = join(cache, 'redis-server');
+const cacheFor = (/** @type {Record<string, string | undefined>} */ { XDG_CACHE_HOME }) =>
+  existsSync(join(project, 'src'))
+    ? join(project, '.cache', 'redis')
+    : join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'paraph', 'redis');
+const launcherIn = (/** @type {string} */ cache) => join(cache, 'redis-server');
 
 /**
  * @param {Record<string, string | undefined>} environment
- *   PATH, PARAPH_REDIS_SERVER (taken as it is), PARAPH_NO_DOWNLOAD.
+ *   PATH, PARAPH_REDIS_SERVER (taken as it is), PARAPH_NO_DOWNLOAD, XDG_CACHE_HOME.
  * @param {(line: string) => void} say  Gets one line before anything is downloaded.
  * @returns {Promise<{ command: string } | { problem: string }>} An absolute path, or what the
  *   operator can do, in a sentence.
@@ -43,10 +44,18 @@ export async function provideRedis(environment, say) {
   if (environment.PARAPH_REDIS_SERVER) return { command: environment.PARAPH_REDIS_SERVER };
   const onPath = findOnPath(environment.PATH ?? '', ['redis-server', 'valkey-server']);
   if (onPath && isUsable(onPath)) return { command: onPath };
-  if (isUsable(launcher)) return { command: launcher };
 
   const found = onPath ? `${onPath} is older than ${oldestRedis.join('.')}` : 'no redis-server on the PATH';
   const byHand = `set REDIS_URL, or install Redis (${process.platform === 'darwin' ? 'brew install redis' : 'for example: apt-get install redis-server'})`;
+  let cache;
+  try {
+    cache = cacheFor(environment);
+  } catch (error) {
+    // A user without a home: of a container, say.
+    return { problem: `There is ${found}, and no place for one (${error.message}): ${byHand}.` };
+  }
+  const launcher = launcherIn(cache);
+  if (isUsable(launcher)) return { command: launcher };
   if (process.platform === 'win32')
     return { problem: 'The private Redis needs Linux or macOS: set REDIS_URL.' };
   if (!['', '0', 'false'].includes(environment.PARAPH_NO_DOWNLOAD ?? ''))
@@ -58,24 +67,24 @@ export async function provideRedis(environment, say) {
   say(
     `${found}: fetching the system's own redis-server package into ${cache} (about 2 MB, nothing is installed)`,
   );
-  const problem = await fetchRedis(say);
+  const problem = await fetchRedis(cache, say);
   return problem
     ? { problem: `There is ${found}, and its package could not be fetched (${problem}): ${byHand}.` }
     : { command: launcher };
 }
 
 /** @returns {Promise<string | undefined>} The error. */
-async function fetchRedis(/** @type {(line: string) => void} */ say) {
+async function fetchRedis(/** @type {string} */ cache, /** @type {(line: string) => void} */ say) {
   try {
     mkdirSync(cache, { recursive: true });
   } catch (error) {
     return error.message;
   }
-  sweepAbandoned();
+  sweepAbandoned(cache);
   const work = join(cache, `work-${randomUUID()}`);
   try {
     const error = await fetchPackages(work, async () => ['redis-server', 'redis-tools'], /^(lib|lua)/, say);
-    return error ?? publish(join(work, 'root'));
+    return error ?? publish(join(work, 'root'), cache);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -86,7 +95,8 @@ async function fetchRedis(/** @type {(line: string) => void} */ say) {
  *
  * @returns {string | undefined} The error.
  */
-function publish(/** @type {string} */ root) {
+function publish(/** @type {string} */ root, /** @type {string} */ cache) {
+  const launcher = launcherIn(cache);
   const libraries = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => /\.so(\.|$)/.test(entry.name))
     .map((entry) => relative(root, entry.parentPath ?? entry.path));
@@ -123,7 +133,7 @@ function publish(/** @type {string} */ root) {
 }
 
 /** Removes what killed runs left behind; an hour is longer than any download. */
-function sweepAbandoned() {
+function sweepAbandoned(/** @type {string} */ cache) {
   for (const name of readdirSync(cache)) {
     const path = join(cache, name);
     if (/^(work|launcher)-/.test(name) && Date.now() - statSync(path).mtimeMs > 3_600_000)

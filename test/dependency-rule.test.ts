@@ -15,7 +15,9 @@ const trees = ['src', 'machines', 'workers'];
  * not promise; `bullmq` alone does not include it.
  */
 const table: Readonly<Record<string, readonly [rooms: string, packages: string]>> = {
-  redis: ['', 'ioredis'],
+  pem: ['', ''],
+  'product-version': ['', ''],
+  redis: ['pem', 'ioredis'],
   protocol: ['', 'zod'],
   'relying-party': ['', 'jose'],
   embedded: ['', ''],
@@ -33,7 +35,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
   index: ['pki protocol transactions', ''],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
-  http: ['theme machines pki protocol registry request-body transactions', '@hono/node-server hono zod'],
+  http: [
+    'pem product-version theme machines pki protocol registry request-body transactions',
+    '@hono/node-server hono zod',
+  ],
   oauth: [
     'engine machines pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
@@ -59,11 +64,11 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [
-    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki protocol redis registry sscd telemetry transactions workers',
+    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki product-version protocol redis registry sscd telemetry transactions workers',
     'pino',
   ],
   cli: [
-    'callbacks client configuration console console-login embedded environment history logger oauth operators pki product protocol redis registry sscd transactions',
+    'callbacks client configuration console console-login embedded environment history logger oauth operators pki product product-version protocol redis registry sscd transactions',
     'commander zod',
   ],
 };
@@ -152,6 +157,8 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
+  ['src/pem.ts', './protocol/fault.ts', 'node:crypto'],
+  ['src/product-version.ts', './protocol/fault.ts', 'node:fs'],
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
   ['src/logger.ts', './product/launch.ts', './http/log.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],

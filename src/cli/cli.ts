@@ -6,9 +6,9 @@
  * most one sentence: never a stack, and never the value of an argument, which may be a password in
  * the wrong place.
  */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { fetchWithoutTimeout } from '../client/fetch.ts';
+import { productVersion } from '../product-version.ts';
 import { toError } from '../redis/to-error.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
@@ -63,24 +63,12 @@ const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'More:': [addCompletion],
 };
 
-/** Searches upwards, because compiled files lie one folder deeper than sources. */
-const readVersion = (from = new URL('.', import.meta.url)): string => {
-  try {
-    const { name, version } = JSON.parse(readFileSync(new URL('package.json', from), 'utf8'));
-    if (name === 'paraph') return String(version);
-  } catch {
-    // Not in this directory.
-  }
-  const parent = new URL('..', from);
-  return parent.href === from.href ? 'unknown' : readVersion(parent);
-};
-
 /** All commands with their options. docs/cli.md is tested against it. */
 export const createProgram = (context: CliContext, done: Done): Command => {
   const { stdout, stderr } = context;
   const program = new Command('paraph')
     .description('An open mobile signature service: sign on the phone, over JSON/HTTP.')
-    .version(readVersion(), '--version', 'print the version')
+    .version(productVersion() ?? 'unknown', '--version', 'print the version')
     .exitOverride()
     // `[options]` at each command would leave the descriptions no room at 80 columns.
     .configureHelp({ minWidthToWrap: 30, subcommandTerm: commandTerm })

@@ -45,10 +45,13 @@ export interface EmbeddedRedis {
   stop(): Promise<void>;
 }
 
+/** The program of Redis cannot be run. The message names PARAPH_REDIS_SERVER. */
+export class RedisServerError extends Error {}
+
 /**
  * Starts Redis and resolves when it answers PING, however long it loads its file.
  *
- * @throws When redis-server cannot be started, ends, or when another Redis goes on using this data
+ * @throws RedisServerError; when redis-server ends, or when another Redis goes on using this data
  *   directory.
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
@@ -81,12 +84,11 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
 
   let ended = false;
   let expected = true;
+  const cannotRun = `PARAPH_REDIS_SERVER: ${options.command} cannot be run`;
   const endOfGuard = once(guard, 'exit').then(
     ([code, signal]: unknown[]) =>
       // What a shell answers for a program that it cannot run.
-      code === 126 || code === 127
-        ? `PARAPH_REDIS_SERVER: ${options.command} cannot be run`
-        : `redis-server ended with ${signal ?? `status ${code}`}`,
+      code === 126 || code === 127 ? cannotRun : `redis-server ended with ${signal ?? `status ${code}`}`,
     (error: unknown) => `redis-server could not be started: ${String(error)}`,
   );
   endOfGuard.then((error) => {
@@ -119,7 +121,8 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
       : undefined;
   if (error !== undefined) {
     await stop();
-    throw new Error([`${error} (data directory ${directory})`, ...lastLines].join('\n'));
+    const Failure = error === cannotRun ? RedisServerError : Error;
+    throw new Failure([`${error} (data directory ${directory})`, ...lastLines].join('\n'));
   }
   expected = false;
   return { socketPath, url: `unix:${socketPath}`, pid: pid(), restored, stop };

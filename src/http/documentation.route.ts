@@ -8,10 +8,10 @@
 import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
+import { productVersion } from '../product-version.ts';
 import type { DocumentationFacts } from './documentation/guide.ts';
 import type { Html } from './documentation/markup.ts';
 import { renderPage } from './documentation/page.ts';
-import { productVersion } from './documentation/product-version.ts';
 import { rootPage, unknownPage } from './documentation/small-pages.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';

@@ -6,7 +6,7 @@
  * written to the socket here. Cases that Node and the adapter would answer with an empty body (a
  * missing or invalid Host, an unknown Expect) are served, or get a Fault.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   createServer as createHttpServer,
@@ -18,6 +18,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
+import { certificateIn } from '../pem.ts';
 import { fault } from '../protocol/fault.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
 import { type Refusal, refusalHeaders, refusalPauseMs } from './refusal.ts';
@@ -78,7 +79,7 @@ const readTlsFile = <T>(key: keyof Tls, path: string, what: string, check: (cont
 /** Clients that are registered with a certificate must show it; others may come without. */
 const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
   const read = (key: 'certFile' | 'clientCaFile', path: string) =>
-    readTlsFile(key, path, 'certificate (PEM)', (pem) => new X509Certificate(pem));
+    readTlsFile(key, path, 'certificate (PEM)', certificateIn);
   const cert = read('certFile', certFile);
   const key = readTlsFile('keyFile', keyFile, 'private key (PEM, without a passphrase)', createPrivateKey);
   if (!cert.value.checkPrivateKey(key.value)) {

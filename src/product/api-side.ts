@@ -5,7 +5,6 @@ import { createRefusals } from '../history/refusals.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
-import { productVersion } from '../http/documentation/product-version.ts';
 import { printable } from '../http/operation.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
@@ -17,6 +16,7 @@ import { createClientAddress, createForwardingWatch } from '../http/trusted-prox
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
+import { productVersion } from '../product-version.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';

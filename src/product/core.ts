@@ -7,9 +7,9 @@
  */
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
-import { productVersion } from '../http/documentation/product-version.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
+import { productVersion } from '../product-version.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import {

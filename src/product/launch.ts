@@ -160,10 +160,11 @@ export const startProduct = async (
 /** Signals within this time count as one: npm passes the terminal's Ctrl-C on again. */
 const sameSignalMs = 1000;
 
-const listenError = (error: Error, { host, port }: Environment): string =>
+/** @param setting Where the port comes from. */
+const listenError = (error: Error, setting: string, port: number | undefined, host: string): string =>
   'code' in error && error.code === 'EADDRINUSE'
-    ? `Port ${port} on ${host} is taken: stop what listens there, or set PORT to another.`
-    : `PORT, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
+    ? `Port ${port} on ${host} is taken: stop what listens there, or set ${setting} to another.`
+    : `${setting}, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
@@ -265,7 +266,10 @@ export const launch = async (
     await redis.stop();
     if (error instanceof TlsFileError) throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
-      throw new StartError('usage', listenError(error, environment));
+      const [setting, port] = parts.api
+        ? (['PORT', environment.port] as const)
+        : (['operations.workerMetricsPort', configuration.operations.workerMetricsPort] as const);
+      throw new StartError('usage', listenError(error, setting, port, environment.host));
     }
     throw error;
   }

@@ -1,17 +1,18 @@
 /** The Redis of a start: the one that REDIS_URL names, or a private one in the data directory. */
 import type { Logger } from 'pino';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
-import { startEmbeddedRedis } from '../embedded/redis.ts';
+import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import type { Core } from './core.ts';
 import { reasonOf, StartError } from './start-error.ts';
 
-/** @throws StartError where the file system refuses; any other error as it is. */
+/** @throws StartError where the file system refuses, or the program of Redis; any other error as it is. */
 export const inDataDirectory = async <T>(path: string, work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof RedisServerError) throw new StartError('usage', error.message);
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     throw new StartError(
       'usage',

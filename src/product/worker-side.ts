@@ -1,11 +1,11 @@
 import { startWorkers } from '../../workers/workers.ts';
 import { startCallbacks } from '../callbacks/start.ts';
 import { createProcessReports } from '../history/processes.ts';
-import { productVersion } from '../http/documentation/product-version.ts';
 import { createAuditLog, createCallbackLog, createStepLog, createUpstreamLog } from '../logger.ts';
 import { createAudit } from '../operators/audit.ts';
 import { createAutomaticReplays } from '../operators/automatic-replays.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
+import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -76,14 +78,18 @@ describe('paraph start, api and worker', () => {
   beforeAll(() => {
     for (const name of ['one', 'two']) certificate(name);
     fileWith('no.pem', 'nothing');
+    const der = ['-in', 'one.crt', '-outform', 'der', '-out', 'one.der'];
+    execFileSync('openssl', ['x509', ...der], { cwd: folder });
   });
 
   it.each([
     [{ certFile: 'absent.pem' }, 'tls.certFile: the file cannot be read (ENOENT)'],
     [{ certFile: 'no.pem' }, 'tls.certFile: the file holds no certificate (PEM)'],
+    [{ certFile: 'one.der' }, 'tls.certFile: the file holds no certificate (PEM)'],
     [{ keyFile: 'no.pem' }, 'tls.keyFile: the file holds no private key (PEM, without a passphrase)'],
     [{ keyFile: 'two.key' }, 'tls.keyFile: this is not the key of the certificate in tls.certFile'],
     [{ clientCaFile: 'no.pem' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
+    [{ clientCaFile: 'one.der' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
   ])('paraph start with %j names the key of the file', async (files, sentence) => {
     const named = Object.entries({ certFile: 'one.crt', keyFile: 'one.key', ...files });
     const tls = Object.fromEntries(named.map(([key, name]) => [key, join(folder, name)]));
@@ -102,6 +108,29 @@ describe('paraph start, api and worker', () => {
     expect(await run(['start'], { env: { ...more, PORT: '0', PARAPH_DATA } })).toMatchObject({
       exitCode: 2,
       stderr: `paraph: PARAPH_DATA: ${PARAPH_DATA} cannot hold the data (${reason}): name a directory that this user may write.\n`,
+    });
+  });
+
+  it('paraph start says that PARAPH_REDIS_SERVER cannot be run', async () => {
+    const PARAPH_REDIS_SERVER = join(folder, 'no-server');
+    const env = { PORT: '0', PARAPH_DATA: join(folder, 'no-server-data'), PARAPH_REDIS_SERVER };
+    const { exitCode, stderr } = await run(['start'], { env });
+    expect(stderr).toContain(`paraph: PARAPH_REDIS_SERVER: ${PARAPH_REDIS_SERVER} cannot be run`);
+    expect(exitCode).toBe(2);
+  });
+
+  it('paraph worker says that the port of its metrics is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const queue = { prefix: redis.prefix.slice(-32) };
+    const configuration = { sandbox: true, queue, operations: { workerMetricsPort: port } };
+    const PARAPH_CONFIG = fileWith('metrics.json', JSON.stringify(configuration));
+    const env = { REDIS_URL: redis.url, PARAPH_DATA: folder, PARAPH_CONFIG };
+    expect(await run(['worker'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: `paraph: Port ${port} on 127.0.0.1 is taken: stop what listens there, or set operations.workerMetricsPort to another.\n`,
     });
   });
 
@@ -134,6 +163,7 @@ describe('paraph start, api and worker', () => {
   it.each([
     ['ca=/absent.pem', 'the file of "ca" cannot be read'],
     [`ca=${folder}/no.pem`, 'the file of "ca" holds no certificate (PEM)'],
+    [`ca=${folder}/one.der`, 'the file of "ca" holds no certificate (PEM)'],
     [`key=${folder}/no.pem`, 'the file of "key" holds no private key (PEM)'],
   ])('paraph start with %s in REDIS_URL says which file is not usable', async (files, sentence) => {
     const env = { REDIS_URL: `rediss://127.0.0.1:9?${files}`, PORT: '0', PARAPH_DATA: folder };

@@ -71,10 +71,13 @@ describe.each(['api', 'worker'])('the deployment of %s', (part) => {
     const { http, operations } = loaded.value;
     const port = part === 'api' ? Number(environmentSchema.parse({}).PORT) : operations.workerMetricsPort;
     expect(container.ports).toEqual([expect.objectContaining({ containerPort: port })]);
-    for (const { httpGet } of [container.readinessProbe, container.livenessProbe]) {
+    const { startupProbe, readinessProbe, livenessProbe } = container;
+    for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
       expect(httpGet.port).toBe(container.ports[0].name);
       expect((await createHealthRoutes([]).request(httpGet.path)).status).toBe(200);
     }
+    // A start waits for a Redis that loads its file.
+    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(600);
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
       http.lameDuckSeconds + http.drainSeconds + 15,
     );
@@ -94,7 +97,9 @@ it('has the Redis of docker-compose.yml, with a password and a bound', () => {
   expect(args.slice(command.length)).toEqual(['--maxmemory', '1300mb', '--requirepass', '$(REDIS_PASSWORD)']);
   const [, host] =
     /@([^:]+):/.exec(find('Deployment', 'paraph-api').spec.template.spec.containers[0].env[1].value) ?? [];
-  expect(find('Service', host ?? '').spec.selector).toEqual(
-    find('StatefulSet', 'paraph-redis').spec.template.metadata.labels,
-  );
+  expect(find('Service', host ?? '').spec).toMatchObject({
+    selector: find('StatefulSet', 'paraph-redis').spec.template.metadata.labels,
+    // Or the name does not resolve while Redis loads its file, and nothing waits for it.
+    publishNotReadyAddresses: true,
+  });
 });

@@ -1,6 +1,6 @@
 /** What a fresh clone is promised, as far as it can be held without a network. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,6 +74,26 @@ it('takes a valkey-server too', async () => {
   expect(await provideRedis({ PATH: directory }, neverSays)).toEqual({
     command: join(directory, 'valkey-server'),
   });
+});
+
+it('loads, and says what is missing, where the user of an installed package has no home', () => {
+  const directory = directoryWith({});
+  for (const name of ['redis-binary.mjs', 'apt.mjs', 'run.mjs'])
+    cpSync(join(project, 'scripts', name), join(directory, 'scripts', name));
+  const script = `
+    import os from 'node:os';
+    import { syncBuiltinESMExports } from 'node:module';
+    os.homedir = () => { throw new Error('no home'); };
+    syncBuiltinESMExports();
+    const { provideRedis } = await import(${JSON.stringify(join(directory, 'scripts/redis-binary.mjs'))});
+    console.log(JSON.stringify(await provideRedis({ PATH: ${JSON.stringify(directory)} }, console.log)));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout).problem).toMatch(
+    /^There is no redis-server on the PATH, and no place for one \(no home\): set REDIS_URL, or install Redis/,
+  );
 });
 
 it('says in one sentence what is wrong with the Node that runs it', () => {
