@@ -24,9 +24,10 @@
     const isDown = event.key === 'ArrowDown';
     if (!row || (!isDown && event.key !== 'ArrowUp')) return;
     const next = isDown ? row.nextElementSibling : row.previousElementSibling;
-    if (!next) return;
     const same = event.target.type === 'checkbox' ? 'input' : 'th a';
-    next.querySelector(same).focus();
+    const target = next && next.querySelector(same);
+    if (!target) return;
+    target.focus();
     event.preventDefault();
   });
   document.documentElement.classList.add('led');
