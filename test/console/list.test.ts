@@ -1,5 +1,5 @@
 /** The list of the console: its view, its suggestions, its files, and orders for selected rows. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { csvCell, exportRows } from '../../src/console/export.ts';
 import { timesIn } from '../../src/console/pages/markup.ts';
 import { soon } from '../operators/replay-stage.ts';
@@ -125,6 +125,13 @@ describe('the view of the list', () => {
     expect(operator).toContain(`<option value="${number}">`);
     expect(viewer).not.toContain('id="numbers"');
   });
+});
+
+it('reads a range of days once in ten seconds', async () => {
+  const read = vi.spyOn(stage.history, 'overview');
+  await Promise.all(['30d', '30d', '15m', '15m'].map((range) => get('viewer', `/admin?range=${range}`)));
+  expect(read).toHaveBeenCalledTimes(3);
+  read.mockRestore();
 });
 
 describe('an export', () => {

@@ -24,8 +24,9 @@
     const isDown = event.key === 'ArrowDown';
     if (!row || (!isDown && event.key !== 'ArrowUp')) return;
     const next = isDown ? row.nextElementSibling : row.previousElementSibling;
+    if (!next) return;
     const same = event.target.type === 'checkbox' ? 'input' : 'th a';
-    const target = next && next.querySelector(same);
+    const target = next.querySelector(same);
     if (!target) return;
     target.focus();
     event.preventDefault();
