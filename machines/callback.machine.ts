@@ -41,7 +41,6 @@ export const alertSchema = z.object({
   what: z.enum(['begun', 'ended']),
   /** As of a callback. */
   at: z.number(),
-  notBefore: z.number().optional(),
   /** When it began. */
   since: z.number(),
   /** All without it. */

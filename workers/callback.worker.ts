@@ -167,7 +167,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
       id: sendableId.parse(id),
       data,
       most: attempts,
-      pauseMs: Math.max((data.notBefore ?? 0) - at, 0),
+      pauseMs: 'notBefore' in data ? Math.max((data.notBefore ?? 0) - at, 0) : 0,
     }),
     observe: ['tell'],
     reasonOf: ({ problem }: CallbackContext) => problem ?? '',

@@ -1,11 +1,7 @@
 /** Callbacks: the list of dead ones, and the replay of one or of all by a filter. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import {
-  type CallbackError,
-  callbacksPerSecond,
-  type OneCallbackReplay,
-} from '../operators/callback-replays.ts';
+import { type CallbackError, callbacksPerSecond } from '../operators/callback-replays.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, optionalReasonBody, paged, query, readForm, reason, text, time } from './input.ts';
@@ -41,9 +37,6 @@ const refusals: Readonly<Record<CallbackError | 'unknown' | 'not-dead', Refusal>
   unknown: [404, 'unknown', 'There is no such callback'],
   'not-dead': [409, 'not-dead', 'It has been delivered, or will be tried again by itself'],
 };
-
-/** Also what the queue board's button gets. */
-const presentCallbackReplay = (result: OneCallbackReplay): Response => present(result, 'replayed', refusals);
 
 const notices = {
   replayed: 'callback-replayed',
@@ -87,9 +80,8 @@ export const createCallbackRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
 
   routes.post('/admin/api/callbacks/:id/replay', needs('operator'), json(optionalReasonBody), async (c) => {
     const { reason } = c.req.valid('json');
-    return presentCallbackReplay(
-      await callbacks.replay(c.req.param('id'), c.get('session').operator, reason),
-    );
+    const result = await callbacks.replay(c.req.param('id'), c.get('session').operator, reason);
+    return present(result, 'replayed', refusals);
   });
 
   routes.get('/admin/callbacks', async (c) => {

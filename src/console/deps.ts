@@ -68,6 +68,8 @@ export interface ConsoleSession {
   readonly view: View;
   /** Time of the request, milliseconds since the epoch. */
   readonly at: number;
+  /** The page answers a form: its address is none to come back to. */
+  readonly isPosted?: boolean;
 }
 
 export interface ConsoleEnvironment {

@@ -5,6 +5,8 @@
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { Role } from '../operators/operator.ts';
+import { toError } from '../redis/to-error.ts';
+import type { ConsoleDeps } from './deps.ts';
 import { type ShownRow, shownRow } from './redaction.ts';
 
 export const exportFormats = ['csv', 'json'] as const;
@@ -33,12 +35,12 @@ const fields: Readonly<Record<string, (row: ShownRow) => string | number | undef
 
 /**
  * RFC 4180. A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, so an
- * apostrophe goes before it; a number with its plus sign, too.
+ * apostrophe goes before it; a number with its plus sign, too. Elsewhere a semicolon or a tab
+ * separates cells, so it goes behind those as well.
  */
 export const csvCell = (value: string | number | undefined): string => {
-  const text = String(value ?? '');
-  const harmless = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const harmless = String(value ?? '').replaceAll(/(?<=^|[;\t\r\n])(?=[=+\-@])|^(?=[\t\r\n])/g, "'");
+  return `"${harmless.replaceAll('"', '""')}"`;
 };
 const csvLine = (cells: readonly (string | number | undefined)[]): string =>
   `${cells.map(csvCell).join(',')}\r\n`;
@@ -51,14 +53,21 @@ export const exportRows = (
   role: Role,
   filter: HistoryFilter,
   format: Format,
+  log: ConsoleDeps['log'],
   max = maxExported,
 ): Response => {
+  /** The answer has begun: a failure can only cut it off. */
+  const read: typeof search = (...given) =>
+    search(...given).catch((error: unknown) => {
+      log.trouble(toError(error));
+      throw error;
+    });
   async function* chunks(): AsyncGenerator<string> {
     yield format === 'csv' ? csvLine(Object.keys(fields)) : '{"rows":[';
     let left = max;
     let cursor: string | undefined;
     do {
-      const page = await search(filter, { limit: Math.min(pageRows, left), cursor });
+      const page = await read(filter, { limit: Math.min(pageRows, left), cursor });
       const rows = (page?.rows ?? []).map((row) => shownRow(role, row));
       const isFirst = left === max;
       left -= rows.length;

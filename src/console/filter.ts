@@ -101,5 +101,7 @@ export const fieldTime = (at: number): string => new Date(at).toISOString().slic
 export const filterWords = (form: FilterForm): readonly (readonly [name: string, value: string])[] =>
   filterFields.flatMap((name) => {
     const value = form[name];
-    return value === undefined ? [] : [[words[name][0], value.replace('T', ' ')] as const];
+    if (value === undefined) return [];
+    const isTime = name === 'from' || name === 'to';
+    return [[words[name][0], isTime ? `${fieldTime(time.parse(value)).replace('T', ' ')} UTC` : value]];
   });

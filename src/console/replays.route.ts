@@ -7,6 +7,7 @@ import { answer, nameOf, present, type Refusal, refuse, refusedRole } from './an
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
+import { queryOf } from './pages/markup.ts';
 import { readNotice } from './pages/notices.ts';
 import { type PlanModel, planPage } from './pages/plan-pages.ts';
 import { replayPage, replaysPage } from './pages/replays-page.ts';
@@ -117,11 +118,15 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
     const kind = kindIn(c.req.query('kind'));
     const ids = c.req.queries('id') ?? [];
     if (ids.length === 0 && c.req.query('picked') !== undefined) {
-      return c.redirect('/admin/transactions?notice=none-selected', 303);
+      const { form } = readFilter(c.req.query());
+      return c.redirect(`/admin/transactions${queryOf({ ...form, notice: 'none-selected' })}`, 303);
     }
     // The list has not shown transactions that are submitted from now on.
     const to = c.req.query('to') || fieldTime(now());
-    const { form, filter, problems } = readFailedFilter(ids.length > 0 ? {} : { ...c.req.query(), to });
+    const { form, filter, problems } = readFailedFilter({
+      ...c.req.query(),
+      ...(ids.length === 0 && { to }),
+    });
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
     const plan = await planned({ kind, ...(ids.length > 0 ? { ids } : { filter }) }, session.operator);
     const common = { session, kind, form, ids, plan, problem: undefined };

@@ -6,7 +6,6 @@ import type { Change } from '../history/watch.ts';
 import { headOfStream } from '../oauth/interaction/event-stream.ts';
 import { doneBy } from '../operators/audit.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
-import type { OneReplay } from '../operators/replays.ts';
 import { toError } from '../redis/to-error.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
@@ -50,9 +49,6 @@ const cancelRefusals = {
   role: refusedRole,
   reason: [422, 'reason', 'reason is needed'],
 } as const satisfies Record<string, Refusal>;
-
-/** Also what the queue board's button gets. */
-const presentReplay = (result: OneReplay): Response => present(result, 'replayed', replayRefusals);
 
 /** What the filter suggests comes from so many of the newest transactions. */
 const suggestedRows = 500;
@@ -174,7 +170,8 @@ export const createTransactionRoutes = (
     json(optionalReasonBody),
     async (c) => {
       const { reason } = c.req.valid('json');
-      return presentReplay(await replays.replay(c.req.param('id'), c.get('session').operator, reason));
+      const result = await replays.replay(c.req.param('id'), c.get('session').operator, reason);
+      return present(result, 'replayed', replayRefusals);
     },
   );
 
@@ -224,7 +221,7 @@ export const createTransactionRoutes = (
   routes.get('/admin/transactions/export', async (c) => {
     const session = c.get('session');
     const { operator } = session;
-    const { filter, problems } = readFilterFor(session, c.req.query());
+    const { form, filter, problems } = readFilterFor(session, c.req.query());
     const format = exportFormats.find((each) => each === c.req.query('format'));
     if (format === undefined || Object.keys(problems).length > 0) {
       return c.html(
@@ -232,8 +229,12 @@ export const createTransactionRoutes = (
         422,
       );
     }
-    await audit.record({ ...doneBy(operator), action: 'export', details: { format } });
-    return exportRows(history, operator.role, filter, format);
+    await audit.record({
+      ...doneBy(operator),
+      action: 'export',
+      details: { format, fields: Object.keys(form).join(' ') },
+    });
+    return exportRows(history, operator.role, filter, format, log);
   });
 
   routes.get('/admin/transactions/:id', async (c) => {

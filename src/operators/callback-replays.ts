@@ -16,7 +16,7 @@ import { isReason } from './replay-policy.ts';
 export type CallbackError = 'role' | 'reason' | 'rate' | 'nothing';
 
 /** `not-dead`: it was delivered, waits for its next try, or was replayed by another order. */
-export type OneCallbackReplay = CallbackReplayResult | { readonly refused: 'role' | 'reason' };
+type OneCallbackReplay = CallbackReplayResult | { readonly refused: 'role' | 'reason' };
 
 export interface CallbackPlan {
   /** Dead callbacks that an order would replay. */

@@ -29,11 +29,7 @@ import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './re
 import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
 /** `too-many`: this person has been prompted too often just now. */
-export type OneReplay =
-  | 'replayed'
-  | 'not-failed'
-  | 'unknown'
-  | { readonly refused: ReplayRefusal | 'too-many' };
+type OneReplay = 'replayed' | 'not-failed' | 'unknown' | { readonly refused: ReplayRefusal | 'too-many' };
 
 export type BulkKind = NonNullable<BulkOrder['kind']>;
 

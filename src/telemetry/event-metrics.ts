@@ -98,11 +98,12 @@ export const createTransactionMetrics = (
 export const createCallbackCounter = (registry: Registry): CallbackLog => {
   const tries = counter(registry, 'callbacks_total', ['outcome']);
   // So that the first dead callback is an increase.
-  for (const outcome of ['delivered', 'undelivered', 'dead']) tries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'undelivered', 'dead', 'dead-alert']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
     undelivered: () => tries.inc({ outcome: 'undelivered' }),
-    gaveUp: () => tries.inc({ outcome: 'dead' }),
+    // No application waits for an alert.
+    gaveUp: (id) => tries.inc({ outcome: id.startsWith('alert-') ? 'dead-alert' : 'dead' }),
   };
 };
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AlertRule } from '../../src/callbacks/alerts.ts';
+import { type AlertRule, createAlerts } from '../../src/callbacks/alerts.ts';
 import { messageOf } from '../../src/callbacks/deliver.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
@@ -107,6 +107,82 @@ it('tells once when the share of a fault reaches the threshold, and once when it
   await soon(() => expect([...tries]).toHaveLength(3));
   expect([...tries.keys()].at(-1)).toBe('alert-cancelled-2-begun');
   await sides[1]?.close();
+});
+
+/** A process that dies before so many of its writes. */
+const startAlerts = (alerts: readonly AlertRule[], writes: number) => {
+  const { shards, prefix, product } = stage;
+  const seen = { reads: 0, looks: 0, isDead: false };
+  let left = writes;
+  const write = (of: object, name: string) => ({
+    value: async (...given: readonly unknown[]): Promise<unknown> => {
+      if (left === 0) seen.isDead = true;
+      if (seen.isDead) throw new Error('died');
+      left -= 1;
+      return Reflect.apply(Reflect.get(of, name), of, given);
+    },
+  });
+  const { blocking } = product.core;
+  const watched = Object.create(blocking, {
+    hset: write(blocking, 'hset'),
+    hget: {
+      value: async (key: string, field: string): Promise<string | null> => {
+        seen[field === 'position' ? 'reads' : 'looks'] += 1;
+        return blocking.hget(key, field);
+      },
+    },
+  });
+  const written = shards.map((shard) => {
+    const { queue } = shard.callbacks;
+    return {
+      ...shard,
+      callbacks: {
+        ...shard.callbacks,
+        queue: Object.create(queue, { addBulk: write(queue, 'addBulk') }),
+      },
+    };
+  });
+  const onError = ({ message }: Error): void => expect(message).toBe('died');
+  const given = { redis: watched, prefix, shards: written, alerts, now, onError };
+  const running = createAlerts({ ...given, lookEveryMs: 10, leaseMs: 300 });
+  running.start();
+  return { seen, close: running.close };
+};
+
+it.each([
+  [0, 0],
+  [0, 1],
+  [0, 2],
+  [1, 0],
+  [1, 1],
+  [1, 2],
+])('swallows no message when in phase %i it dies before write %i', async (phase, writes) => {
+  for (let each = 0; each < 4; each += 1) await sign('+41000092401');
+  await indexer.idle();
+  const name = `cut-${phase}-${writes}`;
+  const toldOf = async () => {
+    const ids = (await stage.jobIds()).filter((id) => id.startsWith(`alert-${name}-`));
+    const isOf = (what: string) => ids.filter((id) => id.endsWith(what)).length;
+    return { begun: isOf('begun'), ended: isOf('ended') };
+  };
+  // The threshold is reached, then it is not, then it is again.
+  for (const [number, minutes] of [0, 20, 0].entries()) {
+    ahead = minutes * 60_000;
+    const { seen, close } = startAlerts([rule({ name })], number === phase ? writes : Infinity);
+    await soon(() => expect(seen.isDead || seen.looks > 3).toBe(true));
+    await close();
+    const { begun, ended } = await toldOf();
+    if (!seen.isDead) expect(begun - ended).toBe(minutes === 0 ? 1 : 0);
+  }
+});
+
+it('reads once for all alerts of a window', async () => {
+  const alerts = ['one', 'two', 'three'].map((name) => rule({ name }));
+  const { seen, close } = startAlerts(alerts, Infinity);
+  await soon(() => expect(seen.looks).toBeGreaterThan(6));
+  await close();
+  // Of each of two shards.
+  expect(seen.reads).toBe(Math.ceil(seen.looks / 3) * 2);
 });
 
 it('shows in docs/operations/monitoring.md a configuration that is accepted and a message that is sent', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldTime, readFilter } from '../../src/console/filter.ts';
+import { fieldTime, filterWords, readFilter } from '../../src/console/filter.ts';
 import { queryOf } from '../../src/console/pages/markup.ts';
 
 describe('the filter of the list', () => {
@@ -55,6 +55,14 @@ describe('the filter of the list', () => {
     const again = readFilter(Object.fromEntries(query));
     expect(again.form).toEqual(fields);
     expect(again.filter.to).toBe(1_790_000_000_123);
+  });
+
+  it('is told in words, times in UTC', () => {
+    expect(filterWords({ apId: 'Test', from: '2026-11-21T14:03', to: '2026-11-21T14:03:09+01:00' })).toEqual([
+      ['Application', 'Test'],
+      ['From', '2026-11-21 14:03:00.000 UTC'],
+      ['Until', '2026-11-21 13:03:09.000 UTC'],
+    ]);
   });
 
   it('leaves empty fields out', () => {

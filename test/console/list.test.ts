@@ -1,5 +1,5 @@
 /** The list of the console: its view, its suggestions, its files, and orders for selected rows. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { csvCell, exportRows } from '../../src/console/export.ts';
 import { timesIn } from '../../src/console/pages/markup.ts';
 import { soon } from '../operators/replay-stage.ts';
@@ -130,20 +130,30 @@ describe('the view of the list', () => {
   });
 });
 
+it('reads a range of days once in ten seconds', async () => {
+  const read = vi.spyOn(stage.history, 'overview');
+  await Promise.all(['30d', '30d', '15m', '15m'].map((range) => get('viewer', `/admin?range=${range}`)));
+  expect(read).toHaveBeenCalledTimes(3);
+  read.mockRestore();
+});
+
 describe('an export', () => {
   it('has what the list shows to the role, and no formula', async () => {
     const path = '/admin/transactions/export?format=csv&state=failed';
     const [head, ...lines] = (await get('viewer', path)).trimEnd().split('\r\n');
-    expect(head).toMatch(/^MSSP_TransID,AP_ID,AP_TransID,MSISDN,profile,state,fault,/);
+    expect(head).toMatch(/^"MSSP_TransID","AP_ID","AP_TransID","MSISDN","profile","state","fault",/);
     expect(lines).toHaveLength(2);
     for (const line of lines) expect(line).toContain(`,"'=HYPERLINK(""http://evil.example"",""x"")",`);
     expect(lines.join()).not.toContain(number.slice(1));
-    expect(await get('operator', path)).toContain(`,'${number},`);
+    expect(await get('operator', path)).toContain(`,"'${number}",`);
     const answer = await stage.fetch(path, { headers: { cookie: stage.cookies.viewer } });
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="transactions.csv"');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     const { entries = [] } = (await stage.audit.read({ action: 'export' })) ?? {};
-    expect(entries[0]).toMatchObject({ who: 'the-viewer', details: { format: 'csv' } });
+    expect(entries[0]).toMatchObject({ who: 'the-viewer', details: { format: 'csv', fields: 'state' } });
+    await get('operator', `/admin/transactions/export?format=csv&msisdn=${number.slice(1)}&fault=401`);
+    const [entry] = (await stage.audit.read({ action: 'export' }))?.entries ?? [];
+    expect(entry?.details).toEqual({ format: 'csv', fields: 'fault msisdn' });
   });
 
   it('as JSON has the rows of the API', async () => {
@@ -155,8 +165,25 @@ describe('an export', () => {
   });
 
   it('ends at its bound and says so', async () => {
-    const answer = exportRows(stage.history, 'viewer', { states: ['failed'] }, 'json', 1);
+    const answer = exportRows(
+      stage.history,
+      'viewer',
+      { states: ['failed'] },
+      'json',
+      { trouble: () => {} },
+      1,
+    );
     expect(await answer.json()).toMatchObject({ rows: [{ msspTransId: ids[1] }], truncated: true });
+  });
+
+  it('that breaks off is logged', async () => {
+    const gone = new Error('Connection is closed.');
+    const search = () => Promise.reject(gone);
+    const troubles: Error[] = [];
+    const log = { trouble: (error: Error) => void troubles.push(error) };
+    const answer = exportRows({ search }, 'viewer', {}, 'csv', log);
+    await expect(answer.text()).rejects.toThrow(gone);
+    expect(troubles).toEqual([gone]);
   });
 
   it.each(['format=csv&fault=9', 'format=xml', 'format=csv&msisdn=41760000000'])(
@@ -171,13 +198,15 @@ describe('an export', () => {
     ['+41790000000', "'+41790000000"],
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
-    ['\t=1', "'\t=1"],
-    ['a "b", c', '"a ""b"", c"'],
-    ['two\nlines', '"two\nlines"'],
+    ['\t=1', "'\t'=1"],
+    ['x;=1;y\t+1', "x;'=1;y\t'+1"],
+    ['a "b", c', 'a ""b"", c'],
+    ['two\nlines', 'two\nlines'],
+    ['two\n=lines', "two\n'=lines"],
     ['a=b', 'a=b'],
     [undefined, ''],
     [7, '7'],
-  ])('writes %j as %j', (value, cell) => expect(csvCell(value)).toBe(cell));
+  ])('writes %j as %j in quotes', (value, cell) => expect(csvCell(value)).toBe(`"${cell}"`));
 });
 
 describe('an order for selected rows', () => {
@@ -188,7 +217,10 @@ describe('an order for selected rows', () => {
     expect(plan).toContain('1 selected transaction would do.');
     const fields = { ids: id, kind: 'replay', expected: '1', perSecond: '50', reason: 'They called' };
     expect((await send('viewer', '/admin/replays', fields)).status).toBe(403);
-    expect((await send('operator', '/admin/replays', { ...fields, reason: '' })).status).toBe(422);
+    const refused = await send('operator', '/admin/replays', { ...fields, reason: '' });
+    expect(refused.status).toBe(422);
+    // After the switch of the times a browser would ask for this address by GET.
+    expect([plan, refused.text].map((page) => page.includes('action="/admin/view"'))).toEqual([true, false]);
     const started = await send('operator', '/admin/replays', fields);
     expect(started.to).toMatch(/^\/admin\/replays\/B/);
     await soon(() => expect(stage.asked()).toContain(`${id} 2`));
@@ -199,12 +231,20 @@ describe('an order for selected rows', () => {
     );
   });
 
-  it('of nothing leads back to the list', async () => {
+  it.each(['', 'state=failed&text=x&'])('of nothing leads back to the list (%s)', async (filter) => {
     const headers = { cookie: stage.cookies.operator };
-    const { status, headers: answered } = await stage.fetch('/admin/replays/plan?picked=1&kind=cancel', {
-      headers,
-    });
-    expect([status, answered.get('location')]).toEqual([303, '/admin/transactions?notice=none-selected']);
+    const path = `/admin/replays/plan?${filter}picked=1&kind=cancel`;
+    const { status, headers: answered } = await stage.fetch(path, { headers });
+    const to = `/admin/transactions?${filter}notice=none-selected`;
+    expect([status, answered.get('location')]).toEqual([303, to]);
+  });
+
+  it('keeps the filter of the list, which does not narrow the order', async () => {
+    const list = await get('operator', '/admin/transactions?state=failed&text=bank');
+    expect(list).toMatch(/id="picked"(?:(?!<\/form>).)*name="text" value="bank"/s);
+    const plan = await get('operator', `/admin/replays/plan?picked=1&kind=replay&text=none&id=${ids[1]}`);
+    expect(plan).toContain('Replay 1 transaction<');
+    expect(plan).toContain('<a href="/admin/transactions?text=none&amp;state=failed">Back to the list</a>');
   });
 
   it('cancels open ones, after a dry run and with a reason', async () => {

@@ -26,7 +26,9 @@
     const next = isDown ? row.nextElementSibling : row.previousElementSibling;
     if (!next) return;
     const same = event.target.type === 'checkbox' ? 'input' : 'th a';
-    next.querySelector(same).focus();
+    const target = next.querySelector(same);
+    if (!target) return;
+    target.focus();
     event.preventDefault();
   });
   document.documentElement.classList.add('led');

@@ -51,7 +51,9 @@ const liveAttributes = (live: PageParts['live']): Html =>
     : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}${live.isWall ? html` data-wall` : nothing}`;
 
 /** The switch of the time zone. The script puts the browser's own zone into the button `local`. */
-const footer = ({ csrf, view: { times } }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {
+const footer = ({ csrf, view: { times }, isPosted }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {
+  // The switch leads back to the page.
+  if (isPosted) return nothing;
   const isZone = times !== 'UTC' && times !== 'relative';
   const choices = [
     ['UTC', 'UTC'],

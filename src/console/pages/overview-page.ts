@@ -76,7 +76,7 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
     const part = series[index];
     return part === undefined
       ? nothing
-      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs)}</text>`;
+      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs)}${index === last ? ' UTC' : ''}</text>`;
   });
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
 };

@@ -214,7 +214,7 @@ const orders = (model: TransactionsModel): Html => {
   if (kinds.length === 0) return nothing;
   // A plan is of all failed or of all open ones, so not of those in one of the open states.
   const ofAll = kinds.filter(() => state === undefined || state === 'failed' || state === 'open');
-  return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan"><input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
+  return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan">${hiddenFilter(model.read.form)}<input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
     (kind) => html`<button class="plain small" name="kind" value="${kind}">${orderNames[kind][0]} …</button>`,
   )}</form>${ofAll.map(
     (kind) =>

@@ -2,9 +2,7 @@
  * Checks the session of every request below `/admin`, and sets the headers of the answers.
  *
  * People have a session cookie, programs a bearer token for the API. An unsafe request also needs
- * the session's CSRF token, in the field `csrf` of a form or the header `x-csrf-token`. The queue
- * board cannot send it; there the browser's headers must say that the request comes from our own
- * pages.
+ * the session's CSRF token, in the field `csrf` of a form or the header `x-csrf-token`.
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -84,7 +82,6 @@ const forbidden = (c: ConsoleContext, message: string, code = 'forbidden'): Resp
 
 export const createSessionCheck = ({
   operators,
-  publicUrl,
   now,
 }: ConsoleDeps): MiddlewareHandler<ConsoleEnvironment> => {
   const byToken = async (token: string): Promise<ConsoleSession | undefined> => {
@@ -110,15 +107,12 @@ export const createSessionCheck = ({
       const wanted = isSafe(method) && pathname !== '/admin' ? `${pathname}${search}` : undefined;
       return c.redirect(`/admin/login${queryOf({ next: wanted })}`, 303);
     }
-    if (!isSafe(method)) {
-      const proven = isBoard(path)
-        ? readOrigin(c, publicUrl()) === 'ours'
-        : operators.checkCsrf(found, await readCsrf(c));
-      if (!proven) return forbidden(c, 'The form is too old; load the page again', 'csrf');
-    }
+    const isPosted = !isSafe(method);
+    if (isPosted && !operators.checkCsrf(found, await readCsrf(c)))
+      return forbidden(c, 'The form is too old; load the page again', 'csrf');
     const { operator, id } = found;
     const view = isApi(path) || isBoard(path) ? usualView : await operators.views.read(operator.name);
-    c.set('session', { operator, csrf: operators.csrfTokenOf(found), id, view, at: now() });
+    c.set('session', { operator, csrf: operators.csrfTokenOf(found), id, view, at: now(), isPosted });
     return next();
   };
 };

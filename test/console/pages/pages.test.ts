@@ -449,7 +449,8 @@ describe('the pages', () => {
     const page = overviewOf(session('viewer'), overview);
     const charts = page.match(/<svg class="chart"/g) ?? [];
     expect(charts).toHaveLength(2);
-    expect(page.match(/The chart as a table/g)).toHaveLength(2);
+    expect(page.match(/<summary>The chart as a table/g)).toHaveLength(2);
+    expect(page.match(/text-anchor="end">[^<]+ UTC<\/text><\/svg>/g)).toHaveLength(2);
     expect(page).toContain('75.0 %');
     expect(page).not.toMatch(/NaN|undefined|Infinity/);
   });
