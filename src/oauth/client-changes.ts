@@ -19,10 +19,11 @@ interface Secret {
 }
 
 export interface ClientChange {
-  /** `secretHash` of the file when the secrets were changed. With another one, the file counts again. */
-  readonly fileHash?: string | undefined;
-  /** Newest last. */
-  readonly secrets?: readonly Secret[];
+  /**
+   * By `secretHash` of the file: the secrets that count beside it, newest last. Another one in the
+   * file counts by itself; processes that still have an earlier one keep to what was decided for it.
+   */
+  readonly files?: Readonly<Record<string, readonly Secret[]>>;
   /** Logins that ended earlier give no tokens any more; milliseconds since the epoch. */
   readonly endedBefore?: number;
 }
@@ -38,6 +39,8 @@ type Changed = Pick<OauthClient, 'id' | 'secretHash'>;
 const secretBytes = 32;
 /** The new secret and the one that is being replaced. */
 const maxSecrets = 2;
+/** The file's secrets with decisions that are remembered: the latest ones. */
+const maxFiles = 50;
 
 const digestOf = (secret: string): string => hash('sha256', secret, 'base64url');
 
@@ -47,7 +50,20 @@ export const isDigestOf = (digest: string, secret: string): boolean =>
 /** Newest last. */
 export const listSecrets = ({ secretHash }: Changed, change: ClientChange = {}): readonly Secret[] => {
   const inFile = secretHash === undefined ? [] : [{ since: 0 }];
-  return change.fileHash === secretHash ? (change.secrets ?? inFile) : inFile;
+  return change.files?.[secretHash ?? ''] ?? inFile;
+};
+
+/** @param others What becomes of decisions for earlier secrets of the file. */
+const withSecrets = (
+  { secretHash = '' }: Changed,
+  { files = {} }: ClientChange,
+  secrets: readonly Secret[],
+  others: (earlier: readonly Secret[]) => readonly Secret[] = (earlier) => earlier,
+): ClientChange => {
+  const earlier = Object.entries(files)
+    .filter(([fileHash]) => fileHash !== secretHash)
+    .map(([fileHash, list]) => [fileHash, others(list)] as const);
+  return { files: Object.fromEntries([...earlier, [secretHash, secrets] as const].slice(-maxFiles)) };
 };
 
 export const secretsOf = (client: Changed, change: ClientChange | undefined): ClientSecrets => {
@@ -86,11 +102,11 @@ export const createClientChanges = ({
 
   const update = async (
     client: Changed,
-    decide: (secrets: readonly Secret[]) => ClientChange,
+    decide: (before: ClientChange) => ClientChange,
   ): Promise<ClientChange> => {
     const sealed = (await redis.hget(key, client.id)) ?? '';
     const before = sealed === '' ? {} : await open(client.id, sealed);
-    const after = { ...before, ...decide(listSecrets(client, before)) };
+    const after = { ...before, ...decide(before) };
     const next = await sealer.seal({ name: recordName(client.id), payload: after });
     const replaced = await redis.eval(replaceScript, 1, key, client.id, sealed, next);
     return replaced === 1 ? after : update(client, decide);
@@ -107,18 +123,17 @@ export const createClientChanges = ({
     rotate: async (client: Changed) => {
       const secret = randomBytes(secretBytes).toString('base64url');
       const added = { digest: digestOf(secret), since: now() };
-      const change = await update(client, (secrets) => ({
-        fileHash: client.secretHash,
-        secrets: [...secrets, added].slice(-maxSecrets),
-      }));
+      const change = await update(client, (before) =>
+        withSecrets(client, before, [...listSecrets(client, before), added].slice(-maxSecrets)),
+      );
       return { secret, change };
     },
     /** Ends all secrets but the newest one, or all of them. */
     disable: (client: Changed, which: 'older' | 'all'): Promise<ClientChange> =>
-      update(client, (secrets) => ({
-        fileHash: client.secretHash,
-        secrets: which === 'all' ? [] : secrets.slice(-1),
-      })),
+      update(client, (before) => {
+        const left = which === 'all' ? [] : listSecrets(client, before).slice(-1);
+        return withSecrets(client, before, left, () => []);
+      }),
     /** Ends what logins so far have given: codes, access tokens, refresh tokens. */
     endTokens: (client: Changed): Promise<ClientChange> => update(client, () => ({ endedBefore: now() })),
   };

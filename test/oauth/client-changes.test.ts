@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { me } from '../cli/operations-stage.ts';
 import { run } from '../cli/terminal.ts';
@@ -97,20 +98,26 @@ describe('the secret of a client', () => {
     expect(await statuses('closed', secret)).toEqual(keptOut);
   });
 
-  it('is that of the file again when the file gets another one', async () => {
+  it('is that of the file again when the file gets another one, and an ended one stays ended', async () => {
     await clientsCommand('disable-all', 'refiled');
+    await becomes('refiled', secret, keptOut);
     const changed = clientEntry('refiled', {
       secretHash: '$scrypt$ln=10,r=8,p=1$5sAOLsdjgvOuUFEiskUnug$ZlZuCWV1Bc98qEgHhW2IlTbPMgNIEkYDVQxkbL2NFxg',
     });
     const tenants = [{ id: 'main', name: 'Main', clients: [changed] }];
-    const later = await startTestProduct(redis, {
-      configuration: { ...configuration, oidc: { limits: roomyLimits, tenants } },
-      masterKey,
-      listen: true,
-    });
-    const answer = await relyingParty(later, { id: 'refiled', secret: 'demo-secret' }).push();
+    const newFile = { ...configuration, oidc: { limits: roomyLimits, tenants } };
+    const later = await startTestProduct(redis, { configuration: newFile, masterKey, listen: true });
+    const statusOf = async (password: string) =>
+      (await relyingParty(later, { id: 'refiled', secret: password }).push()).status;
+    expect(await statusOf('demo-secret')).toBe(201);
+    writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...newFile }));
+    const { secret: made } = await clientsCommand('rotate', 'refiled');
+    writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
+    await vi.waitFor(async () => expect(await statusOf(made)).toBe(201), { timeout: 10_000, interval: 200 });
+    // The processes with the earlier file have read the new change by then.
+    await delay(2100);
+    expect(await statuses('refiled', secret)).toEqual(keptOut);
     await later.stop();
-    expect(answer.status).toBe(201);
   });
 
   it('is not made for a client that has none, and not for an unknown one', async () => {
