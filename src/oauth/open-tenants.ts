@@ -50,6 +50,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
   ).toString('base64url');
 
+  const endedBefore = (clientId: string): number => changes.get(clientId)?.endedBefore ?? 0;
+
   const build = (jwks: ProviderOptions['jwks']): Provider => {
     const provider = createProvider(tenant, {
       ...options,
@@ -57,9 +59,10 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
         store,
         interactionSeconds: settings.interactionSeconds,
         onBackchannelLookup: (id, payload) => options.onBackchannelLookup(tenant, id, payload),
-        endedBefore: (clientId) => changes.get(clientId)?.endedBefore ?? 0,
+        endedBefore,
         now,
       }),
+      endedBefore,
       jwks,
       cookieKeys: [cookieKey],
       checkSecret: (...offered) => options.checkSecret(tenant, ...offered),

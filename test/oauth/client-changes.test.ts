@@ -12,19 +12,41 @@ import { me } from '../cli/operations-stage.ts';
 import { run } from '../cli/terminal.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { clientEntry, offline, relyingParty, robot, roomyLimits, secret } from './interoperability/stage.ts';
+import { formIn } from './browser-client.ts';
+import {
+  clientEntry,
+  offline,
+  relyingParty,
+  returned,
+  robot,
+  roomyLimits,
+  secret,
+} from './interoperability/stage.ts';
 
 const redis = testRedis();
 const folder = mkdtempSync(join(tmpdir(), 'paraph-clients-'));
 const masterKey = randomBytes(32);
 let products: readonly TestProduct[];
+/** One login counts for a while, at a process of the same service. */
+let signOn: TestProduct;
 
-const ids = ['rotated', 'twice', 'closed', 'ended', 'other', 'refiled', 'foreign'] as const;
+const ids = [
+  'rotated',
+  'twice',
+  'closed',
+  'ended',
+  'other',
+  'refiled',
+  'foreign',
+  'single',
+  'resumed',
+] as const;
 const clients = [...ids.map((id) => clientEntry(id)), clientEntry('app', { authentication: 'none' })];
 const configuration = {
   oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
   queue: { prefix: redis.prefix.slice(-32) },
 };
+const withSignOn = { ...configuration, oidc: { ...configuration.oidc, singleSignOnSeconds: 600 } };
 const env = {
   REDIS_URL: redis.url,
   PARAPH_CONFIG: join(folder, 'paraph.json'),
@@ -36,10 +58,11 @@ beforeAll(async () => {
   writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
   const start = () => startTestProduct(redis, { configuration, masterKey, listen: true });
   products = [await start(), await start()];
+  signOn = await startTestProduct(redis, { configuration: withSignOn, masterKey, listen: true });
   await Promise.all(products.map(({ api }) => api.oauth.prepare()));
 });
 afterAll(async () => {
-  await Promise.all(products.map((product) => product.stop()));
+  await Promise.all([...products, signOn].map((product) => product.stop()));
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -166,5 +189,36 @@ describe('the tokens of a client', () => {
     expect((await app.refresh(ofApp.refresh_token)).status).toBe(200);
     const after = await two.tokens(robot, offline);
     expect((await one.refresh(after.refresh_token)).status).toBe(200);
+  });
+
+  it('are not given for an earlier login either, where one login counts for a while', async () => {
+    const party = relyingParty(signOn, { id: 'single', secret });
+    const { browser } = await party.logIn(robot);
+    const again = await party.visit({}, browser);
+    expect(returned(again.page).code).toEqual(expect.any(String));
+    await clientsCommand('end-tokens', 'single');
+    await delay(2100);
+    const { page } = await party.visit({}, browser);
+    expect(page.left).toBeUndefined();
+    expect(formIn(page.html, 'number')).toBeDefined();
+    expect((await party.redeem(await party.logIn(robot, {}, browser))).status).toBe(200);
+  });
+
+  it('are not given for a login that ended before and comes back after', async () => {
+    const party = relyingParty(signOn, { id: 'resumed', secret });
+    const visit = await party.visit();
+    const waiting = await visit.browser.submit(visit.page, 'number', { msisdn: `+${robot}` });
+    const resume = await vi.waitFor(async () => {
+      const { headers } = await visit.browser.request(`${waiting.url}/finish`);
+      expect(headers.get('location')).toContain('/auth/');
+      return headers.get('location') ?? '';
+    }, 10_000);
+    await clientsCommand('end-tokens', 'resumed');
+    await delay(2100);
+    const page = await visit.browser.open(resume);
+    expect(page.left).toBeUndefined();
+    expect(formIn(page.html, 'number')).toBeDefined();
+    const { code = '' } = returned(await party.confirm({ ...visit, page }));
+    expect((await party.redeem({ ...visit, code })).status).toBe(200);
   });
 });
