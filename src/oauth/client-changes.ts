@@ -7,6 +7,7 @@
  * secrets that people choose.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSealer } from '../pki/sealed-record.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
@@ -24,7 +25,7 @@ export interface ClientChange {
    * file counts by itself; processes that still have an earlier one keep to what was decided for it.
    */
   readonly files?: Readonly<Record<string, readonly Secret[]>>;
-  /** Logins that ended earlier give no tokens any more; milliseconds since the epoch. */
+  /** Logins that ended earlier give no tokens any more; milliseconds since the epoch, a full second. */
   readonly endedBefore?: number;
 }
 
@@ -134,7 +135,15 @@ export const createClientChanges = ({
         const left = which === 'all' ? [] : listSecrets(client, before).slice(-1);
         return withSecrets(client, before, left, () => []);
       }),
-    /** Ends what logins so far have given: codes, access tokens, refresh tokens. */
-    endTokens: (client: Changed): Promise<ClientChange> => update(client, () => ({ endedBefore: now() })),
+    /**
+     * Ends what logins so far have given: codes, access tokens, refresh tokens. Logins are dated in
+     * whole seconds, so this takes until the next one begins, by the clock of Redis.
+     */
+    endTokens: async (client: Changed): Promise<ClientChange> => {
+      const [seconds, microseconds] = (await redis.time()).map(Number) as [number, number];
+      const change = await update(client, () => ({ endedBefore: (seconds + 1) * 1000 }));
+      await delay(1001 - Math.floor(microseconds / 1000));
+      return change;
+    },
   };
 };
