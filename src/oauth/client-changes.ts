@@ -10,6 +10,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSealer } from '../pki/sealed-record.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 
 interface Secret {
@@ -26,7 +27,9 @@ export interface ClientChange {
    */
   readonly files?: Readonly<Record<string, readonly Secret[]>>;
   /** Logins that ended earlier give no tokens any more; milliseconds since the epoch, a full second. */
-  readonly endedBefore?: number;
+  readonly endedBefore?: number | undefined;
+  /** Why the record cannot be opened; never stored. No secret counts, and no login before it was found. */
+  readonly unreadable?: string;
 }
 
 /** What an offered secret is compared with. */
@@ -50,6 +53,7 @@ export const isDigestOf = (digest: string, secret: string): boolean =>
 
 /** Newest last. */
 export const listSecrets = ({ secretHash }: Changed, change: ClientChange = {}): readonly Secret[] => {
+  if (change.unreadable !== undefined) return [];
   const inFile = secretHash === undefined ? [] : [{ since: 0 }];
   return change.files?.[secretHash ?? ''] ?? inFile;
 };
@@ -98,15 +102,33 @@ export const createClientChanges = ({
   const key = `${prefix}:oidc:${tenant}:clients`;
   const recordName = (id: string): string => `oidc:${tenant}:client:${id}`;
 
-  const open = async (id: string, sealed: string): Promise<ClientChange> =>
-    (await sealer.open(recordName(id), sealed)).payload as ClientChange;
+  const unreadable = new Map<string, ClientChange>();
+
+  const open = async (id: string, sealed: string): Promise<ClientChange> => {
+    try {
+      const { payload } = await sealer.open(recordName(id), sealed);
+      unreadable.delete(id);
+      return payload as ClientChange;
+    } catch (error) {
+      const known = unreadable.get(id);
+      if (known !== undefined) return known;
+      const [seconds] = await redis.time();
+      const found = { endedBefore: Number(seconds) * 1000, unreadable: toError(error).message };
+      unreadable.set(id, found);
+      return found;
+    }
+  };
 
   const update = async (
     client: Changed,
     decide: (before: ClientChange) => ClientChange,
   ): Promise<ClientChange> => {
     const sealed = (await redis.hget(key, client.id)) ?? '';
-    const before = sealed === '' ? {} : await open(client.id, sealed);
+    const found = sealed === '' ? {} : await open(client.id, sealed);
+    const before =
+      found.unreadable === undefined
+        ? found
+        : { endedBefore: found.endedBefore, ...withSecrets(client, {}, []) };
     const after = { ...before, ...decide(before) };
     const next = await sealer.seal({ name: recordName(client.id), payload: after });
     const replaced = await redis.eval(replaceScript, 1, key, client.id, sealed, next);

@@ -40,6 +40,8 @@ const ids = [
   'foreign',
   'single',
   'resumed',
+  'damaged',
+  'beside',
 ] as const;
 const clients = [...ids.map((id) => clientEntry(id)), clientEntry('app', { authentication: 'none' })];
 const configuration = {
@@ -157,6 +159,22 @@ describe('the secret of a client', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('master key does not open')]);
     const { secrets } = await clientsCommand('show', 'foreign');
     expect(secrets).toEqual([null]);
+  });
+
+  it('is none while its record cannot be opened, which is logged and stops nothing else', async () => {
+    await clientsCommand('disable-all', 'damaged');
+    await redis.client().hset(`${configuration.queue.prefix}:oidc:main:clients`, 'damaged', 'nonsense');
+    const { secret: made } = await clientsCommand('rotate', 'beside');
+    await becomes('beside', made, letIn);
+    expect(await statuses('damaged', secret)).toEqual(keptOut);
+    for (const { logged } of products) expect(logged.join('')).toContain('client damaged');
+    const later = await startTestProduct(redis, { configuration, masterKey, listen: true });
+    const answer = await relyingParty(later, { id: 'damaged', secret }).push();
+    await later.stop();
+    expect(answer.status).toBe(401);
+    const again = await clientsCommand('rotate', 'damaged');
+    expect(again.secrets).toHaveLength(1);
+    await becomes('damaged', again.secret, letIn);
   });
 
   it('is in no value of Redis, and its change is in the audit log', async () => {
