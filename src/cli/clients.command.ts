@@ -245,7 +245,7 @@ const change = async (
       ['new client_secret', rotated?.secret],
       ['', rotated && 'Keep it now: nobody can show it again.'],
       ...listFields('secrets', shown.length === 0 ? ['none'] : shown),
-      ['tokens', endedBefore === null ? 'of all logins' : `of logins after ${endedBefore}`],
+      ['tokens', endedBefore === null ? 'of all logins' : `of logins since ${endedBefore}`],
       ['', what === 'show' ? undefined : 'All processes follow within two seconds.'],
     ];
     const document = { tenant: tenant.id, client: id, secrets, endedBefore };

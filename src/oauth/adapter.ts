@@ -36,7 +36,7 @@ export interface AdapterOptions {
   readonly interactionSeconds: number;
   /** Called when a backchannel request is read, which is when a client polls. */
   readonly onBackchannelLookup: (id: string, payload: AdapterPayload) => Promise<boolean>;
-  /** Logins of this client until then no longer count; milliseconds since the epoch. */
+  /** Logins of this client before then no longer count; milliseconds since the epoch. */
   readonly endedBefore: (clientId: string) => number;
   readonly now: () => number;
 }

@@ -7,8 +7,10 @@
  * secrets that people choose.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSealer } from '../pki/sealed-record.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 
 interface Secret {
@@ -19,12 +21,15 @@ interface Secret {
 }
 
 export interface ClientChange {
-  /** `secretHash` of the file when the secrets were changed. With another one, the file counts again. */
-  readonly fileHash?: string | undefined;
-  /** Newest last. */
-  readonly secrets?: readonly Secret[];
-  /** Logins that ended earlier give no tokens any more; milliseconds since the epoch. */
-  readonly endedBefore?: number;
+  /**
+   * By `secretHash` of the file: the secrets that count beside it, newest last. Another one in the
+   * file counts by itself; processes that still have an earlier one keep to what was decided for it.
+   */
+  readonly files?: Readonly<Record<string, readonly Secret[]>>;
+  /** Logins that ended earlier give no tokens any more; milliseconds since the epoch, a full second. */
+  readonly endedBefore?: number | undefined;
+  /** Why the record cannot be opened; never stored. No secret counts, and no login before it was found. */
+  readonly unreadable?: string;
 }
 
 /** What an offered secret is compared with. */
@@ -38,6 +43,8 @@ type Changed = Pick<OauthClient, 'id' | 'secretHash'>;
 const secretBytes = 32;
 /** The new secret and the one that is being replaced. */
 const maxSecrets = 2;
+/** The file's secrets with decisions that are remembered: the latest ones. */
+const maxFiles = 50;
 
 const digestOf = (secret: string): string => hash('sha256', secret, 'base64url');
 
@@ -46,8 +53,22 @@ export const isDigestOf = (digest: string, secret: string): boolean =>
 
 /** Newest last. */
 export const listSecrets = ({ secretHash }: Changed, change: ClientChange = {}): readonly Secret[] => {
+  if (change.unreadable !== undefined) return [];
   const inFile = secretHash === undefined ? [] : [{ since: 0 }];
-  return change.fileHash === secretHash ? (change.secrets ?? inFile) : inFile;
+  return change.files?.[secretHash ?? ''] ?? inFile;
+};
+
+/** @param others What becomes of decisions for earlier secrets of the file. */
+const withSecrets = (
+  { secretHash = '' }: Changed,
+  { files = {} }: ClientChange,
+  secrets: readonly Secret[],
+  others: (earlier: readonly Secret[]) => readonly Secret[] = (earlier) => earlier,
+): ClientChange => {
+  const earlier = Object.entries(files)
+    .filter(([fileHash]) => fileHash !== secretHash)
+    .map(([fileHash, list]) => [fileHash, others(list)] as const);
+  return { files: Object.fromEntries([...earlier, [secretHash, secrets] as const].slice(-maxFiles)) };
 };
 
 export const secretsOf = (client: Changed, change: ClientChange | undefined): ClientSecrets => {
@@ -81,16 +102,34 @@ export const createClientChanges = ({
   const key = `${prefix}:oidc:${tenant}:clients`;
   const recordName = (id: string): string => `oidc:${tenant}:client:${id}`;
 
-  const open = async (id: string, sealed: string): Promise<ClientChange> =>
-    (await sealer.open(recordName(id), sealed)).payload as ClientChange;
+  const unreadable = new Map<string, ClientChange>();
+
+  const open = async (id: string, sealed: string): Promise<ClientChange> => {
+    try {
+      const { payload } = await sealer.open(recordName(id), sealed);
+      unreadable.delete(id);
+      return payload as ClientChange;
+    } catch (error) {
+      const known = unreadable.get(id);
+      if (known !== undefined) return known;
+      const [seconds] = await redis.time();
+      const found = { endedBefore: Number(seconds) * 1000, unreadable: toError(error).message };
+      unreadable.set(id, found);
+      return found;
+    }
+  };
 
   const update = async (
     client: Changed,
-    decide: (secrets: readonly Secret[]) => ClientChange,
+    decide: (before: ClientChange) => ClientChange,
   ): Promise<ClientChange> => {
     const sealed = (await redis.hget(key, client.id)) ?? '';
-    const before = sealed === '' ? {} : await open(client.id, sealed);
-    const after = { ...before, ...decide(listSecrets(client, before)) };
+    const found = sealed === '' ? {} : await open(client.id, sealed);
+    const before =
+      found.unreadable === undefined
+        ? found
+        : { endedBefore: found.endedBefore, ...withSecrets(client, {}, []) };
+    const after = { ...before, ...decide(before) };
     const next = await sealer.seal({ name: recordName(client.id), payload: after });
     const replaced = await redis.eval(replaceScript, 1, key, client.id, sealed, next);
     return replaced === 1 ? after : update(client, decide);
@@ -107,19 +146,26 @@ export const createClientChanges = ({
     rotate: async (client: Changed) => {
       const secret = randomBytes(secretBytes).toString('base64url');
       const added = { digest: digestOf(secret), since: now() };
-      const change = await update(client, (secrets) => ({
-        fileHash: client.secretHash,
-        secrets: [...secrets, added].slice(-maxSecrets),
-      }));
+      const change = await update(client, (before) =>
+        withSecrets(client, before, [...listSecrets(client, before), added].slice(-maxSecrets)),
+      );
       return { secret, change };
     },
     /** Ends all secrets but the newest one, or all of them. */
     disable: (client: Changed, which: 'older' | 'all'): Promise<ClientChange> =>
-      update(client, (secrets) => ({
-        fileHash: client.secretHash,
-        secrets: which === 'all' ? [] : secrets.slice(-1),
-      })),
-    /** Ends what logins so far have given: codes, access tokens, refresh tokens. */
-    endTokens: (client: Changed): Promise<ClientChange> => update(client, () => ({ endedBefore: now() })),
+      update(client, (before) => {
+        const left = which === 'all' ? [] : listSecrets(client, before).slice(-1);
+        return withSecrets(client, before, left, () => []);
+      }),
+    /**
+     * Ends what logins so far have given: codes, access tokens, refresh tokens. Logins are dated in
+     * whole seconds, so this takes until the next one begins, by the clock of Redis.
+     */
+    endTokens: async (client: Changed): Promise<ClientChange> => {
+      const [seconds, microseconds] = (await redis.time()).map(Number) as [number, number];
+      const change = await update(client, () => ({ endedBefore: (seconds + 1) * 1000 }));
+      await delay(1001 - Math.floor(microseconds / 1000));
+      return change;
+    },
   };
 };

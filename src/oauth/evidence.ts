@@ -95,7 +95,8 @@ export const keepGrant = async (
 ): Promise<void> => {
   const { Grant } = await tenant.provider();
   const grant = new Grant({ accountId: evidence.msisdn, clientId });
-  grant.jti = grantId;
+  // Of the login, however late it is carried out: `end-tokens` counts from it.
+  Object.assign(grant, { jti: grantId, iat: evidence.at });
   grant.addOIDCScope(scope);
   await Promise.all([tenant.store.put('evidence', grantId, evidence, seconds), grant.save()]);
 };

@@ -32,12 +32,14 @@ const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }
 
 /**
  * Every login asks the phone, unless the last login of this browser is recent enough
- * (`singleSignOnSeconds`), has an acr that the client accepts, and is of an expected person.
+ * (`singleSignOnSeconds`), has an acr that the client accepts, and is of an expected person. A login
+ * that operators have ended (`endedBefore`) counts for nothing, also one that has just come back.
  */
 export const policyWith = (
   singleSignOnSeconds: number,
   clientOf: (id: string) => OauthClient,
   subjectOf: Tenant['subjectOf'],
+  endedBefore: (clientId: string) => number,
 ) => {
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
@@ -50,6 +52,12 @@ export const policyWith = (
     new Check('phone', 'End-User authentication is required', 'login_required', (ctx) => {
       const { session } = ctx.oidc;
       return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
+    }),
+  );
+  login?.checks.add(
+    new Check('ended', 'End-User authentication is required', 'login_required', (ctx) => {
+      const { session, client } = ctx.oidc;
+      return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '');
     }),
   );
   login?.checks.add(
@@ -92,12 +100,17 @@ export const existingGrantWith =
   async (ctx) => {
     const { client, session, provider, result } = ctx.oidc;
     if (client === undefined || session?.accountId === undefined) return undefined;
-    const grantId = result?.consent?.grantId ?? session.grantIdFor(client.clientId);
+    const ofLogin = result?.consent?.grantId;
+    const grantId = ofLogin ?? session.grantIdFor(client.clientId);
     const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    const mayReuse = found !== undefined && (result?.consent !== undefined || singleSignOnSeconds > 0);
+    // It was ended: a new one would be good for tokens.
+    if (ofLogin !== undefined && found === undefined) return undefined;
+    const mayReuse = found !== undefined && (ofLogin !== undefined || singleSignOnSeconds > 0);
     const grant = mayReuse
       ? found
-      : new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+      : Object.assign(new provider.Grant({ clientId: client.clientId, accountId: session.accountId }), {
+          iat: session.loginTs,
+        });
     const before = grant.getOIDCScope();
     grant.addOIDCScope([...ctx.oidc.requestParamOIDCScopes].join(' '));
     if (grant.jti === undefined || grant.getOIDCScope() !== before) await grant.save();

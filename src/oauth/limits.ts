@@ -80,8 +80,10 @@ export const createLimits = ({
     return 0;
   };
 
-  // Each limit stops at the first empty bucket: a caller over its own limit uses up no shared one.
-  /** Each answers the seconds until another try can succeed; 0 when this one may go on. */
+  /**
+   * Those that end with `Wait` answer the seconds until another try can succeed, 0 when this one may
+   * go on. They stop at the first empty bucket: a caller over its own limit uses up no shared one.
+   */
   return {
     /** @param address Of a client that has proven nothing; undefined for one that has. */
     pushWait: async (tenant: Tenant, clientId: string, address: Source | undefined): Promise<number> =>

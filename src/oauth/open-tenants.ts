@@ -7,6 +7,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise } from './claims.ts';
@@ -50,6 +51,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
   ).toString('base64url');
 
+  const endedBefore = (clientId: string): number => changes.get(clientId)?.endedBefore ?? 0;
+
   const build = (jwks: ProviderOptions['jwks']): Provider => {
     const provider = createProvider(tenant, {
       ...options,
@@ -57,9 +60,10 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
         store,
         interactionSeconds: settings.interactionSeconds,
         onBackchannelLookup: (id, payload) => options.onBackchannelLookup(tenant, id, payload),
-        endedBefore: (clientId) => changes.get(clientId)?.endedBefore ?? 0,
+        endedBefore,
         now,
       }),
+      endedBefore,
       jwks,
       cookieKeys: [cookieKey],
       checkSecret: (...offered) => options.checkSecret(tenant, ...offered),
@@ -81,14 +85,22 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<Provider> | undefined;
   const look = async (): Promise<Provider> => {
-    const [{ jwks, version }, read] = await Promise.all([keys.current(), clientChanges.read()]).catch(
-      (error: unknown) => {
-        // Without Redis, verifiers still get the last known keys.
+    // Without Redis, verifiers still get the last known keys.
+    const orKnown = <T>(read: Promise<T>, known: T): Promise<T> =>
+      read.catch((error: unknown) => {
         if (built === undefined) throw error;
-        return [{ jwks: [], version: built.version }, changes] as const;
-      },
-    );
+        log.trouble(toError(error));
+        return known;
+      });
+    const [{ jwks, version }, read] = await Promise.all([
+      orKnown(keys.current(), { jwks: [], version: built?.version ?? '' }),
+      orKnown(clientChanges.read(), changes),
+    ]);
     changes = read;
+    for (const id of clients.keys()) {
+      const why = changes.get(id)?.unreadable;
+      if (why !== undefined) log.trouble(new Error(`client ${id} has no valid secret: ${why}`));
+    }
     if (built?.version !== version) built = { version, provider: build(jwks) };
     lookedAt = now();
     return built.provider;

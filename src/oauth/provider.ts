@@ -22,6 +22,7 @@ import {
   signingAlgorithms,
 } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
+import type { AdapterOptions } from './adapter.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-authentication.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
@@ -38,6 +39,7 @@ import type { Tenant } from './tenant.ts';
 export interface ProviderOptions {
   readonly settings: OauthSettings;
   readonly adapter: (model: string) => Adapter;
+  readonly endedBefore: AdapterOptions['endedBefore'];
   readonly jwks: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
@@ -159,7 +161,7 @@ export const createProvider = (
     },
     findAccount,
     interactions: {
-      policy: policyWith(settings.singleSignOnSeconds, clientOf, subjectOf),
+      policy: policyWith(settings.singleSignOnSeconds, clientOf, subjectOf, options.endedBefore),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
