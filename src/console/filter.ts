@@ -68,10 +68,13 @@ export interface ReadFilter {
   readonly problems: Readonly<Partial<Record<FilterField, string>>>;
 }
 
+/** Fields that the search would ignore: none, or this file does not compile. */
+type Unsearched = Exclude<FilterField, keyof HistoryFilter | 'state' | 'fault'>;
+
 type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
 
 export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter => {
-  const all = { ...others, states: state, faults: fault };
+  const all = { ...others, states: state, faults: fault } satisfies Record<Unsearched, never>;
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Defined<
     typeof all
   >;
