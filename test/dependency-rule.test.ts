@@ -54,7 +54,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api bullmq hono ioredis prom-client',
   ],
   callbacks: [
-    'engine history machines protocol redis registry transactions workers',
+    'engine history machines pki protocol redis registry transactions workers',
     'bullmq standardwebhooks zod',
   ],
   'console-login': ['oauth registry relying-party', 'jose'],

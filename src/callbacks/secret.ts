@@ -4,7 +4,7 @@
  * It is derived from the master key, by application or alert, and version. So neither the
  * configuration file nor Redis holds it, and all processes know it.
  */
-import { hkdfSync } from 'node:crypto';
+import { deriveKey } from '../pki/sealed-json.ts';
 
 /** `id`: the AP_ID, or the name of the alert. */
 type Purpose = 'callbacks' | 'alerts';
@@ -14,10 +14,7 @@ export const callbackSecret = (
   id: string,
   version: number,
   purpose: Purpose = 'callbacks',
-): string => {
-  const bytes = hkdfSync('sha256', masterKey, '', `paraph ${purpose} ${version} ${id}`, 32);
-  return `whsec_${Buffer.from(bytes).toString('base64')}`;
-};
+): string => `whsec_${deriveKey(masterKey, `paraph ${purpose} ${version} ${id}`).toString('base64')}`;
 
 /**
  * The secrets to sign with, the current one first. The previous one is used too, so that a receiver

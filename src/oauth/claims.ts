@@ -4,7 +4,8 @@
  * (`mid_profile`), as has the signature (`mid_cms`). `sub` is pairwise (OpenID Connect Core 8.1),
  * so that two services cannot find out that they have the same customer.
  */
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { deriveKey } from '../pki/sealed-json.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Subscriber } from '../registry/subscriber.ts';
 import type { LoginEvidence } from './evidence.ts';
@@ -78,7 +79,7 @@ export const createPairwise = (
   masterKey: Uint8Array,
   tenant: string,
 ): ((account: string, client: Pick<OauthClient, 'sector'>) => string) => {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', `paraph oidc subjects ${tenant}`, 32));
+  const key = deriveKey(masterKey, `paraph oidc subjects ${tenant}`);
   return (account, { sector }) =>
     createHmac('sha256', key).update(`${sector.length}:${sector}`).update(account).digest('base64url');
 };

@@ -3,9 +3,9 @@
  * the library. Only listed paths reach it, so a new endpoint of a later version is not open by
  * surprise.
  */
-import { hkdfSync } from 'node:crypto';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import { deriveKey } from '../pki/sealed-json.ts';
 import { toError } from '../redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
@@ -169,7 +169,7 @@ export const createOauth = (options: OauthOptions) => {
 
   const routes = new Hono<Environment>();
   const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
-  const csrfKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph oidc forms', 32));
+  const csrfKey = deriveKey(masterKey, 'paraph oidc forms');
   routes.route('/', createParRoutes(deps));
   routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));
   /** Redis is away, or a bug: people get a page, programs an OAuth error. */

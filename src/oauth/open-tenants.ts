@@ -4,8 +4,8 @@
  * and what operators have changed about clients are read when a provider is needed, at most every
  * two seconds.
  */
-import { hkdfSync } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
@@ -47,9 +47,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const store = createSealedStore(sealed);
   const keys = createSigningKeys({ ...sealed, settings: settings.keys, now });
   const clientChanges = createClientChanges({ ...sealed, now });
-  const cookieKey = Buffer.from(
-    hkdfSync('sha256', masterKey, '', `paraph oidc cookies ${template.id}`, 32),
-  ).toString('base64url');
+  const cookieKey = deriveKey(masterKey, `paraph oidc cookies ${template.id}`).toString('base64url');
 
   const endedBefore = (clientId: string): number => changes.get(clientId)?.endedBefore ?? 0;
 

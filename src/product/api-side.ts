@@ -1,4 +1,3 @@
-import { hkdfSync } from 'node:crypto';
 import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createRefusals } from '../history/refusals.ts';
@@ -16,6 +15,7 @@ import { createClientAddress, createForwardingWatch } from '../http/trusted-prox
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
+import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
 import { withDemoClients } from '../registry/demo-clients.ts';
 import { originOf } from '../registry/rate-limiter.ts';
@@ -220,7 +220,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       publicUrl,
       selfUrl: listensAt,
       now: hostNow,
-      stateKey: Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph demo logins', 32)),
+      stateKey: deriveKey(masterKey, 'paraph demo logins'),
       fetch: globalThis.fetch,
       log: oauthLog,
     });
