@@ -13,11 +13,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { run as runCommand } from '../cli/terminal.ts';
+import { freePort } from '../support/free-ports.ts';
 import type { Json } from '../support/product.ts';
 import { blocksOf, root } from './pages.ts';
 
@@ -25,17 +25,6 @@ const pages = join(root, 'docs/login');
 const library = pathToFileURL(join(root, 'dist/src/relying-party/index.js')).href;
 
 export const pageNames: readonly string[] = readdirSync(pages);
-
-/** A port that nobody listens on at the moment. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-};
 
 export interface Running {
   readonly process: ChildProcess;

@@ -14,6 +14,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shardOf } from '../../src/transactions/ids.ts';
+import { freePort } from '../support/free-ports.ts';
 import { nodeOfShard, type RedisCluster, spreadPrefix, startRedisCluster } from '../support/redis-cluster.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 import { call } from './caller.ts';
@@ -30,7 +31,6 @@ import { isOutcome } from './checks/told.ts';
 import { applicationId, configurationFor, numberOf } from './people.ts';
 import { type Managed, manage } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
-import { freePort } from './redis-node.ts';
 
 const shards = 3;
 const callers = 12;

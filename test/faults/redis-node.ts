@@ -5,12 +5,11 @@
  * setting it is promised for.
  */
 
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { freePort } from '../support/free-ports.ts';
 import { type Managed, manage } from './processes.ts';
 
 export interface RedisNode extends Managed {
@@ -22,16 +21,6 @@ export interface RedisNode extends Managed {
   /** One command on a connection of its own. @throws When it is not answered. */
   command(...words: readonly [string, ...string[]]): Promise<unknown>;
 }
-
-export const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  if (address === null || typeof address === 'string') throw new Error('There is no free port');
-  probe.close();
-  await once(probe, 'close');
-  return address.port;
-};
 
 export const createRedisNode = async (options: {
   readonly name: string;

@@ -7,11 +7,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/free-ports.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 import { configurationFor } from './people.ts';
 import { type Managed, manage } from './processes.ts';
 import { type Lane, openLane } from './proxy.ts';
-import { createRedisNode, freePort, type RedisNode, whenInStep } from './redis-node.ts';
+import { createRedisNode, type RedisNode, whenInStep } from './redis-node.ts';
 
 export interface Part {
   readonly process: Managed;

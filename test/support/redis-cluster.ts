@@ -9,12 +9,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { shardPrefix } from '../../src/transactions/contract.ts';
+import { freePorts } from './free-ports.ts';
 
 export interface RedisClusterNode {
   readonly port: number;
@@ -91,15 +91,6 @@ export const spreadPrefix = (name: string, shards: number, nodes: number): strin
     const held = Array.from({ length: shards }, (_, shard) => nodeOfShard(shard, nodes, prefix));
     if (new Set(held).size === shards) return prefix;
   }
-};
-
-/** A port for clients and one for the nodes' own talk, all of them free at this moment. */
-const freePorts = async (count: number): Promise<readonly number[]> => {
-  const probes = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(probes.map((probe) => once(probe, 'listening')));
-  const ports = probes.map((probe) => (probe.address() as { port: number }).port);
-  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
-  return ports;
 };
 
 const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
@@ -229,6 +220,7 @@ export const startRedisCluster = async ({
 }): Promise<RedisCluster> => {
   const directory = mkdtempSync(join(tmpdir(), 'paraph-cluster-'));
   const count = replicas ? masters * 2 : masters;
+  // One for clients and one for the nodes' own talk.
   const ports = await freePorts(count * 2);
   const busPorts = ports.slice(count);
   const nodes = ports.slice(0, count).map((port, index) => {
