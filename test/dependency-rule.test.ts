@@ -30,6 +30,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   pki: ['protocol', 'jose zod'],
   configuration: ['protocol registry', 'zod'],
   client: ['machines pki protocol', 'zod'],
+  pages: ['redis registry request-body', 'hono'],
   demo: ['theme protocol registry relying-party', 'hono jose'],
   sscd: ['machines pki protocol redis registry', ''],
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
@@ -40,7 +41,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@hono/node-server hono zod',
   ],
   oauth: [
-    'engine machines pki protocol redis registry request-body transactions',
+    'engine machines pages pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
   ],
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
@@ -59,7 +60,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   'console-login': ['oauth registry relying-party', 'jose'],
   console: [
-    'console-login engine history theme machines oauth operators protocol redis registry transactions',
+    'console-login engine history theme machines oauth operators pages protocol redis registry transactions',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono zod',
   ],
   logger: ['http oauth operators workers', 'pino'],
@@ -157,6 +158,7 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
+  ['src/pages', '../oauth/tenant.ts', '../registry/oauth-client.ts'],
   ['src/pem.ts', './protocol/fault.ts', 'node:crypto'],
   ['src/product-version.ts', './protocol/fault.ts', 'node:fs'],
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],

@@ -1,18 +1,14 @@
 import type { Context } from 'hono';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import type { PageFrame } from '../pages/assets.ts';
+import { pageHeaders, policyWith } from '../pages/headers.ts';
+import { chooseLanguage } from '../pages/language.ts';
 import { describeError, findErrorCode } from './error-codes.ts';
 import { readText } from './library.ts';
 import type { OauthLog } from './log.ts';
-import { chooseLanguage, frameFor, noticePage } from './pages/page.ts';
-import type { Notice, NoticeCause, PageFrame } from './pages/views.ts';
+import { frameFor, noticePage } from './pages/page.ts';
+import type { Notice, NoticeCause } from './pages/views.ts';
 import type { Tenant } from './tenant.ts';
-
-/**
- * Headers of every page. `form-action` also bounds where the answer to a form may redirect to. So
- * the way to a client's address is a link or a reload, never the answer to a form.
- */
-const policyWith = (formTargets: readonly string[]): string =>
-  `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;
 
 /** An app's address has no origin; its scheme names it. */
 const sourceOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
@@ -22,17 +18,6 @@ const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>>
   ...pageHeaders,
   'content-security-policy': policyWith(URL.canParse(address) ? [sourceOf(new URL(address))] : []),
 });
-
-export const pageHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': policyWith([]),
-  'cache-control': 'no-store',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
 
 export interface FrontRefusal {
   readonly status: 400 | 413 | 429 | 500;

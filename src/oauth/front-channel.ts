@@ -10,10 +10,10 @@
  */
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { isForm, parseForm, readBody } from '../pages/form.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { BodyLimits } from '../request-body.ts';
 import type { FrontRefusal } from './error-pages.ts';
-import { isForm, parseForm, readBody } from './form.ts';
 import { readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
 import { handlePrefix, nameOurs } from './par/par.ts';

@@ -6,10 +6,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { pageHeaders } from '../../oauth/error-pages.ts';
 import { readSessionCookie } from '../../operators/cookie.ts';
 import { includesRole, type Role } from '../../operators/operator.ts';
 import { usualView } from '../../operators/views.ts';
+import { pageHeaders } from '../../pages/headers.ts';
 import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { readForm } from '../input.ts';

@@ -8,6 +8,7 @@
  * the answer.
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
+import { chooseLanguage } from '../../pages/language.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
 import { toError } from '../../redis/to-error.ts';
@@ -17,7 +18,6 @@ import { readText } from '../library.ts';
 import { soonSeconds } from '../limits.ts';
 import { toLoginError } from '../login-failures.ts';
 import { type LoginStart, type Logins, traceOf } from '../logins.ts';
-import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
 import { denied, refusal, unavailable } from './parameters.ts';
 import type { Pings } from './pings.ts';

@@ -10,20 +10,21 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
+import { serveAsset } from '../../pages/assets.ts';
+import { createEventStreams, headOfStream } from '../../pages/event-stream.ts';
+import { isForm, isFromOurPage, parseForm, readBody } from '../../pages/form.ts';
+import { pageHeaders } from '../../pages/headers.ts';
+import { chooseLanguage } from '../../pages/language.ts';
 import { toError } from '../../redis/to-error.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
-import { pageHeaders } from '../error-pages.ts';
-import { isForm, parseForm, readBody } from '../form.ts';
-import { serveAsset } from '../pages/assets.ts';
 import { loginPage } from '../pages/login-page.ts';
-import { chooseLanguage, frameFor, noticePage } from '../pages/page.ts';
+import { frameFor, noticePage } from '../pages/page.ts';
 import type { NoticeCause, NumberError } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
 import { type ActionName, actionNames, createActions } from './actions.ts';
 import { createBeginning, type FormError } from './begin.ts';
 import { createDeparture } from './ending.ts';
-import { createEventStreams, headOfStream } from './event-stream.ts';
 import { type Progress, progressOf } from './facts.ts';
 import { findStanding, type Standing, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
@@ -31,8 +32,7 @@ import { openVisit, type Visit } from './visit.ts';
 
 /**
  * Each form carries an HMAC over interaction and round (`facts.ts`), so another site cannot send
- * it, also from a browser without SameSite cookies. `Referrer-Policy: no-referrer` makes browsers
- * send `Origin: null` even with our forms, so `null` is accepted.
+ * it, also from a browser without SameSite cookies.
  */
 const macOf = (key: Uint8Array, uid: string, round: number): Buffer =>
   createHmac('sha256', key).update(`form ${round} ${uid}`).digest();
@@ -49,10 +49,6 @@ const roundOfForm = (key: Uint8Array, uid: string, token: string): number | unde
   const right = macOf(key, uid, Number(round));
   return given.length === right.length && timingSafeEqual(given, right) ? Number(round) : undefined;
 };
-
-const isFromOurPage = (sent: string | undefined, fetchSite: string | undefined, origin: string): boolean =>
-  (sent === undefined || sent === 'null' || sent === origin) &&
-  (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
 
 type RouteContext = Context<Environment>;
 

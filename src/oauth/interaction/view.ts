@@ -1,7 +1,9 @@
 /** From the state of a login to what the page shows. Pure. */
+
+import type { FormTarget } from '../../pages/markup.ts';
 import { findFailureCause } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
-import type { FailureCause, FormTarget, LoginView, ViewOf } from '../pages/views.ts';
+import type { FailureCause, LoginView, ViewOf } from '../pages/views.ts';
 import { type FormError, maxGuesses, maxPrompts } from './begin.ts';
 import type { Progress } from './facts.ts';
 import type { Failure, Standing } from './standing.ts';

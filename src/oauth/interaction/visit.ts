@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
+import { chooseLanguage } from '../../pages/language.ts';
 import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { parseAcrValues } from '../evidence.ts';
@@ -11,7 +12,6 @@ import { isHinted } from '../interaction-policy.ts';
 import { errors, readText } from '../library.ts';
 import { type Offer, toOffer } from '../login-hint.ts';
 import { pinToIssuer } from '../mount.ts';
-import { chooseLanguage } from '../pages/page.ts';
 import type { Tenant } from '../tenant.ts';
 import { createLoginFacts, type LoginFacts, progressOf } from './facts.ts';
 

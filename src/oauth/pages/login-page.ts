@@ -1,6 +1,7 @@
 /** The pages of a login. Pure: from a model to text. */
 import { html } from 'hono/html';
-import { assetAddress } from './assets.ts';
+import type { PageFrame } from '../../pages/assets.ts';
+import { layOut, layOutWarning } from '../../pages/layout.ts';
 import {
   buttonForm,
   errorSummary,
@@ -10,23 +11,11 @@ import {
   reference,
   spelled,
   unbroken,
-} from './markup.ts';
+} from '../../pages/markup.ts';
+import { waitingBlock, waitingHead } from '../../pages/waiting.ts';
 import { numberPage } from './number-page.ts';
-import { layOut, layOutWarning, wordsOf } from './page.ts';
-import type { LoginView, PageFrame, ViewOf } from './views.ts';
-
-/**
- * Waits for the phone. With script the page learns of news at once; without, it reloads every few
- * seconds. The clock is no live region: a screen reader says once that time is nearly over.
- */
-const reloadSeconds = 3;
-const nearlyOverSeconds = 20;
-
-/** 80 is `1:20`. */
-const clock = (seconds: number): string => {
-  const left = Math.max(0, Math.floor(seconds));
-  return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
-};
+import { wordsOf } from './page.ts';
+import type { LoginView, ViewOf } from './views.ts';
 
 const token = (name: string, text: string, kind: string): Html =>
   html`<div class="${kind}"><dt>${name}</dt><dd>${spelled(text)}</dd></div>`;
@@ -34,7 +23,7 @@ const token = (name: string, text: string, kind: string): Html =>
 const waitingPage = (frame: PageFrame, view: ViewOf<'waiting'>): string => {
   const words = wordsOf(frame.language);
   const { pagePath, sessionCode, matchNumber, phone, secondsLeft } = view;
-  const { title, lead, compare, code, number, differs, status, timeLeft, nearlyOver } = words.waiting;
+  const { title, lead, compare, code, number, differs } = words.waiting;
   // A client's own text may show neither.
   const comparison =
     sessionCode === '' && matchNumber === undefined
@@ -48,16 +37,12 @@ ${sessionCode === '' ? '' : token(code, sessionCode, matchNumber === undefined ?
 </div>`;
   return layOut(frame, {
     title,
-    head: html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
-<script src="${assetAddress(frame, 'login.js')}" defer></script>`,
+    head: waitingHead(frame),
     main: html`${icons.ringing}
 <h1>${title}</h1>
 <p class="lead">${lead(unbroken(phone), frame.clientName ?? words.someClient)}</p>
 ${comparison}
-<div class="waiting" id="waiting" data-events="${pagePath}/events" data-state="${pagePath}/state" data-seconds="${secondsLeft}" data-nearly-seconds="${nearlyOverSeconds}" data-nearly-over="${nearlyOver(nearlyOverSeconds)}">
-<p class="status" role="status" id="status">${status}<span class="dots" aria-hidden="true"><span>.</span><span>.</span><span>.</span></span></p>
-<p class="time" role="timer" aria-live="off">${timeLeft} <span id="clock">${clock(secondsLeft)}</span></p>
-</div>
+${waitingBlock(frame, pagePath, secondsLeft)}
 <p class="note">${differs}</p>
 <div class="actions">${buttonForm(view, 'cancel', words.cancel, 'secondary')}</div>`,
   });

@@ -4,6 +4,8 @@
  * a link preview must not make a phone ring.
  */
 import { html } from 'hono/html';
+import type { PageFrame } from '../../pages/assets.ts';
+import { layOut } from '../../pages/layout.ts';
 import {
   buttonForm,
   errorSummary,
@@ -12,9 +14,9 @@ import {
   icons,
   readableNumber,
   unbroken,
-} from './markup.ts';
-import { layOut, wordsOf } from './page.ts';
-import type { NumberError, PageFrame, ViewOf } from './views.ts';
+} from '../../pages/markup.ts';
+import { wordsOf } from './page.ts';
+import type { NumberError, ViewOf } from './views.ts';
 import type { Words } from './words-en.ts';
 
 type NumberView = ViewOf<'number'>;

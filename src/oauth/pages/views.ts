@@ -1,25 +1,10 @@
 /** What a page is made from; nothing about its style or words. */
-import type { LoginLanguage, OauthBranding } from '../../registry/oauth-client.ts';
+import type { FormTarget } from '../../pages/markup.ts';
 import type { Words } from './words-en.ts';
-
-export interface PageFrame {
-  readonly language: LoginLanguage;
-  readonly tenantName: string;
-  readonly branding: OauthBranding;
-  /** Of the tenant, without a slash at its end: `/oidc`. */
-  readonly path: string;
-  readonly clientName?: string;
-}
 
 export type NumberError = keyof Words['number']['problems'];
 export type FailureCause = keyof Words['failed']['causes'];
 export type NoticeCause = keyof Words['notices'] | 'limited';
-
-/** The forms of a login lead below `pagePath` and need the token. */
-export interface FormTarget {
-  readonly pagePath: string;
-  readonly csrf: string;
-}
 
 /** What can be done after a failure; each is the name of its form. */
 export type WayOn = 'text' | 'retry' | 'other';

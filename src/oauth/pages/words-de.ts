@@ -1,15 +1,13 @@
+import { sharedWords } from '../../pages/words.ts';
 import type { Words } from './words-en.ts';
 
 /** Swiss spelling: ss, never the sharp s. */
 export const de: Words = {
+  ...sharedWords.de,
   someClient: 'der Anwendung',
-  safety: 'Geben Sie Ihre PIN nur auf dem Telefon ein, nie auf einer Website.',
   cancel: 'Abbrechen',
   backTo: (client) => `Zurück zu ${client}`,
-  reference: 'Referenz für den Support',
   detail: 'Für Entwickler',
-  error: 'Fehler',
-  problemTitle: 'Das hat nicht geklappt',
   number: {
     title: (client) => `Bei ${client} anmelden`,
     lead: 'Wir senden eine Anfrage an Ihr Mobiltelefon. Dort prüfen und bestätigen Sie diese.',
@@ -39,9 +37,6 @@ export const de: Words = {
     number: 'Zahl',
     differs:
       'Zeigt Ihr Telefon etwas anderes an, oder haben Sie diese Anmeldung nicht selbst gestartet? Dann lehnen Sie die Anfrage ab.',
-    status: 'Wir warten auf Ihre Bestätigung',
-    timeLeft: 'Verbleibende Zeit:',
-    nearlyOver: (seconds) => `Noch ${seconds} Sekunden`,
   },
   code: {
     title: 'Code eingeben',

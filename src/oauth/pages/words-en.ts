@@ -1,19 +1,17 @@
+import { sharedWords } from '../../pages/words.ts';
+
 /**
  * The texts of the pages, and the type of the other languages. A client's name, or `someClient`,
  * stands only where no language must inflect it: after “to”, “bei”, “à” and “a”. Messages of three
  * lines are a title, what happened, and what to do.
  */
 export const en = {
+  ...sharedWords.en,
   /** For a client without a known name. */
   someClient: 'the application',
-  safety: 'Enter your PIN on your phone only, never on a website.',
   cancel: 'Cancel',
   backTo: (client: string) => `Back to ${client}`,
-  reference: 'Reference for support',
   detail: 'For developers',
-  /** Before the title of a page with a form error. */
-  error: 'Error',
-  problemTitle: 'That did not work',
   number: {
     title: (client: string) => `Log in to ${client}`,
     lead: 'We will send a request to your mobile phone. You check it there and confirm it.',
@@ -42,10 +40,6 @@ export const en = {
     number: 'Number',
     differs:
       'Does your phone show something else, or did you not start this login yourself? Then reject the request.',
-    status: 'Waiting for your confirmation',
-    timeLeft: 'Time left:',
-    /** Read out once, for people who cannot see the clock. */
-    nearlyOver: (seconds: number) => `${seconds} seconds left`,
   },
   code: {
     title: 'Enter the code',

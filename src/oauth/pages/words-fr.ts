@@ -1,15 +1,13 @@
+import { sharedWords } from '../../pages/words.ts';
 import type { Words } from './words-en.ts';
 
 /** No-break spaces before two-part punctuation are escapes, so that they can be seen. */
 export const fr: Words = {
+  ...sharedWords.fr,
   someClient: 'l’application',
-  safety: 'Ne saisissez votre code PIN que sur votre téléphone, jamais sur un site web.',
   cancel: 'Annuler',
   backTo: (client) => `Revenir à ${client}`,
-  reference: 'Référence pour l’assistance',
   detail: 'Pour les développeurs',
-  error: 'Erreur',
-  problemTitle: 'Cela n’a pas fonctionné',
   number: {
     title: (client) => `Se connecter à ${client}`,
     lead: 'Nous envoyons une demande sur votre téléphone mobile. Vous la vérifiez et la confirmez sur celui-ci.',
@@ -37,9 +35,6 @@ export const fr: Words = {
     number: 'Nombre',
     differs:
       'Votre téléphone affiche autre chose, ou vous n’avez pas lancé cette connexion vous-même\u00a0? Refusez alors la demande.',
-    status: 'En attente de votre confirmation',
-    timeLeft: 'Temps restant\u00a0:',
-    nearlyOver: (seconds) => `Il reste ${seconds} secondes`,
   },
   code: {
     title: 'Saisissez le code',

@@ -1,14 +1,12 @@
+import { sharedWords } from '../../pages/words.ts';
 import type { Words } from './words-en.ts';
 
 export const it: Words = {
+  ...sharedWords.it,
   someClient: 'questa applicazione',
-  safety: 'Inserisca il PIN soltanto sul telefono, mai su un sito web.',
   cancel: 'Annulla',
   backTo: (client) => `Torna a ${client}`,
-  reference: 'Riferimento per l’assistenza',
   detail: 'Per gli sviluppatori',
-  error: 'Errore',
-  problemTitle: 'Non ha funzionato',
   number: {
     title: (client) => `Accedere a ${client}`,
     lead: 'Inviamo una richiesta al suo telefono cellulare. La verifichi e la confermi sul telefono.',
@@ -36,9 +34,6 @@ export const it: Words = {
     number: 'Numero',
     differs:
       'Il telefono mostra qualcosa di diverso, o non ha avviato lei questo accesso? Allora rifiuti la richiesta.',
-    status: 'In attesa della sua conferma',
-    timeLeft: 'Tempo rimanente:',
-    nearlyOver: (seconds) => `Rimangono ${seconds} secondi`,
   },
   code: {
     title: 'Inserisca il codice',

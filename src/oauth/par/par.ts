@@ -7,12 +7,12 @@
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
 import { type Context, Hono } from 'hono';
+import { isForm, type Parameters, parseForm, readBody } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { createClientAuthentication } from '../client-authentication.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
-import { isForm, type Parameters, parseForm, readBody } from '../form.ts';
 import { soonSeconds } from '../limits.ts';
 import type { Tenant } from '../tenant.ts';
 import {

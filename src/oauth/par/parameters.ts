@@ -7,10 +7,11 @@
  * Sources: OpenID Connect Core 3.1.2.1; RFC 6749 3.3, 4.1.1; RFC 7636 4.3; RFC 9449 10; interface
  * sections 4.5 and 5.6.
  */
+
+import type { Parameters } from '../../pages/form.ts';
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
 import { isRegistered } from '../../registry/web-address.ts';
-import type { Parameters } from '../form.ts';
 import { parseLoginHint } from '../login-hint.ts';
 import { type Outcome, type ParameterName, type Refusal, refuse } from './refusal.ts';
 

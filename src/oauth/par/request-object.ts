@@ -6,9 +6,9 @@
  * Source: RFC 9101 4, 6 and 10.8; RFC 9126 3.
  */
 import { errors, type JWTPayload, jwtVerify } from 'jose';
+import type { Parameters } from '../../pages/form.ts';
 import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client.ts';
 import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
-import type { Parameters } from '../form.ts';
 import { keptParameters } from './parameters.ts';
 import { type Outcome, refuse } from './refusal.ts';
 

@@ -7,10 +7,10 @@ import type {
   Notice,
   NoticeCause,
   NumberError,
-  PageFrame,
   ViewOf,
 } from '../../../src/oauth/pages/views.ts';
 import { en } from '../../../src/oauth/pages/words-en.ts';
+import type { PageFrame } from '../../../src/pages/assets.ts';
 import type { LoginLanguage } from '../../../src/registry/oauth-client.ts';
 
 export const frameOf = (language: LoginLanguage, own: Partial<PageFrame> = {}): PageFrame => ({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chooseLanguage, wordsOf } from '../../../src/oauth/pages/page.ts';
+import { wordsOf } from '../../../src/oauth/pages/page.ts';
+import { chooseLanguage } from '../../../src/pages/language.ts';
 
 describe('the language of the pages', () => {
   it.each([

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loginPage } from '../../../src/oauth/pages/login-page.ts';
-import { readableNumber } from '../../../src/oauth/pages/markup.ts';
 import { noticePage } from '../../../src/oauth/pages/page.ts';
 import type { LoginView, ViewOf } from '../../../src/oauth/pages/views.ts';
+import { readableNumber } from '../../../src/pages/markup.ts';
 import { type LoginLanguage, loginLanguages } from '../../../src/registry/oauth-client.ts';
 import { everyPage, frameOf, loginViews } from './every-page.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contrast, minContrast } from '../../../src/oauth/pages/colours.ts';
-import { schemes, stylesheet, tenantColours } from '../../../src/oauth/pages/stylesheet.ts';
+import { contrast, minContrast } from '../../src/pages/colours.ts';
+import { schemes, stylesheet, tenantColours } from '../../src/pages/stylesheet.ts';
 
 const anyColour = fc
   .integer({ min: 0, max: 0xffffff })

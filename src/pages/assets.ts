@@ -4,11 +4,22 @@
  * time. A logo is an SVG and could hold a script, which its policy forbids.
  */
 import { hash } from 'node:crypto';
-import type { OauthBranding } from '../../registry/oauth-client.ts';
+import type { LoginLanguage, OauthBranding } from '../registry/oauth-client.ts';
 import { inkOn, plainColour } from './colours.ts';
 import { script } from './script.ts';
 import { stylesheet } from './stylesheet.ts';
-import type { PageFrame } from './views.ts';
+
+/** What every page is made from. */
+export interface PageFrame {
+  readonly language: LoginLanguage;
+  /** Name and look of the service, as people know it. */
+  readonly tenantName: string;
+  readonly branding: OauthBranding;
+  /** Where the files of the pages are, without a slash at its end: `/oidc`. */
+  readonly path: string;
+  /** Who asks the person for something. */
+  readonly clientName?: string;
+}
 
 /** Without an icon browsers ask for `/favicon.ico`. */
 const icon = ({ color }: OauthBranding): string =>

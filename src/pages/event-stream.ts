@@ -7,8 +7,8 @@
  */
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { toError } from '../../redis/to-error.ts';
-import { pageHeaders } from '../error-pages.ts';
+import { toError } from '../redis/to-error.ts';
+import { pageHeaders } from './headers.ts';
 
 const maxStreams = 4;
 const heartbeatMs = 15_000;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { serveAsset } from '../../../src/oauth/pages/assets.ts';
+import { serveAsset } from '../../src/pages/assets.ts';
 
 const branding = { color: '#123456', logoSvg: '<svg xmlns="http://www.w3.org/2000/svg"/>' };
 const serve = (name: string, query = '', ifNoneMatch?: string) =>

@@ -2,7 +2,7 @@
  * The style of the pages. Sizes follow the reader's font size and colours the reader's scheme.
  * Where the tenant's colour could not be read, a darker or lighter one is used.
  */
-import type { OauthBranding } from '../../registry/oauth-client.ts';
+import type { OauthBranding } from '../registry/oauth-client.ts';
 import { contrast, inkOn, minContrast, plainColour, pressed, readableOn } from './colours.ts';
 
 export const schemes = {

@@ -1,8 +1,12 @@
 /** Pieces of all pages. Templates escape their values. */
 import { html } from 'hono/html';
-import type { FormTarget } from './views.ts';
-
 export type Html = ReturnType<typeof html>;
+
+/** The forms of a page lead below `pagePath` and need the token. */
+export interface FormTarget {
+  readonly pagePath: string;
+  readonly csrf: string;
+}
 
 /** In the colour of the text; a title beside it says the same in words. */
 const icon = (name: string, lines: Html): Html =>

@@ -88,3 +88,18 @@ export const parseForm = (body: Uint8Array): ParsedForm => {
 
 export const isForm = (contentType: string | undefined): boolean =>
   isInUtf8(contentType, 'application/x-www-form-urlencoded');
+
+/**
+ * Whether a form comes from a page of this service. `Referrer-Policy: no-referrer` makes browsers
+ * send `Origin: null` even with our forms, so `null` is accepted; a form has a token besides.
+ *
+ * @param sent The Origin header.
+ * @param fetchSite The Sec-Fetch-Site header.
+ */
+export const isFromOurPage = (
+  sent: string | undefined,
+  fetchSite: string | undefined,
+  origin: string,
+): boolean =>
+  (sent === undefined || sent === 'null' || sent === origin) &&
+  (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
