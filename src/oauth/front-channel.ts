@@ -10,9 +10,9 @@
  */
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { isForm, parseForm, readBody } from '../pages/form.ts';
+import { isForm, parseForm } from '../pages/form.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import type { BodyLimits } from '../request-body.ts';
+import { type BodyLimits, readBody } from '../request-body.ts';
 import type { FrontRefusal } from './error-pages.ts';
 import { readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
@@ -51,7 +51,7 @@ export const linkOf = async (
   if (!isForm(request.headers.get('content-type') ?? undefined)) {
     return refuse('Content-Type must be application/x-www-form-urlencoded');
   }
-  const body = await readBody(request, request.headers.get('content-length') ?? undefined, {
+  const body = await readBody(request, undefined, {
     ...limits,
     maxBytes: maxQueryLength,
   });

@@ -1,42 +1,6 @@
-/** Reads forms of HTTP requests, within limits of size and time. */
+/** Reads forms of HTTP requests. */
 import { isUtf8 } from 'node:buffer';
-import { type BodyLimits, discardedBytes, discardMs, isInUtf8, readCounted } from '../request-body.ts';
-
-type BodyError = 'bodyTooLarge' | 'bodyTooSlow' | 'bodyIncomplete';
-
-type Body =
-  | { readonly ok: true; readonly bytes: Uint8Array }
-  | { readonly ok: false; readonly reason: BodyError };
-
-const failed = (reason: BodyError): Body => ({ ok: false, reason });
-
-/**
- * Many clients send the whole body before they read an answer, so a body that is a little too large
- * is read and discarded. Never rejects for something that the caller did.
- *
- * @param announced The Content-Length header.
- */
-export const readBody = async (
-  request: Request,
-  announced: string | undefined,
-  { maxBytes, timeoutMs }: BodyLimits,
-): Promise<Body> => {
-  const length = Number(announced ?? 0);
-  if (length > Math.max(maxBytes, discardedBytes)) return failed('bodyTooLarge');
-  const isTooLarge = length > maxBytes;
-  const [ms, late] = isTooLarge
-    ? ([Math.min(discardMs, timeoutMs), 'bodyTooLarge'] as const)
-    : ([timeoutMs, 'bodyTooSlow'] as const);
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<Body>((resolve) => {
-    timer = setTimeout(resolve, ms, failed(late));
-  });
-  const reading = readCounted(request, maxBytes).then(
-    (bytes): Body => (bytes ? { ok: true, bytes } : failed('bodyTooLarge')),
-    () => failed(isTooLarge ? 'bodyTooLarge' : 'bodyIncomplete'),
-  );
-  return Promise.race([reading, timeout]).finally(() => clearTimeout(timer));
-};
+import { isInUtf8 } from '../request-body.ts';
 
 export type Parameters = ReadonlyMap<string, string>;
 

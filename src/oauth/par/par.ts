@@ -7,10 +7,11 @@
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
 import { type Context, Hono } from 'hono';
-import { isForm, type Parameters, parseForm, readBody } from '../../pages/form.ts';
+import { isForm, type Parameters, parseForm } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
+import { readBody } from '../../request-body.ts';
 import { createClientAuthentication } from '../client-authentication.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { soonSeconds } from '../limits.ts';
@@ -267,7 +268,7 @@ export const createParRoutes = (
     }
     if (method !== 'POST') return present(par.refuse({ reason: 'methodNotAllowed' }, { tenant, origin }));
     try {
-      const read = await readBody(c.req.raw, header('content-length'), bodyLimits);
+      const read = await readBody(c.req.raw, incoming, bodyLimits);
       if (!read.ok) return present(par.refuse({ reason: read.reason }, { tenant, origin }));
       return present(
         await par.push({ tenantFromPath, header, address: addressOf(incoming), body: read.bytes }),
