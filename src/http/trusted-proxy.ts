@@ -17,6 +17,7 @@ const plain = (remote: string): string => remote.replace(/^::ffff:(?=\d+\.)/, ''
 export const createAddressList = (
   addresses: readonly string[] = [],
 ): ((remote: string | undefined) => boolean) => {
+  if (addresses.length === 0) return () => false;
   const list = new BlockList();
   for (const entry of addresses) {
     const [address = '', bits] = entry.split('/');
