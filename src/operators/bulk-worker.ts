@@ -30,7 +30,6 @@ const afterErrorMs = 5000;
 const closeTimeoutMs = 3000;
 const cleanEveryMs = 3_600_000;
 const cleanAtMost = 10_000;
-const takeOverEveryMs = 60_000;
 
 export const startBulkWorker = (options: BulkWorkerOptions) => {
   const { queue, redis, shards, now, onError, holdMs = 5000 } = options;
@@ -97,16 +96,13 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
       queue.clean(graceOf(keptSeconds * 1000, now), cleanAtMost, state).catch(onError);
     }
   };
-  const takeOverAll = (): void => void store.takeOverEarlier().catch(onError);
-  takeOverAll();
-  const timers = [setInterval(clean, cleanEveryMs), setInterval(takeOverAll, takeOverEveryMs)];
-  for (const timer of timers) timer.unref();
+  const cleaning = setInterval(clean, cleanEveryMs).unref();
 
   return {
     ready: worker.ready,
     /** Finishes the replays in progress and lets other processes take over at once. */
     close: async (): Promise<void> => {
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(cleaning);
       await worker.close();
       await settlesWithin(Promise.all(inHand), closeTimeoutMs);
     },
