@@ -12,7 +12,8 @@
  *
  * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this, also a
  * meaning for the free byte, needs a new `layout`: an index of another layout is not read, and one
- * is built anew. The release that raises it also removes the earlier one. A script packs the same bytes (index-submitted.ts).
+ * is built anew. The release that raises it also removes the earlier one. A script packs the same
+ * bytes (index-submitted.ts).
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
