@@ -81,7 +81,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   ['promote-9', '06c562bf39eaaa21', ['src/engine/redis/instance-store.ts']],
   ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/engine/redis/unreadable.ts']],
   ['extendLocks-1', '14bb41f30eff2e7f', ['src/engine/redis/instance-store.ts', 'workers/workers.ts']],
-  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['src/engine/worker.ts', 'src/operators/bulk-worker.ts']],
+  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['src/engine/worker.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts']],
   ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
 ];
