@@ -109,6 +109,6 @@ export const claimStore = async ({
   const writer = found === null ? 'a release before 0.2' : 'a later release';
   throw new StartError(
     'usage',
-    `queue.prefix: what Redis holds under ${queue.prefix} was written by ${writer}, and this release does not read it; name another prefix or another Redis.`,
+    `queue.prefix: what Redis holds under ${queue.prefix} was written by ${writer}, and this release does not read it; set another prefix, REDIS_URL or PARAPH_DATA.`,
   );
 };

@@ -79,7 +79,7 @@ it.each([
   for (const part of ['api', 'worker']) {
     expect(await startsAs(part)).toMatchObject({
       exitCode: 2,
-      stderr: `paraph: queue.prefix: what Redis holds under ${prefix} was written by ${writer}, and this release does not read it; name another prefix or another Redis.\n`,
+      stderr: `paraph: queue.prefix: what Redis holds under ${prefix} was written by ${writer}, and this release does not read it; set another prefix, REDIS_URL or PARAPH_DATA.\n`,
     });
   }
   expect(await lastingKeys()).toEqual(before);
