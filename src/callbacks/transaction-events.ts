@@ -77,7 +77,6 @@ export const readEvents = (
 ): readonly TransactionEvent[] => {
   const row = rowOf(msspTransId, fields);
   if (row === undefined || row.apId === '' || !isSubscribed(row.apId)) return [];
-  const _data = parsed(fieldOf(fields, 'data'));
   const returnValue = parsed(fieldOf(fields, 'returnvalue'));
   const ended = row.endedAt !== undefined;
   const completed = ended && row.state !== 'failed';

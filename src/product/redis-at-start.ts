@@ -89,7 +89,7 @@ const storeVersion = '1';
 
 /**
  * Marks a new store with its version, and refuses one that this release cannot read. Call it before
- * anything is written. Stores before 0.2 have no mark.
+ * queues are opened and the authority is made. Stores before 0.2 have no mark.
  *
  * @throws StartError for a store of another version.
  */
